@@ -1,0 +1,54 @@
+"""Where nmem keeps its files. One folder holds the database, its spool, its log and its caches.
+
+`NMEM_DB` names another database file; its folder then holds the rest. `NMEM_CONFIG` names another config file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def _data_home() -> str:
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support")
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    return os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+
+
+def _config_home() -> str:
+    if sys.platform in ("darwin", "win32"):
+        return _data_home()
+    return os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+
+
+def database() -> str:
+    """The database file."""
+    return os.environ.get("NMEM_DB") or os.path.join(_data_home(), "nmem", "nmem.db")
+
+
+def config() -> str:
+    """The configuration file; it may not exist."""
+    return os.environ.get("NMEM_CONFIG") or os.path.join(_config_home(), "nmem", "config.toml")
+
+
+def folder(db: str) -> str:
+    """The folder that holds a database and what belongs to it."""
+    return os.path.dirname(os.path.abspath(db))
+
+
+def spool(db: str) -> str:
+    """Where redacted rows wait while the database cannot be written."""
+    return os.path.join(folder(db), "spool")
+
+
+def log(db: str) -> str:
+    """One line for each thing that went wrong in a hook."""
+    return os.path.join(folder(db), "nmem.log")
+
+
+def cache(db: str) -> str:
+    """Compiled detectors and the like; safe to delete."""
+    return os.path.join(folder(db), "cache")

@@ -1,0 +1,202 @@
+"""The base tables: what was captured, nothing that was concluded. Higher layers own their tables and views.
+
+`user_version` counts the migrations applied; each runs in one transaction and never loses a row.
+Imported only when a database is new or old, so a hook does not pay for this text.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_BASE = """
+CREATE TABLE projects (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,              -- normalised git remote, else the root folder
+  name TEXT NOT NULL,
+  root TEXT NOT NULL,
+  remote TEXT,
+  created_at INTEGER NOT NULL
+);
+CREATE TABLE project_folders (           -- every folder a session ran in, resolved once
+  folder TEXT PRIMARY KEY,
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  root TEXT NOT NULL                     -- the worktree's own root: paths are relative to it
+) WITHOUT ROWID;
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,                   -- the client's own id
+  client TEXT NOT NULL,
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  parent_id TEXT,                        -- the session this one continues, forks or cleared
+  cwd TEXT NOT NULL,
+  branch TEXT,
+  model TEXT,
+  client_version TEXT,
+  permission_mode TEXT,
+  source TEXT,                           -- startup resume clear compact fork
+  transcript_path TEXT,
+  state TEXT NOT NULL DEFAULT 'idle',    -- working idle ended
+  started_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  end_reason TEXT,
+  seq INTEGER NOT NULL DEFAULT 0,        -- the newest observation's number
+  context_tokens INTEGER,
+  context_window INTEGER,
+  context_at INTEGER,
+  origin TEXT NOT NULL DEFAULT 'hook'    -- hook import demo
+);
+CREATE INDEX sessions_by_project ON sessions(project_id, last_at);
+CREATE INDEX sessions_by_time ON sessions(last_at);
+CREATE TABLE prompts (
+  id INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES sessions(id),
+  at INTEGER NOT NULL,
+  source TEXT NOT NULL CHECK (source IN ('user', 'agent', 'machine')),
+  kind TEXT NOT NULL,                    -- prompt late command | thinking closing summary subagent | notification
+  content TEXT NOT NULL,
+  native_id TEXT,                        -- the client's turn id; not unique
+  agent_id TEXT,
+  dedup_key TEXT NOT NULL,
+  UNIQUE (session_id, dedup_key)
+);
+CREATE INDEX prompts_by_session ON prompts(session_id, source, at);
+CREATE INDEX prompts_by_time ON prompts(at);
+CREATE TABLE observations (
+  id INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES sessions(id),
+  prompt_id INTEGER REFERENCES prompts(id),  -- the user prompt of the turn
+  at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  obs_type TEXT NOT NULL,
+  tool_name TEXT,
+  tool_use_id TEXT,
+  agent_id TEXT,
+  file_path TEXT,
+  content TEXT NOT NULL,
+  outcome TEXT NOT NULL DEFAULT 'unknown' CHECK (outcome IN ('ok', 'failed', 'unknown')),
+  exit_code INTEGER,
+  duration_ms INTEGER,
+  lines_added INTEGER,
+  lines_removed INTEGER,
+  repeats INTEGER NOT NULL DEFAULT 0,    -- the same read or search again within 300 s
+  last_at INTEGER,                       -- when it was repeated last
+  metadata TEXT,                         -- JSON object
+  pinned INTEGER NOT NULL DEFAULT 0,
+  phase REAL, scope REAL, locus REAL, novelty REAL, friction REAL,
+  label_model TEXT,
+  dedup_key TEXT NOT NULL,
+  UNIQUE (session_id, dedup_key)
+);
+CREATE INDEX observations_by_session ON observations(session_id, seq);
+CREATE INDEX observations_by_time ON observations(at);
+CREATE INDEX observations_by_prompt ON observations(prompt_id);
+CREATE INDEX observations_by_file ON observations(file_path, at) WHERE file_path IS NOT NULL;
+CREATE TABLE hook_runs (                 -- the newest few thousand
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  client TEXT NOT NULL,
+  event TEXT NOT NULL,
+  session_id TEXT,
+  wall_us INTEGER NOT NULL,              -- from the entry file's first line to the commit
+  cpu_us INTEGER NOT NULL,               -- of the whole process, interpreter start included
+  bytes INTEGER NOT NULL,
+  result TEXT NOT NULL                   -- stored duplicate dropped
+);
+CREATE TABLE counters (                  -- spooled, drained, lost, errors ...
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE redactions (
+  day TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (day, kind)
+) WITHOUT ROWID;
+CREATE TABLE payload_drift (             -- fields that an adapter did not know
+  client TEXT NOT NULL,
+  event TEXT NOT NULL,
+  field TEXT NOT NULL,
+  client_version TEXT NOT NULL,
+  first_at INTEGER NOT NULL,
+  PRIMARY KEY (client, event, field, client_version)
+) WITHOUT ROWID;
+CREATE TABLE transcript_cursors (
+  path TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  offset INTEGER NOT NULL,               -- bytes of whole lines already read
+  head TEXT NOT NULL,                    -- hash of the file's first bytes: tells a rotated file from a grown one
+  updated_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE observations_fts USING fts5(
+  content, file_path, content='observations', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE VIRTUAL TABLE prompts_fts USING fts5(
+  content, content='prompts', content_rowid='id', tokenize='porter unicode61'
+);
+INSERT INTO observations_fts(observations_fts, rank) VALUES ('automerge', 8);
+INSERT INTO prompts_fts(prompts_fts, rank) VALUES ('automerge', 8);
+CREATE TRIGGER observations_fts_insert AFTER INSERT ON observations BEGIN
+  INSERT INTO observations_fts(rowid, content, file_path) VALUES (new.id, new.content, new.file_path);
+END;
+CREATE TRIGGER observations_fts_delete AFTER DELETE ON observations BEGIN
+  INSERT INTO observations_fts(observations_fts, rowid, content, file_path)
+  VALUES ('delete', old.id, old.content, old.file_path);
+END;
+CREATE TRIGGER observations_fts_update AFTER UPDATE OF content, file_path ON observations BEGIN
+  INSERT INTO observations_fts(observations_fts, rowid, content, file_path)
+  VALUES ('delete', old.id, old.content, old.file_path);
+  INSERT INTO observations_fts(rowid, content, file_path) VALUES (new.id, new.content, new.file_path);
+END;
+CREATE TRIGGER prompts_fts_insert AFTER INSERT ON prompts BEGIN
+  INSERT INTO prompts_fts(rowid, content) VALUES (new.id, new.content);
+END;
+CREATE TRIGGER prompts_fts_delete AFTER DELETE ON prompts BEGIN
+  INSERT INTO prompts_fts(prompts_fts, rowid, content) VALUES ('delete', old.id, old.content);
+END;
+CREATE TRIGGER prompts_fts_update AFTER UPDATE OF content ON prompts BEGIN
+  INSERT INTO prompts_fts(prompts_fts, rowid, content) VALUES ('delete', old.id, old.content);
+  INSERT INTO prompts_fts(rowid, content) VALUES (new.id, new.content);
+END;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_BASE,)
+
+
+class NewerDatabase(Exception):
+    """The database was written by a newer nmem; nothing is touched."""
+
+
+def _statements(script: str) -> list[str]:
+    """Whole statements of a script: a trigger's body holds semicolons of its own."""
+    from sqlite3 import complete_statement
+
+    out, start = [], 0
+    for end, char in enumerate(script):
+        if char == ";" and complete_statement(script[start : end + 1]):
+            out.append(script[start : end + 1])
+            start = end + 1
+    return out
+
+
+def migrate(db: Connection) -> None:
+    """Bring a database to the newest version, each migration in one transaction.
+
+    Raises NewerDatabase when it is newer than this code.
+    """
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise NewerDatabase(f"the database is of version {version}; this nmem knows {len(MIGRATIONS)}")
+    for number in range(version, len(MIGRATIONS)):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            # another process may have migrated while this one waited for the lock
+            if db.execute("PRAGMA user_version").fetchone()[0] == number:
+                for statement in _statements(MIGRATIONS[number]):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {number + 1}")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")

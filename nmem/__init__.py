@@ -1,0 +1,1 @@
+"""Interprets facts: reads, searches, evaluates and maintains the memory. Headless."""

@@ -1,0 +1,74 @@
+"""The command line: names every command, imports only the one that runs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from nmem.errors import NmemError
+
+COMMANDS: dict[str, str] = {
+    "init": "connect nmem to your coding clients",
+    "uninstall": "take nmem's hooks out again",
+    "status": "what is recorded, and whether the hooks are alive",
+    "doctor": "send an event through every registered hook and read it back",
+    "import": "load past sessions from the clients' own transcripts",
+    "tui": "open the cockpit",
+    "redact": "take the secrets out of standard input",
+    "eval": "measure nmem on labelled data or on your own history",
+}
+"""name -> one line of help; the module has the same name with a trailing underscore where Python needs it."""
+
+
+def _module(name: str) -> str:
+    return f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
+
+
+class Lazy(click.Group):
+    """A group that knows its commands' names and help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(_module(cmd_name)).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{_module(cmd_name)}.command is not a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="nmem", message="nmem %(version)s")
+def nmem() -> None:
+    """The memory of your coding sessions, and the cockpit you steer it from."""
+
+
+def main() -> None:
+    """Run the command line; an expected error is one line on stderr: exit 2 for usage, 1 for failure."""
+    try:
+        nmem.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        click.echo("nmem: stopped", err=True)
+        sys.exit(1)
+    except click.ClickException as error:
+        click.echo(f"nmem: {error.format_message()}", err=True)
+        sys.exit(error.exit_code)
+    except NmemError as error:
+        click.echo(f"nmem: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,15 @@
+"""What nmem raises on purpose.
+
+    NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
+    └── NoDatabase     nothing is recorded yet
+"""
+
+from __future__ import annotations
+
+
+class NmemError(Exception):
+    """An expected failure; its text is the whole message."""
+
+
+class NoDatabase(NmemError):
+    """There is no database yet."""

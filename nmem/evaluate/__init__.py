@@ -1,0 +1,1 @@
+"""Evaluations: each prints its figures next to a named baseline."""

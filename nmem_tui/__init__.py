@@ -1,0 +1,1 @@
+"""Shows and steers: the cockpit that runs beside a coding session."""

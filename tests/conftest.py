@@ -1,0 +1,39 @@
+"""Fixtures every package's tests share: a database of one's own, the shared material, a fixed clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+NOW = 1_760_000_000_000
+"""The fixed clock: 2025-10-09 08:53:20 UTC, in milliseconds."""
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real material beside the project; a test that needs it is skipped where it is absent."""
+    folder = Path(__file__).resolve().parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip("../shared is absent: no real material to test on")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """No test sees the developer's home, config or database."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("NMEM_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "NO_COLOR",
+                 "CURSOR_VERSION", "CLAUDE_PROJECT_DIR", "CLAUDECODE"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NMEM_DB", str(home / "data" / "nmem.db"))
+    return home
+
+
+@pytest.fixture
+def db_path(own_home: Path) -> str:
+    """Where the test's database is, or will be."""
+    return str(own_home / "data" / "nmem.db")
