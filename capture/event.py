@@ -17,6 +17,7 @@ PRE_COMPACT = "pre_compact"
 POST_COMPACT = "post_compact"
 SESSION_END = "session_end"
 STATUS = "status"
+THINKING = "thinking"
 
 OBS_TYPES = frozenset(
     "file_read file_write file_edit search command test build lint install git_commit git_push git_other github"
@@ -38,8 +39,8 @@ class Event:
     """One thing that a client reported, in nmem's own words. Nothing in it is redacted yet."""
 
     __slots__ = (
-        "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "cwd", "drift", "duration_ms",
-        "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text", "permission_mode",
+        "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "context_window", "cwd", "drift",
+        "duration_ms", "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text", "permission_mode",
         "project_dir", "reason", "session_id", "source", "text", "tool", "tool_input", "tool_name", "tool_use_id",
         "transcript_path", "turn_id",
     )  # fmt: skip
@@ -83,6 +84,7 @@ class Event:
         """Why the session started (startup resume clear compact fork), or who sent the prompt (user, machine)."""
         self.reason = ""
         self.context_tokens: int | None = None
+        self.context_window: int | None = None
         self.drift: tuple[str, ...] = ()
         """Payload fields that the adapter does not know."""
 
