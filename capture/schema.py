@@ -90,6 +90,7 @@ CREATE TABLE observations (
   UNIQUE (session_id, dedup_key)
 );
 CREATE INDEX observations_by_session ON observations(session_id, seq);
+CREATE INDEX observations_by_session_time ON observations(session_id, at);
 CREATE INDEX observations_by_time ON observations(at);
 CREATE INDEX observations_by_prompt ON observations(prompt_id);
 CREATE INDEX observations_by_file ON observations(file_path, at) WHERE file_path IS NOT NULL;
