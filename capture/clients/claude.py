@@ -1,0 +1,150 @@
+"""Claude Code: its hooks' payloads, of every version known, as Events."""
+
+from __future__ import annotations
+
+from capture.clients.fields import begin, first, text, unknown, whole, words
+from capture.clients.registration import ASYNC, SYNC, Registration
+from capture.event import (
+    POST_COMPACT,
+    PRE_COMPACT,
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    SUBAGENT_END,
+    TOOL_ERROR,
+    TOOL_RESULT,
+    TURN_END,
+    Event,
+)
+
+# Seconds. Tool calls are not waited for; where the client waits, nmem prints context or the session is about to end.
+EVENTS = {
+    "SessionStart": Registration(SYNC, 8),
+    "UserPromptSubmit": Registration(SYNC, 3),
+    "PostToolUse": Registration(ASYNC, 20, "*"),
+    "PostToolUseFailure": Registration(ASYNC, 20, "*"),
+    "SubagentStop": Registration(ASYNC, 20),
+    "Stop": Registration(SYNC, 5),
+    "StopFailure": Registration(SYNC, 5),
+    "PreCompact": Registration(SYNC, 5),
+    "PostCompact": Registration(SYNC, 5),
+    "SessionEnd": Registration(SYNC, 5),
+}
+
+_KINDS = {
+    "SessionStart": SESSION_START,
+    "UserPromptSubmit": PROMPT,
+    "PostToolUse": TOOL_RESULT,
+    "PostToolUseFailure": TOOL_ERROR,
+    "SubagentStop": SUBAGENT_END,
+    "Stop": TURN_END,
+    "StopFailure": TURN_END,
+    "PreCompact": PRE_COMPACT,
+    "PostCompact": POST_COMPACT,
+    "SessionEnd": SESSION_END,
+}
+
+# Every field that an event has had in some version; the last line is what people's own wrappers and loggers add.
+KNOWN = words(
+    "session_id transcript_path cwd hook_event_name prompt_id permission_mode effort agent_id agent_type scratchpad_dir"
+    " source model session_title seconds_since_last_response context_tokens prompt_cache_likely_expired"
+    " estimated_cache_write_usd trigger prompt expansion_type command_name command_args command_source tool_name"
+    " tool_input tool_use_id tool_response mcp_server permission_suggestions reason duration_ms error is_interrupt"
+    " tool_calls message title notification_type turn_id message_id index final delta stop_hook_active"
+    " agent_transcript_path last_assistant_message background_tasks session_crons task_id task_subject task_description"
+    " teammate_name team_name error_details custom_instructions compact_summary from_model to_model requested_model"
+    " prompt_cache_warm cache_ttl pricing file_path memory_type load_reason globs trigger_file_path parent_file_path"
+    " old_cwd new_cwd directory event name worktree_path mcp_server_name mode url elicitation_id requested_schema"
+    " action content"
+    " timestamp logged_at execution_mode a1xai_timestamp a1xai_hook_version a1xai_framework a1xai_analysis"
+)
+
+
+def parse(native_event: str, payload: object, now: int) -> Event | None:
+    """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
+    kind = _KINDS.get(native_event)
+    if kind is None or not isinstance(payload, dict):
+        return None
+    event = begin("claude", kind, payload, now, native_event)
+    if event is None or not _fill(event, payload):
+        return None
+    event.drift = drift(native_event, payload)
+    return event
+
+
+def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
+    """The canonical tool and its canonical input."""
+    from capture.clients import claude_tools, tools
+
+    return tools.canonical(tool_name, tool_input, claude_tools.NAMES)
+
+
+def answer(event: Event, response: object) -> None:
+    """Fill the event's outcome and text from a tool's response, or from a failure's text."""
+    from capture.clients import claude_tools
+
+    claude_tools.answer(event, response)
+
+
+def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
+    """Fields that no known version has."""
+    found = unknown(payload, KNOWN)
+    response = payload.get("tool_response")
+    if isinstance(response, dict):
+        from capture.clients import claude_tools
+
+        known = claude_tools.RESPONSES.get(text(payload.get("tool_name")))
+        if known is not None:
+            found += unknown(response, known, "tool_response.")
+    return found
+
+
+def _fill(event: Event, payload: dict[str, object]) -> bool:
+    """Fill in what this kind of event carries; False when there is nothing to keep."""
+    if event.kind in (TOOL_RESULT, TOOL_ERROR):
+        return _tool(event, payload)
+    if event.kind == PROMPT:
+        from capture.clients import said
+
+        event.text, event.source = said.prompt(payload.get("prompt"), payload.get("source"))
+        event.interrupted = event.text.startswith("[Request interrupted")
+        return bool(event.text)
+    if event.kind in (TURN_END, SUBAGENT_END):
+        return _ended(event, payload)
+    if event.kind == POST_COMPACT:
+        from capture.clients import said
+
+        event.text = said.summary(payload.get("compact_summary"))
+    elif event.kind == PRE_COMPACT:
+        event.text = text(payload.get("custom_instructions"))
+    event.source = text(payload.get("source"))
+    event.reason = first(payload, "reason", "trigger")
+    event.context_tokens = whole(payload.get("context_tokens"))
+    return True
+
+
+def _tool(event: Event, payload: dict[str, object]) -> bool:
+    """A tool's call with its answer; False when it has no name."""
+    if not event.tool_name:
+        return False
+    event.tool, event.tool_input = canonical(event.tool_name, payload.get("tool_input"))
+    event.interrupted = payload.get("is_interrupt") is True
+    failed = event.kind == TOOL_ERROR
+    answer(event, payload.get("error") if failed else payload.get("tool_response"))
+    if failed or event.interrupted or (event.tool == "shell" and text(payload.get("error"))):
+        event.ok = False
+    return True
+
+
+def _ended(event: Event, payload: dict[str, object]) -> bool:
+    """A turn or a subagent at its end; compaction ends as a subagent without a type, which is nothing."""
+    if event.kind == SUBAGENT_END and payload.get("agent_type", "-") == "":
+        return False
+    from capture.clients import said
+
+    event.text = said.strip_own(text(payload.get("last_assistant_message")))
+    if event.native == "StopFailure":
+        event.ok = False
+        event.reason = text(payload.get("error"))
+        event.output_text = text(payload.get("error_details"))
+    return True

@@ -1,0 +1,92 @@
+"""Reading values that may be of any type: a payload is a stranger's, and a wrong type must never raise."""
+
+from __future__ import annotations
+
+from capture.event import Event
+
+_LARGEST = 2**53
+
+
+def text(value: object) -> str:
+    """The string, or an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def first(source: dict[str, object], *names: str) -> str:
+    """The first of these fields that is a string with something in it."""
+    for name in names:
+        value = source.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def whole(value: object) -> int | None:
+    """A number as an integer; None for anything else, for NaN and for what no counter can be."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if -_LARGEST < value < _LARGEST else None
+
+
+def mapping(value: object) -> dict[str, object]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[object]:
+    """The list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def words(names: str) -> frozenset[str]:
+    """Field names written as one text."""
+    return frozenset(names.split())
+
+
+def arguments(value: object) -> dict[str, object]:
+    """A tool's arguments: an object, an object as JSON text, or a bare text (under `input`)."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, str) or not value:
+        return {}
+    parsed = from_json(value)
+    return parsed if isinstance(parsed, dict) else {"input": value}
+
+
+def from_json(value: str) -> object:
+    """The JSON object or list in a text, else None."""
+    if value[:1] not in "{[" or not value:
+        return None
+    from capture.jsonio import loads
+
+    try:
+        parsed: object = loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return parsed
+
+
+def begin(client: str, kind: str, payload: dict[str, object], now: int, native: str) -> Event | None:
+    """An Event with the fields that most clients share; None when the payload names no session."""
+    session_id = first(payload, "session_id")
+    if not session_id:
+        return None
+    event = Event(client, kind, session_id, now, native)
+    event.cwd = text(payload.get("cwd"))
+    event.transcript_path = text(payload.get("transcript_path"))
+    event.model = text(payload.get("model"))
+    event.permission_mode = text(payload.get("permission_mode"))
+    event.agent_id = text(payload.get("agent_id"))
+    event.agent_type = text(payload.get("agent_type"))
+    event.turn_id = first(payload, "prompt_id", "turn_id")
+    event.tool_use_id = text(payload.get("tool_use_id"))
+    event.tool_name = text(payload.get("tool_name"))
+    event.duration_ms = whole(payload.get("duration_ms"))
+    return event
+
+
+def unknown(given: object, known: frozenset[str], prefix: str = "") -> tuple[str, ...]:
+    """Fields that the adapter does not know, in a stable order."""
+    if not isinstance(given, dict) or given.keys() <= known:
+        return ()
+    return tuple(prefix + name for name in sorted(given.keys() - known))
