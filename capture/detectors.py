@@ -1,0 +1,203 @@
+"""The rules of redaction that are data: tokens that their own shape gives away.
+
+A row is (kind, literal beginnings, what must follow). A pattern runs only where its literal stands, anchored there, so
+a rule costs one substring test while the text holds nothing of its kind.
+"""
+
+from __future__ import annotations
+
+_END = "(?![A-Za-z0-9])"
+_W = "[A-Za-z0-9_-]"
+
+TOKENS: tuple[tuple[str, str, str], ...] = (
+    # cloud providers
+    ("aws-key", "AKIA ASIA ABIA ACCA A3T", "[A-Z0-9]{16}" + _END),
+    ("aws-key", "ABSK bedrock-api-key-", r"[A-Za-z0-9+/=]{100,300}"),
+    ("gcp-key", "AIza", _W + "{35}" + _END),
+    ("gcp-key", "GOCSPX-", _W + "{28}" + _END),
+    ("gcp-token", "ya29.", r"[A-Za-z0-9._-]{20,2000}"),
+    ("azure-key", "8Q~", r"[A-Za-z0-9_.~-]{31,34}"),
+    ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[a-f0-9]{64}" + _END),
+    ("alibaba-key", "LTAI", "[A-Za-z0-9]{17,21}" + _END),
+    ("tencent-key", "AKID", "[A-Za-z0-9]{32}" + _END),
+    ("ibm-key", "ApiKey-", "[a-f0-9-]{36}"),
+    ("heroku-key", "HRKU-", _W + "{30,80}"),
+    ("flyio-token", "FlyV1 ", r"fm\d[a-z]?_[A-Za-z0-9+/=,_-]{50,900}"),
+    ("flyio-token", "fo1_ fm1_ fm1a_ fm1r_ fm2_", r"[A-Za-z0-9+/=_-]{40,700}"),
+    ("scalingo-token", "tk-us-", _W + "{48}" + _END),
+    ("vercel-token", "vercel_blob_rw_", r"[A-Za-z0-9_]{30,80}"),
+    ("netlify-token", "nfp_ nfc_ nfo_", "[A-Za-z0-9]{36,40}" + _END),
+    ("cloudflare-key", "v1.0-", "[a-f0-9]{24}-[a-f0-9]{146}"),
+    ("pulumi-token", "pul-", "[a-f0-9]{40}" + _END),
+    ("terraform-token", ".atlasv1.", r"[A-Za-z0-9_=-]{60,70}"),
+    ("vault-token", "hvs. hvb. hvr.", r"[A-Za-z0-9_-]{24,300}"),
+    ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{40,60}"),
+    ("infracost-key", "ico-", "[A-Za-z0-9]{32}" + _END),
+    ("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_=.-]{32,64}"),
+    ("databricks-token", "dapi", r"[a-f0-9]{32}(?:-\d)?" + _END),
+    ("snowflake-token", "ver:1-hint:", r"[\w:=+/-]{30,400}"),
+    ("yandex-key", "AQVN", _W + "{35,38}" + _END),
+    ("yandex-key", "t1.", r"[A-Z0-9a-z_-]+={0,2}\.[A-Z0-9a-z_-]{86}={0,2}"),
+    ("yandex-key", "YC", _W + "{38}" + _END),
+    # version control
+    ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9]{30,251}"),
+    ("github-token", "github_pat_", "[A-Za-z0-9_]{22,255}"),
+    ("gitlab-token", "glpat- gldt- glft- glrt- glcbt- glptt- glsoat- glimt- glagent- gloas- glffct- GR1348941",
+     r"[A-Za-z0-9_.-]{20,300}"),
+    ("gitlab-token", "_gitlab_session=", "[a-z0-9]{32}"),
+    ("bitbucket-token", "ATBB ATCTT3xFfG ATATT3", r"[A-Za-z0-9_=+./-]{24,250}"),
+    ("gitea-token", "gta_", "[a-f0-9]{40}"),
+    ("sourcegraph-token", "sgp_ sgd_", r"(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40,64}"),
+    # package registries and build systems
+    ("npm-token", "npm_", "[A-Za-z0-9]{36,50}" + _END),
+    ("pypi-token", "pypi-AgE", _W + "{50,1000}"),
+    ("rubygems-token", "rubygems_", "[a-f0-9]{48}" + _END),
+    ("crates-token", "cio", "[A-Za-z0-9]{32}" + _END),
+    ("nuget-key", "oy2", "[a-z0-9]{43}" + _END),
+    ("clojars-token", "CLOJARS_ clojars_", "[a-zA-Z0-9]{60}"),
+    ("docker-token", "dckr_pat_ dckr_oat_", _W + "{27,60}"),
+    ("artifactory-key", "AKCp", "[A-Za-z0-9]{10,90}" + _END),
+    ("artifactory-key", "cmVmdGtu", "[A-Za-z0-9]{56}"),
+    ("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{22}_[a-z0-9]{40}"),
+    ("buildkite-token", "bkua_ bkct_", "[a-z0-9]{40}"),
+    ("travis-token", "travis-", _W + "{22}" + _END),
+    ("sonar-token", "sqp_ squ_ sqa_", "[a-z0-9]{40}" + _END),
+    ("octopus-key", "API-", "[A-Z0-9]{26,32}" + _END),
+    ("postman-key", "PMAK-", "[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
+    ("prefect-key", "pnu_ pnb_", "[a-zA-Z0-9]{36}" + _END),
+    ("readme-key", "rdme_", "[a-z0-9]{70}" + _END),
+    ("changelog-token", "CFPAT-", _W + "{43}" + _END),
+    ("snyk-token", "snyk_uat.", r"[A-Za-z0-9_.-]{20,300}"),
+    ("deno-token", "ddp_ ddw_", "[A-Za-z0-9]{36}" + _END),
+    # chat, mail and phone
+    ("slack-token", "xoxb- xoxa- xoxp- xoxo- xoxs- xoxr- xoxe- xoxe. xapp- xoxc- xoxd- XOXB- XOXP- XAPP-",
+     r"[A-Za-z0-9%+/.-]{10,300}"),
+    ("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[A-Za-z0-9+/_-]{20,90}"),
+    ("discord-webhook", "/api/webhooks/", r"\d{17,20}/[A-Za-z0-9_-]{50,90}"),
+    ("teams-webhook", ".webhook.office.com/", r"webhookb2/[A-Za-z0-9@/-]{60,200}"),
+    ("google-chat-webhook", "chat.googleapis.com/v1/spaces/", r"[A-Za-z0-9_-]+/messages\?key=[A-Za-z0-9_-]+&token=[\w%-]+"),
+    ("sendgrid-key", "SG.", r"[A-Za-z0-9_=-]{20,24}\.[A-Za-z0-9_=.-]{39,50}"),
+    ("mailgun-key", "key-", "[a-f0-9]{32}" + _END),
+    ("mailgun-key", "pubkey-", "[a-f0-9]{32}" + _END),
+    ("sendinblue-key", "xkeysib- xsmtpsib-", "[a-f0-9]{64}-[a-zA-Z0-9]{16}"),
+    ("mandrill-key", "md-", _W + "{22}" + _END),
+    ("twilio-key", "SK", "[a-f0-9]{32}" + _END),
+    ("twilio-key", "AC", "[a-f0-9]{32}" + _END),
+    ("frameio-token", "fio-u-", _W + "{64}"),
+    ("line-token", "ngrok_", "[A-Za-z0-9]{30,60}"),
+    # payment and shops
+    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ whsec_ sk_org_live_",
+     r"[A-Za-z0-9]{16,247}"),
+    ("square-key", "sq0atp- sq0csp- sq0idp- EAAAE EAAAl", _W + "{22,60}" + _END),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", "[a-fA-F0-9]{32}" + _END),
+    ("paypal-token", "access_token$production$ access_token$sandbox$", r"[a-z0-9]{13,16}\$[a-f0-9]{32}"),
+    ("flutterwave-key", "FLWSECK-", "[A-Za-z0-9-]{12,80}"),
+    ("flutterwave-key", "FLWSECK_TEST- FLWPUBK_TEST-", "[A-Za-z0-9-]{12,80}"),
+    ("plaid-token", "access-sandbox- access-development- access-production-",
+     "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
+    ("easypost-key", "EZAK EZTK", "[A-Za-z0-9]{54}"),
+    ("shippo-token", "shippo_live_ shippo_test_", "[a-fA-F0-9]{40}"),
+    ("duffel-token", "duffel_test_ duffel_live_", r"[A-Za-z0-9_=-]{43}"),
+    ("razorpay-key", "rzp_live_ rzp_test_", "[A-Za-z0-9]{14,24}"),
+    # AI providers
+    ("anthropic-key", "sk-ant-", _W + "{20,200}"),
+    ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", _W + "{20,250}"),
+    ("openrouter-key", "sk-or-", _W + "{30,120}"),
+    ("openai-key", "sk-", "[A-Za-z0-9]{32,64}" + _END),
+    ("huggingface-token", "hf_ api_org_", "[A-Za-z0-9]{30,40}" + _END),
+    ("groq-key", "gsk_", "[A-Za-z0-9]{40,60}" + _END),
+    ("perplexity-key", "pplx-", "[A-Za-z0-9]{40,60}" + _END),
+    ("replicate-token", "r8_", "[A-Za-z0-9]{36,40}" + _END),
+    ("xai-key", "xai-", "[A-Za-z0-9]{60,90}" + _END),
+    ("langchain-key", "lsv2_pt_ lsv2_sk_ ls__", "[a-f0-9]{32}(?:_[a-f0-9]{10})?"),
+    ("nvidia-key", "nvapi-", _W + "{60,80}"),
+    ("tavily-key", "tvly-", _W + "{20,60}"),
+    ("langfuse-key", "sk-lf- pk-lf-", "[0-9a-f]{8}-[0-9a-f-]{27}"),
+    ("pinecone-key", "pcsk_", r"[A-Za-z0-9_]{40,90}"),
+    ("deepgram-key", "fw_", "[A-Za-z0-9]{22,32}" + _END),
+    ("weights-key", "wandb_v1_", r"[A-Za-z0-9_]{40,100}"),
+    ("elevenlabs-key", "sk_", "[a-f0-9]{48}" + _END),
+    ("cerebras-key", "csk-", "[a-z0-9]{40,60}" + _END),
+    # monitoring, documents, the rest
+    ("grafana-token", "glc_ glsa_", r"[A-Za-z0-9_+/=]{32,400}"),
+    ("newrelic-key", "NRAK- NRJS- NRII- NRIQ- NRRA- NRSP-", "[A-Za-z0-9_-]{19,42}"),
+    ("sentry-token", "sntrys_eyJ sntryu_", r"[A-Za-z0-9_+/=]{60,400}"),
+    ("dynatrace-token", "dt0c01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("posthog-key", "phc_ phx_", "[A-Za-z0-9]{32,50}" + _END),
+    ("linear-key", "lin_api_ lin_oauth_", "[A-Za-z0-9]{32,64}"),
+    ("notion-token", "ntn_", "[A-Za-z0-9]{40,50}" + _END),
+    ("notion-token", "secret_", "[A-Za-z0-9]{43}" + _END),
+    ("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    ("asana-token", "0/ 1/ 2/", r"[0-9]{10,18}[:/][A-Za-z0-9]{32}"),
+    ("figma-token", "figd_ figdr_ figu_ figur_", _W + "{38,60}"),
+    ("adobe-key", "p8e- p8e_", _W + "{32}" + _END),
+    ("adafruit-key", "aio_", "[A-Za-z0-9]{28}" + _END),
+    ("typeform-token", "tfp_", r"[A-Za-z0-9_.=-]{40,59}"),
+    ("hubspot-token", "pat-na1- pat-eu1-", "[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}"),
+    ("mapbox-token", "sk.eyJ pk.eyJ tk.eyJ", r"[A-Za-z0-9_-]{20,300}\.[A-Za-z0-9_-]{20,40}"),
+    ("age-key", "AGE-SECRET-KEY-1", "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
+    ("1password-token", "ops_eyJ", r"[A-Za-z0-9+/_=-]{100,1000}"),
+    ("1password-token", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    ("tailscale-key", "tskey-", r"(?:api|auth|client|scim|webhook)-[A-Za-z0-9]{8,}(?:-[A-Za-z0-9]+)?"),
+    ("intra42-secret", "s-s4t2ud- s-s4t2af-", "[a-f0-9]{64}"),
+    ("facebook-token", "EAACEdEose0cBA EAAM EAAC EAAG", "[A-Za-z0-9]{60,300}"),
+    ("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", "[A-Za-z0-9]{16}"),
+    ("maxmind-key", "_mmk", "(?![A-Za-z0-9])"),
+    ("lob-key", "live_pub_ test_pub_ live_ test_", "[a-f0-9]{31,35}" + _END),
+    ("harness-key", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
+    ("supabase-token", "sbp_ sb_secret_", r"[A-Za-z0-9_-]{31,64}"),
+    ("clickhouse-key", "4b1d", "[A-Za-z0-9]{38}" + _END),
+    ("defined-token", "dnkey-", r"[a-z0-9_=-]{26}-[a-z0-9_=-]{52}"),
+    ("monday-webhook", "whse_", "[A-Za-z0-9]{20,60}"),
+)  # fmt: skip
+
+# Words whose presence anywhere in a value shows that it stands in for a secret.
+STAND_INS = (
+    "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",
+    "<", "redacted", "${", "{{", "}}", "$(", "%(", "insert", "replace", "dummy", "sample", "process.env", "environ",
+    "getenv", "env.", "notasecret", "not_a_secret", "not-a-secret", "not-real", "fake", "todo", "lorem", "mysecret",
+)  # fmt: skip
+
+# A value made of nothing but these is a name, a label or a default, not a secret.
+VOCABULARY = frozenset(
+    """a an the my your our some any this that these of for to from in on at by with and or not no is was be as if it its
+    new old another other second first third one two three next last previous current expected actual correct wrong right
+    good bad bogus invalid valid expired missing empty blank null none nil undefined true false yes off default unset
+    password passwords passwd pass pwd passphrase secret secrets token tokens key keys auth oauth oauth2 authorization
+    authentication credential credentials cred creds api apikey access refresh bearer basic session cookie csrf xsrf jwt
+    id ids name names user users username login admin root guest owner client server service account app application
+    consumer customer private public shared master signing encryption ssh ssl tls gpg pgp rsa aes hmac sha hash salt
+    value values val string str text data test tests testing tester foo bar baz qux spam eggs abc abcd abcdef xyz
+    hello world bob alice john jane doe demo mock stub temp tmp local localhost dev prod production staging development
+    string int integer bool boolean number float bytes object array list dict map any char const optional required
+    required field form input output json xml html yaml text file path url uri header headers body query param params
+    get set post put delete update create reset change forgot confirm confirmation verify verification enter type hidden
+    plain raw base64 hex utf8 encoded encrypted hashed super strong weak long short random generated nice cool insecure
+    something anything whatever nothing here there please provide see read write only both all each self obj ref
+    email mail phone code pin otp totp mfa verifier request response grant state nonce scope redirect callback
+    docker github gitlab google aws azure slack stripe openai anthropic mysql postgres postgresql redis mongo mongodb db
+    database sql smtp ftp http https www com org net io""".split()
+)
+
+STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt")
+"""A name that is worth looking at holds one of these."""
+
+STRONG = frozenset(
+    """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey authtoken accesskey
+    secretkey privatekey credential credentials cred creds userpass dbpass""".split()
+)
+"""A name that ends in one of these names a secret."""
+
+QUALIFIERS = frozenset(
+    """api secret access private encryption encrypt signing sign consumer client app application auth master service account
+    shared storage aes hmac jwt session cookie license licence webhook integration deploy admin root db write server
+    subscription functions host function security crypto cipher rpc sdk rest live ingest dsn azure aws gcp
+    google github gitlab slack stripe twilio sendgrid openai anthropic datadog heroku""".split()
+)
+"""`key` names a secret after one of these; alone it may be anything."""
+
+NEUTRAL = frozenset(
+    """value val data string str text plain plaintext raw base64 b64 hex env default test old new prod dev live
+    current tmp temp my the 1 2 3 4 here""".split()
+)
+"""Words at a name's end that say nothing about what it is."""

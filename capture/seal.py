@@ -1,0 +1,191 @@
+"""The only door to the store: every string of a batch is cleaned, redacted, and only then cut to length.
+
+A text is redacted on a window that is larger than what is kept of it, so a secret that lies across the cut is whole when
+it is looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder.
+"""
+
+from __future__ import annotations
+
+from capture.event import Batch, Observation, Project, Prompt
+from capture.redact import redact, redact_tree
+from capture.text import clean
+
+LIMITS = {
+    "content": 8_000,  # an observation's
+    "prompt": 32_000,  # what was said, by anybody
+    "path": 1_024,  # also folders and remotes
+    "name": 200,  # names of tools, models, branches, kinds
+    "id": 200,
+    "value": 4_000,  # one string of the metadata
+}
+"""Characters that are kept, by kind of field."""
+
+MARGIN = 4_096
+"""Characters beyond the limit that redaction looks at."""
+
+_SECRET = object()
+_IDS = frozenset(("id", "parent_id", "prompt_id"))
+_PATHS = frozenset(("cwd", "transcript_path", "project_dir", "root", "folder"))
+_PROMPT = ("at", "source", "kind", "content", "dedup_key", "native_id", "agent_id")
+_PROJECT = ("key", "name", "root", "remote", "branch")
+_BATCH = ("client", "session_id", "at", "cwd", "origin", "session", "redactions", "drift")
+
+
+class Sealed:
+    """A batch in which no secret is left; only `seal` and the spool make one."""
+
+    __slots__ = ("batch",)
+
+    def __init__(self, batch: Batch, key: object) -> None:
+        if key is not _SECRET:
+            raise TypeError("only capture.seal.seal makes a Sealed")
+        self.batch = batch
+
+    def to_dict(self) -> dict[str, object]:
+        """A JSON-like form for the spool."""
+        batch = self.batch
+        out: dict[str, object] = {name: getattr(batch, name) for name in _BATCH}
+        out["drift"] = list(batch.drift)
+        out["project"] = batch.project and {name: getattr(batch.project, name) for name in _PROJECT}
+        out["prompts"] = [{name: getattr(prompt, name) for name in _PROMPT} for prompt in batch.prompts]
+        out["observations"] = [
+            {name: getattr(seen, name) for name in Observation.__slots__} for seen in batch.observations
+        ]
+        return out
+
+    @classmethod
+    def from_dict(cls, form: dict[str, object]) -> Sealed:
+        """What `to_dict` gave. Raises KeyError, TypeError or ValueError when it is something else."""
+        batch = Batch(*(form[name] for name in ("client", "session_id", "at", "cwd", "origin")))  # type: ignore[arg-type]
+        batch.session = _dict(form["session"])
+        batch.redactions = _dict(form["redactions"])  # type: ignore[assignment]
+        batch.drift = tuple(str(field) for field in _list(form["drift"]))
+        if form["project"] is not None:
+            batch.project = Project(**_dict(form["project"]))  # type: ignore[arg-type]
+        batch.prompts = [Prompt(**_dict(item)) for item in _list(form["prompts"])]  # type: ignore[arg-type]
+        for item in _list(form["observations"]):
+            fields = _dict(item)
+            seen = Observation(fields["at"], fields["obs_type"], fields["content"], dedup_key=fields["dedup_key"])  # type: ignore[arg-type]
+            for name in Observation.__slots__:
+                setattr(seen, name, fields[name])
+            batch.observations.append(seen)
+        return cls(batch, _SECRET)
+
+
+def _dict(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"a JSON object was expected, not {type(value).__name__}")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError(f"a JSON array was expected, not {type(value).__name__}")
+    return value
+
+
+def seal(batch: Batch) -> Sealed:
+    """Clean, redact and cut every string of the batch, in place; counts by kind go to its `redactions`."""
+    counts = batch.redactions
+    batch.client = _text(batch.client, "name", counts)
+    batch.session_id = _id(batch.session_id)
+    batch.cwd = _text(batch.cwd, "path", counts)
+    batch.origin = _text(batch.origin, "name", counts)
+    batch.session = {_text(name, "name", counts): _column(name, value, counts) for name, value in batch.session.items()}
+    batch.drift = tuple(_text(field, "name", counts) for field in batch.drift)
+    if batch.project is not None:
+        _seal_project(batch.project, counts)
+    for prompt in batch.prompts:
+        _seal_prompt(prompt, counts)
+    for seen in batch.observations:
+        _seal_observation(seen, counts)
+    return Sealed(batch, _SECRET)
+
+
+def _seal_project(project: Project, counts: dict[str, int]) -> None:
+    for name in _PROJECT:
+        setattr(project, name, _text(getattr(project, name), "path", counts))
+
+
+def _seal_prompt(prompt: Prompt, counts: dict[str, int]) -> None:
+    prompt.source = _text(prompt.source, "name", counts)
+    prompt.kind = _text(prompt.kind, "name", counts)
+    prompt.content = _text(prompt.content, "prompt", counts)
+    prompt.dedup_key = _id(prompt.dedup_key)
+    prompt.native_id = _id(prompt.native_id)
+    prompt.agent_id = _id(prompt.agent_id)
+
+
+def _seal_observation(seen: Observation, counts: dict[str, int]) -> None:
+    seen.obs_type = _text(seen.obs_type, "name", counts)
+    seen.content = _text(seen.content, "content", counts)
+    seen.outcome = _text(seen.outcome, "name", counts)
+    seen.tool_name = _text(seen.tool_name, "name", counts)
+    if seen.file_path is not None:
+        seen.file_path = _text(seen.file_path, "path", counts)
+    for name in ("dedup_key", "tool_use_id", "agent_id", "turn_id"):
+        setattr(seen, name, _id(getattr(seen, name)))
+    seen.metadata = {_text(name, "name", counts): _tree(value, counts, name) for name, value in seen.metadata.items()}
+
+
+def _column(name: str, value: object, counts: dict[str, int]) -> object:
+    if not isinstance(value, str):
+        return _tree(value, counts, name)
+    if name in _IDS:
+        return _id(value)
+    return _text(value, "path" if name in _PATHS else "value", counts)
+
+
+def _text(text: str, field: str, counts: dict[str, int]) -> str:
+    limit = LIMITS[field]
+    if len(text) > limit:
+        text = text[: 2 * limit + MARGIN]
+    return redact(clean(text), counts)[:limit]
+
+
+def _id(value: str) -> str:
+    """An id as it is, unless it is overlong or holds a secret: then a hash that is as distinct."""
+    if not value:
+        return value
+    if len(value) <= LIMITS["id"] and redact(clean(value)) == value:
+        return value
+    from _blake2 import blake2b
+
+    return "~" + blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _tree(value: object, counts: dict[str, int], name: str) -> object:
+    return _cut(redact_tree(_cleaned(value), counts, name))
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return clean(value[: 2 * LIMITS["value"] + MARGIN])
+    if isinstance(value, dict):
+        return {clean(str(key)[: LIMITS["name"] + MARGIN]): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item) for item in value]
+    return value
+
+
+def _cut(value: object) -> object:
+    if isinstance(value, str):
+        return value[: LIMITS["value"]]
+    if isinstance(value, dict):
+        return {str(key)[: LIMITS["name"]]: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return value
+
+
+def window(text: str, size: int = 65_536) -> str:
+    """At most about `size` characters of a text of any length, safe to seal: its head and its tail, cut at line ends.
+
+    A half line at a border could hold half a secret that no detector knows, so none is kept.
+    """
+    if len(text) <= size:
+        return text
+    head, tail = text[: size * 3 // 4], text[-(size // 4) :]
+    head = head[: head.rfind("\n") + 1] or head
+    first = tail.find("\n") + 1
+    return f"{head}\n…\n{tail[first:] if first else ''}"

@@ -1,0 +1,165 @@
+"""What the user's config.toml says about redaction, without reading TOML in a hook.
+
+    [redaction]
+    patterns = [{ name = "ticket", regex = "TCK-[0-9]{8}" }]
+    allow = ["a literal that is no secret", { regex = "demo-.*" }]
+
+The parsed form is cached beside the database, keyed by the file's time and size. A config that cannot be read keeps the
+last good form, or none of the user's patterns; the built-in detectors never depend on it.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+
+from capture import paths
+
+_NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+class Settings:
+    """The user's patterns (kind, regular expression), what to leave alone, and what is wrong with the file."""
+
+    __slots__ = ("allow", "allow_patterns", "patterns", "problems")
+
+    def __init__(self, patterns: list[tuple[str, str]], allow: list[str], allow_patterns: list[str],
+                 problems: list[str]) -> None:  # fmt: skip
+        self.patterns = patterns
+        self.allow = frozenset(allow)
+        self.allow_patterns = allow_patterns
+        self.problems = problems
+
+    def allows(self, found: str) -> bool:
+        """Does the user say that this is no secret?"""
+        if found in self.allow:
+            return True
+        from capture.rules_cache import pattern
+
+        return any(pattern(source).fullmatch(found) for source in self.allow_patterns)
+
+
+_loaded: dict[tuple[str, str, int, int], Settings] = {}
+
+
+def load() -> Settings:
+    """The settings as they stand; never raises, never fails."""
+    file = paths.config()
+    try:
+        stat = os.stat(file)
+        stamp = (stat.st_mtime_ns, stat.st_size)
+    except OSError:
+        stamp = (0, 0)
+    key = (file, _cache(), *stamp)
+    found = _loaded.get(key)
+    if found is None:
+        _loaded.clear()
+        found = _loaded[key] = _cached(file, stamp) if any(stamp) else Settings([], [], [], [])
+    return found
+
+
+def problems() -> list[str]:
+    """What is wrong with the config file, one line each."""
+    return list(load().problems)
+
+
+def _cache() -> str:
+    return os.path.join(paths.cache(paths.database()), "settings.bin")
+
+
+def _cached(file: str, stamp: tuple[int, int]) -> Settings:
+    try:
+        with open(_cache(), "rb") as handle:
+            kept = marshal.load(handle)  # noqa: S302 - our own file in a folder that only the user can write
+        if kept[0] == file and kept[1] == stamp:
+            return Settings(*kept[2])
+        last = kept[2] if kept[0] == file else None
+        if last is not None:
+            Settings(*last)
+    except (OSError, ValueError, TypeError, EOFError, IndexError):
+        last = None
+    return _read(file, stamp, last)
+
+
+def _read(file: str, stamp: tuple[int, int], last: tuple[list[object], ...] | None) -> Settings:
+    import tomllib
+
+    from capture.rules_cache import build
+
+    try:
+        with open(file, "rb") as handle:
+            document = tomllib.load(handle)
+    except (OSError, ValueError) as error:
+        trouble = [f"{file}: {error}; the last good patterns stay in force"]
+        form = (*(last[:3] if last else ([], [], [])), trouble)
+    else:
+        form = _form(file, document)
+    found = Settings(*form)  # type: ignore[arg-type]
+    build([source for _, source in found.patterns] + found.allow_patterns)
+    _keep((file, stamp, form))
+    _say(found.problems)
+    return found
+
+
+def _form(file: str, document: dict[str, object]) -> tuple[list[tuple[str, str]], list[str], list[str], list[str]]:
+    trouble: list[str] = []
+    section = document.get("redaction", {})
+    if not isinstance(section, dict):
+        return [], [], [], [f"{file}: [redaction] is not a table"]
+    trouble += [f"{file}: redaction.{key} is not known" for key in section if key not in ("patterns", "allow")]
+    own: list[tuple[str, str]] = []
+    for number, item in enumerate(_list(section, "patterns", file, trouble)):
+        name, regex = (item.get("name"), item.get("regex")) if isinstance(item, dict) else (None, None)
+        if not isinstance(name, str) or not name or not set(name) <= _NAME_CHARS:
+            trouble.append(f"{file}: redaction.patterns[{number}] needs a name of a-z, 0-9, - and _")
+        elif _compiles(regex, f"{file}: redaction.patterns[{number}]", trouble):
+            own.append((name, str(regex)))
+    allow: list[str] = []
+    allowed: list[str] = []
+    for number, item in enumerate(_list(section, "allow", file, trouble)):
+        if isinstance(item, str):
+            allow.append(item)
+        elif _compiles(item.get("regex") if isinstance(item, dict) else None, f"{file}: redaction.allow[{number}]", trouble):
+            allowed.append(str(item["regex"]))
+    return own, allow, allowed, trouble
+
+
+def _list(section: dict[str, object], key: str, file: str, trouble: list[str]) -> list[object]:
+    found = section.get(key, [])
+    if isinstance(found, list):
+        return found
+    trouble.append(f"{file}: redaction.{key} is not a list")
+    return []
+
+
+def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
+    import re
+
+    if not isinstance(regex, str) or not regex:
+        trouble.append(f"{where} needs a regex")
+        return False
+    try:
+        matches_nothing = re.compile(regex).match("") is None
+    except (re.error, RecursionError, OverflowError) as error:
+        trouble.append(f"{where}: {regex!r} is no regular expression: {error}")
+        return False
+    if not matches_nothing:
+        trouble.append(f"{where}: {regex!r} matches the empty text")
+    return matches_nothing
+
+
+def _keep(form: object) -> None:
+    from capture.rules_cache import write
+
+    write(_cache(), marshal.dumps(form))
+
+
+def _say(trouble: list[str]) -> None:
+    """One line each in the log; this runs only when the file has changed, so they are not repeated."""
+    if not trouble:
+        return
+    try:
+        with open(paths.log(paths.database()), "a", encoding="utf-8") as log:
+            log.writelines(f"config: {line}\n" for line in trouble)
+    except OSError:
+        return
