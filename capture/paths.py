@@ -44,6 +44,14 @@ def spool(db: str) -> str:
     return os.path.join(folder(db), "spool")
 
 
+def last_spool(db: str) -> str:
+    """Where they wait when not even the spool's folder can be written: the user's part of the temporary folder."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    temp = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - made 0700, its owner checked
+    name = os.path.abspath(db).replace("_", "__").replace(os.sep, "_").replace(":", "")
+    return os.path.join(temp, f"nmem-spool-{user}", name[-120:])
+
+
 def log(db: str) -> str:
     """One line for each thing that went wrong in a hook."""
     return os.path.join(folder(db), "nmem.log")

@@ -94,6 +94,13 @@ CREATE INDEX observations_by_session_time ON observations(session_id, at);
 CREATE INDEX observations_by_time ON observations(at);
 CREATE INDEX observations_by_prompt ON observations(prompt_id);
 CREATE INDEX observations_by_file ON observations(file_path, at) WHERE file_path IS NOT NULL;
+CREATE TABLE merged_keys (               -- what was counted on an earlier row: told twice, it still counts once
+  session_id TEXT NOT NULL,
+  dedup_key TEXT NOT NULL,
+  observation_id INTEGER NOT NULL REFERENCES observations(id) ON DELETE CASCADE,
+  PRIMARY KEY (session_id, dedup_key)
+) WITHOUT ROWID;
+CREATE INDEX merged_keys_by_observation ON merged_keys(observation_id);
 CREATE TABLE hook_runs (                 -- the newest few thousand
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,

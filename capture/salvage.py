@@ -1,0 +1,202 @@
+"""A JSON object that was cut: its head is closed properly, and its last fields are found again in its tail."""
+
+from __future__ import annotations
+
+from capture.jsonio import BadJson, loads, raw_loads
+
+_CANDIDATES = 120
+"""How many places of the tail are tried as the start of a field."""
+_DEPTH = 4
+MARK = "\n[... {} bytes left out ...]\n"
+
+
+class _Cut:
+    """A head that was read up to its cut."""
+
+    __slots__ = ("commas", "in_string", "stack", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.stack: list[str] = []
+        """Closing brackets of what is open at the cut."""
+        self.commas: list[tuple[int, tuple[str, ...]]] = []
+        """Where the last members ended, and what was open there."""
+        self.in_string = False
+
+
+def salvage(head: bytes, tail: bytes = b"", size: int = 0) -> dict[str, object] | None:
+    """The object of which `head` is the start and `tail` the end of `size` bytes; None when there is no object.
+
+    Whole members of the head stay as they are, a string that was cut keeps its start (and its end, where the tail
+    shows it), and the members after it are taken from the tail as far as they are whole.
+    """
+    text = head.decode("utf-8", "ignore" if tail else "replace").lstrip("\ufeff \t\r\n")
+    if not text.startswith("{"):
+        return None
+    cut = _read(text)
+    value = _close(cut)
+    if value is None or not tail:
+        return value
+    path = _path(value, cut)
+    found = _tail(tail.decode("utf-8", "ignore"), len(path))
+    if found is not None:
+        _join(path, cut, found, size - len(head) - len(tail))
+    return value
+
+
+def _read(text: str) -> _Cut:
+    """Find out what is open at the end of a text: brackets, and perhaps a string."""
+    cut = _Cut(text)
+    position, end = 0, len(text)
+    while position < end:
+        quote = text.find('"', position)
+        _structure(cut, position, quote if quote >= 0 else end)
+        if quote < 0:
+            break
+        position = _string_end(text, quote + 1)
+        if position < 0:
+            cut.in_string = True
+            break
+    return cut
+
+
+def _structure(cut: _Cut, start: int, end: int) -> None:
+    """Follow brackets and commas between two strings."""
+    stack = cut.stack
+    for index in range(start, end):
+        char = cut.text[index]
+        if char in "{[":
+            stack.append("}" if char == "{" else "]")
+        elif char in "}]" and stack:
+            stack.pop()
+        elif char == ",":
+            cut.commas.append((index, tuple(stack)))
+    del cut.commas[:-8]
+
+
+def _string_end(text: str, start: int) -> int:
+    """Just after the quote that ends a string, or -1."""
+    while True:
+        quote = text.find('"', start)
+        if quote < 0:
+            return -1
+        back = quote - 1
+        while text[back] == "\\":
+            back -= 1
+        if (quote - back) % 2:
+            return quote + 1
+        start = quote + 1
+
+
+def _close(cut: _Cut) -> dict[str, object] | None:
+    """The head as an object, closed where it was cut or, if that does not parse, before its last members."""
+    text = cut.text
+    closing = "".join(reversed(cut.stack))
+    if cut.in_string:
+        for less in range(min(7, len(text))):
+            stem = text[: len(text) - less]
+            value = _object(stem + '"' + closing) or _object(stem + '":null' + closing)
+            if value is not None:
+                return value
+    for attempt in ("", "null", ":null", '"":null'):
+        value = _object(text + attempt + closing)
+        if value is not None:
+            return value
+    for index, stack in reversed(cut.commas):
+        value = _object(text[:index] + "".join(reversed(stack)))
+        if value is not None:
+            return value
+    return {} if cut.stack else None
+
+
+def _object(text: str) -> dict[str, object] | None:
+    try:
+        value = loads(text)
+    except BadJson:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _path(value: dict[str, object], cut: _Cut) -> list[dict[str, object]]:
+    """The objects that are open at the cut, outermost first, as far as they are objects."""
+    path: list[dict[str, object]] = [value]
+    for closing in cut.stack[1:]:
+        last = next(reversed(path[-1].values()), None) if path[-1] else None
+        if closing != "}" or not isinstance(last, dict):
+            break
+        path.append(last)
+    return path[:_DEPTH]
+
+
+class _Found:
+    """Members read from a tail: those of each object that was still open, innermost last."""
+
+    __slots__ = ("levels", "start", "text")
+
+    def __init__(self, text: str, start: int, levels: list[dict[str, object]]) -> None:
+        self.text = text
+        self.start = start
+        self.levels = levels
+
+
+def _tail(text: str, depth: int) -> _Found | None:
+    """The members at the end of an object, read from the last place where all that follows is whole.
+
+    A place is the comma before a member. It is a true one when the text from there closes exactly as many objects as
+    were opened for it, at the very end; a comma inside a string never is.
+    """
+    text = text.rstrip()
+    best: _Found | None = None
+    index = len(text)
+    for _ in range(_CANDIDATES):
+        index = text.rfind(',"', 0, index)
+        if index < 0:
+            break
+        for level in range(1, depth + 1):
+            opened = '{"":' * (level - 1) + "{" + text[index + 1 :]
+            try:
+                value, end = raw_loads(opened)
+            except BadJson:
+                continue
+            if end == len(opened) and isinstance(value, dict):
+                best = _Found(text, index, _levels(value, level))
+    return best
+
+
+def _levels(value: dict[str, object], level: int) -> list[dict[str, object]]:
+    out = [value]
+    for _ in range(level - 1):
+        inner = out[-1].pop("", None)
+        if not isinstance(inner, dict):
+            break
+        out.append(inner)
+    return out
+
+
+def _join(path: list[dict[str, object]], cut: _Cut, found: _Found, dropped: int) -> None:
+    """Put the tail's members where they belong: into the objects that were open at the cut."""
+    top = next(reversed(path[0]), "")
+    nested = top != "tool_input"  # between the arguments and the tail, a response may have begun
+    if nested and cut.in_string and len(found.levels) == len(path):
+        _string_tail(path[-1], found, dropped)
+    for target, members in zip(path, found.levels, strict=False):
+        if target is path[0] or nested:
+            for key, member in members.items():
+                target.setdefault(key, member)
+
+
+def _string_tail(target: dict[str, object], found: _Found, dropped: int) -> None:
+    """Give a string that was cut its end again: the last lines of an output say how it went."""
+    key = next(reversed(target), "")
+    value, text, end = target.get(key), found.text, found.start
+    if not isinstance(value, str) or text[end - 1 : end] != '"':
+        return
+    start = text.find("\\n", 16)
+    if start < 0 or start >= end or text[start - 1] == "\\":
+        return
+    try:
+        rest, stop = raw_loads('"' + text[start + 2 : end])
+    except BadJson:
+        return
+    if stop == end - start - 1 and isinstance(rest, str):
+        target[key] = value + MARK.format(dropped + start) + rest

@@ -1,0 +1,88 @@
+"""The work no client should wait for: spooled rows stored, the write-ahead log folded back, the text index merged.
+
+Runs in a process of its own session that nobody waits for, one at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from capture import paths
+
+_AGAIN = 30.0
+"""Seconds before another settling is started."""
+_MERGE_PAGES = 500
+
+
+def _lock(db_path: str) -> str:
+    return os.path.join(paths.folder(db_path), "settle.lock")
+
+
+def start(db_path: str) -> bool:
+    """Start settling in the background; False when it was done just now or cannot be started."""
+    from time import time
+
+    try:
+        if time() - os.stat(_lock(db_path)).st_mtime < _AGAIN:
+            return False
+    except OSError:
+        pass
+    entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
+    words = [sys.executable, "-I", "-S", entry, "settle", "--db", db_path]
+    try:
+        return _spawn(words)
+    except (OSError, AttributeError):
+        return False
+
+
+def _spawn(words: list[str]) -> bool:
+    """A child with no pipe of ours, in a session of its own: closing a terminal or a client does not end it."""
+    null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    try:
+        os.posix_spawn(words[0], words, os.environ, file_actions=null, setsid=True)
+    except NotImplementedError:
+        os.posix_spawn(words[0], words, os.environ, file_actions=null, setpgroup=0)
+    return True
+
+
+def settle(db_path: str, seconds: float = 5.0) -> int:
+    """Settle a database here and now; the number of spooled batches stored, -1 when another process is at it.
+
+    Waits up to `seconds` for a lock on the database. Raises sqlite3.Error or OSError.
+    """
+    lock = os.open(_lock(db_path), os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        if not _mine(lock):
+            return -1
+        os.utime(_lock(db_path))
+        return _settle(db_path, seconds)
+    finally:
+        os.close(lock)
+
+
+def _mine(lock: int) -> bool:
+    """Take the lock; the system takes it back when its holder dies, so it is never stale."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return True  # sqlite's own locks remain
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _settle(db_path: str, seconds: float) -> int:
+    from capture import spool, store
+
+    db = store.connect(db_path, timeout=seconds)
+    try:
+        done = spool.drain(db, db_path)
+        for index in ("observations_fts", "prompts_fts"):
+            db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_MERGE_PAGES})")  # noqa: S608 - ours
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        db.close()
+    return done

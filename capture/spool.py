@@ -1,0 +1,208 @@
+"""Where sealed batches wait while the database cannot be written; the next process that opens it stores them.
+
+One file a batch, written aside and renamed, so a file is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+
+from capture import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.seal import Sealed
+
+_OLD_TMP = 3600.0
+"""Seconds after which a half-written file belongs to nobody."""
+
+
+def folders(db_path: str) -> tuple[str, str]:
+    """The spool beside the database, and the one of last resort in the machine's temporary folder."""
+    return paths.spool(db_path), paths.last_spool(db_path)
+
+
+def _own(folder: str) -> bool:
+    """Make a folder for the owner only; False when it is somebody else's or open to others."""
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not hasattr(os, "getuid"):
+            return True
+        for place in (folder, os.path.dirname(folder)):
+            found = os.lstat(place)
+            if place == folder and (found.st_mode & 0o170000 != 0o040000 or found.st_mode & 0o022):
+                return False
+            if found.st_uid != os.getuid():
+                return False
+    except OSError:
+        return False
+    return True
+
+
+def put(db_path: str, sealed: Sealed) -> bool:
+    """Keep one batch for later; False when no folder takes it, and it is lost."""
+    from time import time_ns
+
+    from capture.jsonio import dumps
+
+    text = dumps(sealed.to_dict()).encode("utf-8", "replace")
+    name = f"{time_ns():020d}-{os.getpid()}.json"
+    return any(_own(folder) and _keep(folder, name, text) for folder in folders(db_path))
+
+
+def _keep(folder: str, name: str, text: bytes) -> bool:
+    aside = os.path.join(folder, f".{name}.tmp")
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            view = memoryview(text)
+            while view:
+                view = view[os.write(handle, view) :]
+        finally:
+            os.close(handle)
+        os.rename(aside, os.path.join(folder, name))
+    except OSError:
+        try:
+            os.unlink(aside)
+        except OSError:
+            pass
+        return False
+    return True
+
+
+def tally(db_path: str, name: str) -> None:
+    """Count something (lost, errors) while the database is not to be had; `drain` adds it up."""
+    for folder in folders(db_path):
+        if not _own(folder):
+            continue
+        try:
+            handle = os.open(os.path.join(folder, "counts"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            os.write(handle, f"{name}\n".encode())
+            os.close(handle)
+        except OSError:
+            continue
+        return
+
+
+def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> int:
+    """Store what waits, oldest first, and return how many batches; 0 for `most` or `seconds` is no bound.
+
+    Raises sqlite3.Error when the database cannot be written; then everything stays where it is.
+    """
+    from time import monotonic
+
+    until = monotonic() + seconds if seconds else float("inf")
+    done = 0
+    for folder in folders(db_path):
+        names = _waiting(folder)
+        while names and monotonic() < until and not (most and done >= most):
+            size = min(most - done, 20) if most else 100
+            done += _take(db, folder, names[:size])
+            del names[:size]
+        _add_up(db, folder)
+    return done
+
+
+def waiting(db_path: str) -> int:
+    """How many batches wait."""
+    return sum(len(_waiting(folder)) for folder in folders(db_path))
+
+
+def _waiting(folder: str) -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    for name in names:
+        if name.endswith(".tmp"):
+            _forget(os.path.join(folder, name))
+    return sorted(name for name in names if name.endswith(".json"))
+
+
+def _forget(path: str) -> None:
+    """Remove what a killed process left half-written; its hook never said that it was done."""
+    from time import time
+
+    try:
+        if time() - os.stat(path).st_mtime > _OLD_TMP:
+            os.unlink(path)
+    except OSError:
+        pass
+
+
+def _take(db: Connection, folder: str, names: list[str]) -> int:
+    """Store some files in one transaction, then remove them. A file that cannot be read is set aside."""
+    from capture.rows import Writer
+    from capture.store import count, transaction
+
+    taken: list[str] = []
+    with transaction(db):
+        writer = Writer(db)
+        for name in names:
+            path = os.path.join(folder, name)
+            sealed = _read(path)
+            if sealed is not None:
+                writer.add(sealed.batch)
+                taken.append(path)
+        writer.finish()
+        if taken:
+            count(db, "spooled", len(taken))
+            count(db, "drained", len(taken))
+    for path in taken:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+    return len(taken)
+
+
+def _read(path: str) -> Sealed | None:
+    from capture.jsonio import loads
+    from capture.seal import Sealed
+
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None  # another process has stored it meanwhile
+    try:
+        chunks = []
+        while chunk := os.read(handle, 1 << 20):
+            chunks.append(chunk)
+    finally:
+        os.close(handle)
+    try:
+        return Sealed.from_dict(loads(b"".join(chunks).decode()))  # type: ignore[arg-type]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        _set_aside(path)
+        return None
+
+
+def _set_aside(path: str) -> None:
+    """Move a torn file where it blocks nobody and can still be looked at."""
+    folder, name = os.path.split(path)
+    try:
+        os.makedirs(os.path.join(folder, "torn"), mode=0o700, exist_ok=True)
+        os.replace(path, os.path.join(folder, "torn", name))
+    except OSError:
+        pass
+
+
+def _add_up(db: Connection, folder: str) -> None:
+    """Move the counts that were kept in a file into the database."""
+    from capture.store import count, transaction
+
+    path = os.path.join(folder, "counts")
+    mine = f"{path}.{os.getpid()}"
+    try:
+        os.rename(path, mine)
+        handle = os.open(mine, os.O_RDONLY)
+        names = os.read(handle, 1 << 20).decode("ascii", "replace").split()
+        os.close(handle)
+    except OSError:
+        return
+    with transaction(db):
+        for name in sorted(set(names)):
+            count(db, name, names.count(name))
+    os.unlink(mine)

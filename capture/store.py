@@ -1,0 +1,173 @@
+"""The write path: sealed batches in, rows out, each call in one transaction.
+
+A deferred transaction that reads first loses to concurrent writers, so everything begins IMMEDIATE.
+"""
+
+from __future__ import annotations
+
+import os
+
+try:
+    from _sqlite3 import Error as Error
+    from _sqlite3 import connect as _connect
+except ImportError:
+    from sqlite3 import Error as Error
+    from sqlite3 import connect as _connect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from sqlite3 import Connection
+
+    from capture.seal import Sealed
+
+VERSION = 1
+"""How many migrations capture.schema has; a test holds the two together."""
+HOOK_RUNS = 5000
+_SWEEP_EVERY = 256
+
+
+class Written:
+    """What became of the rows of a write."""
+
+    __slots__ = ("duplicates", "merged", "stored")
+
+    def __init__(self, stored: int = 0, merged: int = 0, duplicates: int = 0) -> None:
+        self.stored = stored
+        self.merged = merged
+        """Repeated reads and searches, counted on the first row."""
+        self.duplicates = duplicates
+
+
+class Run:
+    """One run of a hook, kept for the health screen."""
+
+    __slots__ = ("at", "bytes", "client", "event", "session_id", "started")
+
+    def __init__(self, client: str, event: str, at: int, size: int, started: int) -> None:
+        self.client = client
+        self.event = event
+        self.at = at
+        self.bytes = size
+        self.started = started
+        """time.perf_counter_ns() at the entry file's first line."""
+        self.session_id: str | None = None
+
+
+def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connection:
+    """Open the database for writing, creating or migrating it as needed.
+
+    `timeout` is in seconds; `autocheckpoint` in pages, 0 for hooks, which leave it to settle.
+    Raises sqlite3.Error, OSError or schema.NewerDatabase.
+    """
+    if not os.path.exists(path):
+        _create(path)
+    db = _connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
+    try:
+        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            _migrate(db, timeout)
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA foreign_keys=ON")
+        db.execute(f"PRAGMA wal_autocheckpoint={autocheckpoint:d}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _create(path: str) -> None:
+    """An empty file for the owner's eyes only, in a folder for the owner only."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _migrate(db: Connection, timeout: float) -> None:
+    """Write-ahead logging, then every migration; the switch may find the file locked without waiting, so it retries."""
+    import time
+
+    from capture.schema import migrate
+
+    until = time.monotonic() + timeout
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL").fetchone()
+            break
+        except Error as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+    migrate(db)
+
+
+def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
+    """Store one batch in one transaction. Raises sqlite3.Error; then nothing of it is stored."""
+    return write_many(db, (sealed,), run)
+
+
+def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
+    """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
+    from capture.rows import Writer
+
+    with transaction(db):
+        writer = Writer(db)
+        for sealed in many:
+            writer.add(sealed.batch)
+        writer.finish()
+        written = writer.written
+        if run is not None:
+            _record(db, run, "duplicate" if written.duplicates and not written.stored + written.merged else "stored")
+    return written
+
+
+class transaction:  # noqa: N801 - reads as a statement
+    """All or nothing, with the write lock from the start. Usable as `with transaction(db):`."""
+
+    __slots__ = ("db",)
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+
+    def __enter__(self) -> None:
+        self.db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            try:
+                self.db.execute("COMMIT")
+                return
+            except BaseException:
+                self._back()
+                raise
+        self._back()
+
+    def _back(self) -> None:
+        if self.db.in_transaction:  # a full disk has rolled it back already
+            self.db.execute("ROLLBACK")
+
+
+def dropped(db: Connection, run: Run) -> None:
+    """Record a run that had nothing to store."""
+    with transaction(db):
+        _record(db, run, "dropped")
+
+
+def _record(db: Connection, run: Run, result: str) -> None:
+    from time import perf_counter_ns, process_time_ns
+
+    row = db.execute(
+        "INSERT INTO hook_runs (at, client, event, session_id, wall_us, cpu_us, bytes, result)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (run.at, run.client, run.event, run.session_id, (perf_counter_ns() - run.started) // 1000,
+         process_time_ns() // 1000, run.bytes, result),
+    ).lastrowid  # fmt: skip
+    if row and row % _SWEEP_EVERY == 0:
+        db.execute("DELETE FROM hook_runs WHERE id <= ?", (row - HOOK_RUNS,))
+
+
+def count(db: Connection, name: str, more: int = 1) -> None:
+    """Add to a counter (spooled, drained, lost, errors); inside the caller's transaction if there is one."""
+    db.execute(
+        "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+        (name, more),
+    )
