@@ -135,6 +135,7 @@ CREATE TABLE transcript_cursors (
   session_id TEXT NOT NULL,
   offset INTEGER NOT NULL,               -- bytes of whole lines already read
   head TEXT NOT NULL,                    -- hash of the file's first bytes: tells a rotated file from a grown one
+  state TEXT,                            -- JSON: what the lines before the offset said about those after it
   updated_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE observations_fts USING fts5(
