@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from capture.clients.fields import begin, first, text, unknown, whole, words
+from capture.clients import common
+from capture.clients.fields import text, unknown, words
 from capture.clients.registration import ASYNC, SYNC, Registration
-from capture.event import (
-    POST_COMPACT,
-    PRE_COMPACT,
-    PROMPT,
-    SESSION_END,
-    SESSION_START,
-    SUBAGENT_END,
-    TOOL_ERROR,
-    TOOL_RESULT,
-    TURN_END,
-    Event,
-)
+from capture.event import Event
 
 # Seconds. Tool calls are not waited for; where the client waits, nmem prints context or the session is about to end.
 EVENTS = {
@@ -29,19 +19,6 @@ EVENTS = {
     "PreCompact": Registration(SYNC, 5),
     "PostCompact": Registration(SYNC, 5),
     "SessionEnd": Registration(SYNC, 5),
-}
-
-_KINDS = {
-    "SessionStart": SESSION_START,
-    "UserPromptSubmit": PROMPT,
-    "PostToolUse": TOOL_RESULT,
-    "PostToolUseFailure": TOOL_ERROR,
-    "SubagentStop": SUBAGENT_END,
-    "Stop": TURN_END,
-    "StopFailure": TURN_END,
-    "PreCompact": PRE_COMPACT,
-    "PostCompact": POST_COMPACT,
-    "SessionEnd": SESSION_END,
 }
 
 # Every field that an event has had in some version; the last line is what people's own wrappers and loggers add.
@@ -62,13 +39,9 @@ KNOWN = words(
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
     """What happened, in nmem's words; None for events that are not kept and for payloads without a session."""
-    kind = _KINDS.get(native_event)
-    if kind is None or not isinstance(payload, dict):
-        return None
-    event = begin("claude", kind, payload, now, native_event)
-    if event is None or not _fill(event, payload):
-        return None
-    event.drift = drift(native_event, payload)
+    event = common.parse("claude", native_event, payload, now, canonical, answer) if native_event in EVENTS else None
+    if event is not None and isinstance(payload, dict):
+        event.drift = drift(native_event, payload)
     return event
 
 
@@ -97,54 +70,3 @@ def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
         if known is not None:
             found += unknown(response, known, "tool_response.")
     return found
-
-
-def _fill(event: Event, payload: dict[str, object]) -> bool:
-    """Fill in what this kind of event carries; False when there is nothing to keep."""
-    if event.kind in (TOOL_RESULT, TOOL_ERROR):
-        return _tool(event, payload)
-    if event.kind == PROMPT:
-        from capture.clients import said
-
-        event.text, event.source = said.prompt(payload.get("prompt"), payload.get("source"))
-        event.interrupted = event.text.startswith("[Request interrupted")
-        return bool(event.text)
-    if event.kind in (TURN_END, SUBAGENT_END):
-        return _ended(event, payload)
-    if event.kind == POST_COMPACT:
-        from capture.clients import said
-
-        event.text = said.summary(payload.get("compact_summary"))
-    elif event.kind == PRE_COMPACT:
-        event.text = text(payload.get("custom_instructions"))
-    event.source = text(payload.get("source"))
-    event.reason = first(payload, "reason", "trigger")
-    event.context_tokens = whole(payload.get("context_tokens"))
-    return True
-
-
-def _tool(event: Event, payload: dict[str, object]) -> bool:
-    """A tool's call with its answer; False when it has no name."""
-    if not event.tool_name:
-        return False
-    event.tool, event.tool_input = canonical(event.tool_name, payload.get("tool_input"))
-    event.interrupted = payload.get("is_interrupt") is True
-    failed = event.kind == TOOL_ERROR
-    answer(event, payload.get("error") if failed else payload.get("tool_response"))
-    if failed or event.interrupted or (event.tool == "shell" and text(payload.get("error"))):
-        event.ok = False
-    return True
-
-
-def _ended(event: Event, payload: dict[str, object]) -> bool:
-    """A turn or a subagent at its end; compaction ends as a subagent without a type, which is nothing."""
-    if event.kind == SUBAGENT_END and payload.get("agent_type", "-") == "":
-        return False
-    from capture.clients import said
-
-    event.text = said.strip_own(text(payload.get("last_assistant_message")))
-    if event.native == "StopFailure":
-        event.ok = False
-        event.reason = text(payload.get("error"))
-        event.output_text = text(payload.get("error_details"))
-    return True

@@ -78,6 +78,10 @@ RESPONSES = {
 }
 
 
+# The user stopped the call or never let it run.
+_REFUSED = ("[Request interrupted by user", "User rejected tool use", "The user doesn't want to")
+
+
 def answer(event: Event, response: object) -> None:
     """Fill an event from a successful call's response, or from a failure's text."""
     event.output = response
@@ -101,7 +105,7 @@ def _answer_text(event: Event, response: str) -> None:
     failed = event.kind == TOOL_ERROR or broken or said is not response
     event.exit_code, said = exit_code(said, "Exit code ", "Command failed with exit code ")
     event.ok = not failed and not event.exit_code
-    if said.startswith("[Request interrupted by user"):
+    if said.startswith(_REFUSED):
         event.interrupted, event.ok = True, False
     event.output_text = strip_own(without_blobs(said))
 
@@ -149,11 +153,11 @@ def _polled(event: Event, given: dict[str, object]) -> str:
     """A background command that was looked at: once it has ended, this is how it ended."""
     task = mapping(given.get("task")) or given
     event.exit_code = _code(task, None)
-    command = first(task, "command", "description")
+    command = text(task.get("command"))
+    event.ok = None if event.exit_code is None else event.exit_code == 0
     if event.exit_code is not None and command:
         event.tool = "shell"
         event.tool_input = {"command": command, "description": "", "background": True, "cwd": ""}
-        event.ok = event.exit_code == 0
     parts = [flat(task.get(key)) for key in ("stdout", "stderr", "output")]
     return "\n".join(part for part in parts if part)
 
