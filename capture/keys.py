@@ -1,0 +1,57 @@
+"""Names under which a session keeps one thing once, whether a hook or a transcript tells of it."""
+
+from __future__ import annotations
+
+from _blake2 import blake2b
+
+from capture.event import Event
+
+PROMPT_BUCKET = 2_000  # milliseconds
+SESSION_BUCKET = 10_000
+_HEAD = 2_000
+
+
+def digest(text: str) -> str:
+    """16 hexadecimal digits for a text of any length."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def tool(event: Event, number: int = 0) -> str:
+    """Of a tool call: the client's id, else what was called and when; `#n` for the n-th further file of one edit.
+
+    Without an id the part before the dot is the call and the part after it a time bucket: a transcript may tell of the
+    same call with a slightly different time and another wording of its answer.
+    """
+    key = event.tool_use_id or f"x{digest(_called(event))}.{event.at // PROMPT_BUCKET}"
+    return f"{key}#{number}" if number else key
+
+
+def _called(event: Event) -> str:
+    """The call's own words: no answer, and nothing that was counted from an answer."""
+    given, parts = event.tool_input, [event.tool, event.agent_id]
+    files = given.get("files")
+    for one in files if isinstance(files, list) else [given]:
+        if isinstance(one, dict):
+            names = ("path", "old", "new") if one is not given else sorted(given)
+            parts += [_head(one.get(name)) for name in names if name != "background"]
+    return "\0".join(parts)
+
+
+def _head(value: object) -> str:
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    return f"{len(text)}:{text[:_HEAD]}"
+
+
+def prompt(event: Event, text: str) -> str:
+    """Of a user's or a machine's prompt: its words, and the turn or the time that tells two equal ones apart."""
+    return f"p{digest(text)}.{event.turn_id or event.at // PROMPT_BUCKET}"
+
+
+def saying(kind: str, text: str, agent_id: str = "") -> str:
+    """Of something the agent said: t thinking, c closing, s summary, a subagent's result."""
+    return kind + digest(f"{text}\0{agent_id}" if agent_id else text)
+
+
+def session(source: str, at: int) -> str:
+    """Of a start, a resume, a clear or a compaction: two reports within ten seconds are one."""
+    return f"s:{source}:{at // SESSION_BUCKET}"

@@ -1,0 +1,93 @@
+"""A call of the shell as an observation: what the command does, and what its output says of tests and commits."""
+
+from __future__ import annotations
+
+from capture.event import FAILED, OK, UNKNOWN, Event, Observation
+from capture.outcome import exit_code, outcome, window
+from capture.relative import relative
+from capture.shell import Command, message, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from capture.event import Project
+
+_TEXT = 20_000
+_JUDGED = frozenset(("build", "lint", "install"))
+
+
+def describe(event: Event, project: Project) -> Observation:
+    """The observation of a command; its outcome is the client's unless the exit status was lost on the way."""
+    given = event.tool_input
+    line = given.get("command")
+    line = line if isinstance(line, str) else ""
+    command = parse(line, event.tool_name == "PowerShell")
+    seen = Observation(event.at, command.obs_type, line.strip()[:_TEXT] or event.tool_name, dedup_key="")
+    if command.families:
+        seen.metadata["families"] = list(command.families)
+    seen.file_path = _file(event, project, command)
+    for key in ("description", "cwd"):
+        value = given.get(key)
+        if isinstance(value, str) and value and value != event.cwd:
+            seen.metadata[key] = value
+    if given.get("background") is True:
+        seen.metadata["background"] = True
+    _facts(event, command, seen)
+    seen.exit_code = exit_code(event)
+    seen.outcome = _settled(seen, command.masked, outcome(event, seen.exit_code))
+    return seen
+
+
+def _file(event: Event, project: Project, command: Command) -> str | None:
+    """The file of a cat or a sed, from the folder that the command had gone to."""
+    path, folder = command.file_path, command.folder
+    if path is None or (folder is None and not path.startswith(("/", "~"))):
+        return None
+    where = event.tool_input.get("cwd")
+    base = relative(where, "", event.cwd) if isinstance(where, str) and where else event.cwd
+    base = (relative(folder, "", base or "") if folder else base) or ""
+    return relative(path, project.root, base)
+
+
+def _facts(event: Event, command: Command, seen: Observation) -> None:
+    """What the output tells of tests, commits and pushes."""
+    done = {family for step in command.steps for family in step.families}
+    if "git_commit" in done or "git_push" in done:
+        from capture.git_output import commit, push
+
+        out = window(event.output_text)
+        if "git_commit" in done and (found := commit(out, event.output, message(command))):
+            seen.metadata["commit"] = found
+        if "git_push" in done and (pushed := push(out, event.output)):
+            seen.metadata["push"] = pushed
+    if "test" in done:
+        from capture.test_output import summary
+
+        if tests := summary(window(event.output_text)):
+            seen.metadata["tests"] = tests
+
+
+def _settled(seen: Observation, masked: bool, said: str) -> str:
+    """The outcome, where an ok may only mean that something after the command succeeded."""
+    if said == FAILED or (said == OK and not masked):
+        return said
+    kind = seen.obs_type
+    if kind == "test":
+        return _tested(seen.metadata.get("tests"))
+    if kind == "git_commit":
+        return OK if _has(seen.metadata.get("commit"), "hash") else UNKNOWN
+    if kind == "git_push":
+        pushed = seen.metadata.get("push")
+        if _has(pushed, "rejected"):
+            return FAILED
+        return OK if _has(pushed, "range") or _has(pushed, "new_branch") or _has(pushed, "up_to_date") else UNKNOWN
+    return UNKNOWN if kind in _JUDGED else said
+
+
+def _tested(tests: object) -> str:
+    if _has(tests, "failed") or _has(tests, "errors"):
+        return FAILED
+    return OK if _has(tests, "passed") else UNKNOWN
+
+
+def _has(found: object, key: str) -> bool:
+    return isinstance(found, dict) and bool(found.get(key))
