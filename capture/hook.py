@@ -10,18 +10,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from capture.event import Batch, Event
+    from capture.event import Event
     from capture.seal import Sealed
+    from capture.stdin import Input
     from capture.store import Run
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
-TURNS_END = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end"))
-"""After these the transcript is read on; its new lines are at hand then, and nobody waits for a tool."""
+TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end"))
+"""After these the transcript is read on: its new lines are there, and nobody waits for a tool."""
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
 WAL_LIMIT = 16 * 1024 * 1024
-"""Bytes of write-ahead log from which every open pays; settle folds it back."""
+"""Bytes of write-ahead log from which every opening is slow; settling folds it back."""
+LARGE = 64 * 1024
+"""Bytes of payload from which long strings are shortened before anything else looks at them."""
 
 
 def main(argv: list[str], started: int) -> None:
@@ -36,7 +39,7 @@ def main(argv: list[str], started: int) -> None:
                 settle(path)
             else:
                 _hook(words, path, started)
-    except BaseException as error:  # noqa: BLE001 - the hook's boundary: a client's session goes on whatever we did wrong
+    except BaseException as error:  # noqa: BLE001 - the hook's boundary: the client's session goes on whatever we did
         _fault(path, error)
     os._exit(0)
 
@@ -53,7 +56,7 @@ def arguments(argv: list[str]) -> tuple[list[str], str]:
 
 
 def _fault(path: str, error: BaseException) -> None:
-    """Note what went wrong; an unwritable log leaves nothing else to try."""
+    """Note what went wrong; where even that fails, there is nothing else to try."""
     try:
         from capture import log, spool
 
@@ -69,16 +72,14 @@ def _hook(words: list[str], path: str, started: int) -> None:
     from capture.clients import CLIENTS
     from capture.stdin import read
 
-    client, native = (words + ["", ""])[:2]
+    client, native = [*words, "", ""][:2]
     given = read()
     if given.fault:
         _note(path, client, native, given.fault)
-    if given.payload is None:
-        return
     if client not in CLIENTS:
         _note(path, client, native, "unknown client")
-        return
-    _event(path, client, native, given.payload, given.size, started)
+    elif given.payload is not None:
+        _event(path, client, native, given, started)
 
 
 def _note(path: str, client: str, native: str, message: str) -> None:
@@ -87,95 +88,106 @@ def _note(path: str, client: str, native: str, message: str) -> None:
     note(path, f"{client[:20]} {native[:40]}: {message}")
 
 
-def _event(path: str, client: str, native: str, payload: dict[str, object], size: int, started: int) -> None:
+def _event(path: str, client: str, native: str, given: Input, started: int) -> None:
+    """Make rows of one client's event, and keep them."""
     from time import time_ns
 
     from capture.store import Run
 
     now = time_ns() // 1_000_000
+    payload: object = given.payload
+    if given.size > LARGE:
+        from capture.salvage import shorten
+
+        payload = shorten(payload)
+    given.payload = None
     adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
-    run = Run(client, native[:60], now, size, started)
-    event = adapter.parse(native, payload, now)
-    del payload
-    sealed = None
-    if event is not None:
-        run.session_id = event.session_id
-        sealed = sealed_event(event)
-    elif native not in adapter.EVENTS:
+    run = Run(client, native[:60], now, given.size, started)
+    event: Event | None = adapter.parse(native, payload, now)
+    if event is None and native not in adapter.EVENTS:
         _note(path, client, native, "unknown event")
-    if sealed is None:
-        _dropped(path, run)
-        return
-    db = _deliver(path, sealed, run)
-    if db is not None and event is not None:
+    run.session_id = event.session_id if event else None
+    db = _keep(path, sealed_event(event), run)
+    if db is not None:
         _afterwards(db, path, event)
 
 
-def sealed_event(event: Event) -> Sealed | None:
-    """An event as the rows it makes, redacted; None when nothing of it is kept."""
+def sealed_event(event: Event | None) -> Sealed | None:
+    """The rows of an event, redacted; None when nothing of it is kept."""
+    if event is None:
+        return None
     from capture.extract import batch
     from capture.project import resolve
     from capture.seal import seal
 
-    made: Batch | None = batch(event, resolve(event.cwd, event.project_dir))
+    made = batch(event, resolve(event.cwd, event.project_dir))
     return None if made is None else seal(made)
 
 
-def _dropped(path: str, run: Run) -> None:
-    """Count the run although it stored nothing, so that a silent adapter shows; a database not to be had is no loss."""
-    from capture import log, store
-
-    try:
-        store.dropped(store.connect(path), run)
-    except _failures() as error:
-        log.note(path, log.reason(error))
-
-
-def _failures() -> tuple[type[BaseException], ...]:
-    """What may go wrong with a database: sqlite's errors, the file system's, and a newer nmem's file."""
-    from capture.schema import NewerDatabase
-    from capture.store import Error
-
-    return Error, OSError, NewerDatabase
-
-
-def _deliver(path: str, sealed: Sealed, run: Run) -> Connection | None:
-    """Store the rows, or keep them for the next process that can; the connection if it works."""
+def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
+    """Store the rows, or leave them for the next process that can; the connection, if it works."""
     from capture import store
 
     try:
         db = store.connect(path)
-        store.write(db, sealed, run)
+        if sealed is None:
+            store.dropped(db, run)
+        else:
+            store.write(db, sealed, run)
     except _failures() as error:
-        from capture import log, spool
-
-        kept = spool.put(path, sealed)
-        log.note(path, f"{'spooled' if kept else 'lost'}: {log.reason(error)}")
-        if not kept:
-            spool.tally(path, "lost")
+        _save(path, sealed, error)
         return None
     return db
 
 
-def _afterwards(db: Connection, path: str, event: Event) -> None:
+def _failures() -> tuple[type[BaseException], ...]:
+    """What may go wrong with a database: SQLite's errors, the file system's, and a file of a newer nmem."""
+    from capture.schema import NewerDatabase
+    from capture.sqlite import Error
+
+    return Error, OSError, NewerDatabase
+
+
+def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
+    """Spool what could not be stored, and say so."""
+    from capture import log, spool
+
+    if sealed is None:
+        kept = "nothing to spool"
+    elif spool.put(path, sealed):
+        kept = "spooled"
+    else:
+        kept = "lost"
+        spool.tally(path, "lost")
+    log.note(path, f"{kept}: {log.reason(error)}")
+
+
+def _afterwards(db: Connection, path: str, event: Event | None) -> None:
     """What can wait until the event is safe: rows of earlier hooks, the transcript, the write-ahead log."""
-    if os.path.isdir(paths.spool(path)) or os.path.isdir(paths.last_spool(path)):
+    if _waits(paths.spool(path)) or _waits(paths.last_spool(path)):
         from capture import spool
 
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
-    if event.kind in TURNS_END and event.transcript_path:
+    if event is not None and event.kind in TURN_ENDS and event.transcript_path:
         _transcript(db, event)
-    if event.kind == "session_end" or os.stat(path + "-wal").st_size > WAL_LIMIT:
+    if (event is not None and event.kind == "session_end") or os.stat(path + "-wal").st_size > WAL_LIMIT:
         from capture.settle import start
 
         start(path)
+
+
+def _waits(folder: str) -> bool:
+    try:
+        return any(name != "torn" for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def _transcript(db: Connection, event: Event) -> None:
     """Store what the transcript has that no hook said: thinking, late prompts, usage."""
     from capture.seal import seal
     from capture.store import write_many
-    from capture.transcript import catch_up
+    from capture.transcript.catch_up import catch_up
 
     batches = catch_up(db, event.client, event.transcript_path, event.session_id)
     if batches:

@@ -36,10 +36,10 @@ class _Careful(_Context):
 
 def _scanner(context: type[_Context]) -> Callable[[str, int], tuple[object, int]]:
     try:
-        from _json import make_scanner
+        import _json as scanner
     except ImportError:
-        from json.scanner import py_make_scanner as make_scanner
-    scan: Callable[[str, int], tuple[object, int]] = make_scanner(context)
+        import json.scanner as scanner  # type: ignore[no-redef]
+    scan: Callable[[str, int], tuple[object, int]] = getattr(scanner, "make_scanner")(context)  # noqa: B009 - untyped
     return scan
 
 

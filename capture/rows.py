@@ -18,8 +18,8 @@ MERGE_WITHIN = 300_000
 """Milliseconds in which the same read or search is counted on its first row."""
 SAME_PROMPT_WITHIN = 10_000
 
-_COLUMNS = ("parent_id", "branch", "model", "client_version", "permission_mode", "source", "transcript_path", "end_reason",
-            "context_tokens", "context_window", "context_at")  # fmt: skip
+_COLUMNS = ("parent_id", "branch", "model", "client_version", "permission_mode", "source", "transcript_path",
+            "end_reason", "context_tokens", "context_window", "context_at")  # fmt: skip
 _MERGING = frozenset(("file_read", "search"))
 
 
@@ -53,7 +53,7 @@ class Writer:
         session = self._sessions.get(batch.session_id) or self._session(batch)
         before = self.written.stored + self.written.merged
         for prompt in batch.prompts:
-            self._prompt(session, prompt, batch.origin)
+            self._prompt(session, prompt)
         for observation in batch.observations:
             self._observation(session, observation)
         self._update(session, batch)
@@ -85,7 +85,8 @@ class Writer:
             project_id = self._project(batch)
             started = _number(batch.session.get("started_at"), batch.at)
             self.db.execute(
-                "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, origin) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (batch.session_id, batch.client, project_id, batch.cwd, started, batch.at, batch.origin),
             )
             values = dict.fromkeys(columns)
@@ -149,13 +150,15 @@ class Writer:
             batch.project = resolve(batch.cwd)
         project, db = batch.project, self.db
         db.execute(
-            "INSERT INTO projects (key, name, root, remote, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+            "INSERT INTO projects (key, name, root, remote, created_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO NOTHING",
             (project.key, project.name, project.root, project.remote or None, batch.at),
         )
         number: int = db.execute("SELECT id FROM projects WHERE key = ?", (project.key,)).fetchone()[0]
         if batch.cwd and found is None:
             db.execute(
-                "INSERT INTO project_folders (folder, project_id, root) VALUES (?, ?, ?) ON CONFLICT (folder) DO NOTHING",
+                "INSERT INTO project_folders (folder, project_id, root) VALUES (?, ?, ?)"
+                " ON CONFLICT (folder) DO NOTHING",
                 (batch.cwd, number, project.root),
             )
             self._folders[batch.cwd] = number
@@ -163,7 +166,7 @@ class Writer:
 
     # prompts
 
-    def _prompt(self, session: _Session, prompt: Prompt, origin: str) -> None:
+    def _prompt(self, session: _Session, prompt: Prompt) -> None:
         db = self.db
         if prompt.source != "agent" and self._said(session, prompt):
             self.written.duplicates += 1
@@ -216,7 +219,8 @@ class Writer:
             if row:
                 return int(row[0])
         row = db.execute(
-            "SELECT id FROM prompts WHERE session_id = ? AND source = 'user' AND at <= ? ORDER BY at DESC, id DESC LIMIT 1",
+            "SELECT id FROM prompts WHERE session_id = ? AND source = 'user' AND at <= ?"
+            " ORDER BY at DESC, id DESC LIMIT 1",
             (session.id, at),
         ).fetchone()
         return int(row[0]) if row else None
@@ -230,7 +234,8 @@ class Writer:
         done = db.execute(
             "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, agent_id,"
             " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, dedup_key) DO NOTHING",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (session_id, dedup_key) DO NOTHING",
             (session.id, self._turn(session, o), o.at, session.seq + 1, o.obs_type, o.tool_name or None,
              o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, o.exit_code, o.duration_ms,
              o.lines_added, o.lines_removed, _json(o.metadata), o.dedup_key),
@@ -291,7 +296,8 @@ class Writer:
         moment = gmtime(batch.at / 1000)
         day = f"{moment[0]:04d}-{moment[1]:02d}-{moment[2]:02d}"
         self.db.executemany(
-            "INSERT INTO redactions VALUES (?, ?, ?) ON CONFLICT (day, kind) DO UPDATE SET count = count + excluded.count",
+            "INSERT INTO redactions VALUES (?, ?, ?)"
+            " ON CONFLICT (day, kind) DO UPDATE SET count = count + excluded.count",
             [(day, kind, number) for kind, number in batch.redactions.items()],
         )
 

@@ -7,20 +7,28 @@ from capture.jsonio import BadJson, loads, raw_loads
 _CANDIDATES = 120
 """How many places of the tail are tried as the start of a field."""
 _DEPTH = 4
+_DEEPEST = 40
+"""Levels of nesting that are followed; what lies deeper becomes text."""
+_OWN_TAIL = 16_384
+_LONG = 65_536
+"""Characters from which a string is shortened."""
+_ITEMS = 5_000
 MARK = "\n[... {} bytes left out ...]\n"
 
 
 class _Cut:
     """A head that was read up to its cut."""
 
-    __slots__ = ("commas", "in_string", "stack", "text")
+    __slots__ = ("commas", "in_string", "members", "stack", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.stack: list[str] = []
         """Closing brackets of what is open at the cut."""
-        self.commas: list[tuple[int, tuple[str, ...]]] = []
+        self.commas: list[tuple[int, str]] = []
         """Where the last members ended, and what was open there."""
+        self.members: list[tuple[int, str]] = []
+        """The same of the outermost object."""
         self.in_string = False
 
 
@@ -35,10 +43,10 @@ def salvage(head: bytes, tail: bytes = b"", size: int = 0) -> dict[str, object] 
         return None
     cut = _read(text)
     value = _close(cut)
-    if value is None or not tail:
-        return value
+    if value is None:
+        return None
     path = _path(value, cut)
-    found = _tail(tail.decode("utf-8", "ignore"), len(path))
+    found = _tail(tail.decode("utf-8", "ignore") if tail else text[-_OWN_TAIL:], len(path))
     if found is not None:
         _join(path, cut, found, size - len(head) - len(tail))
     return value
@@ -70,8 +78,12 @@ def _structure(cut: _Cut, start: int, end: int) -> None:
         elif char in "}]" and stack:
             stack.pop()
         elif char == ",":
-            cut.commas.append((index, tuple(stack)))
-    del cut.commas[:-8]
+            place = (index, "".join(stack[:_DEEPEST]) if len(stack) <= _DEEPEST else "")
+            if len(stack) == 1:
+                cut.members.append(place)
+            elif place[1]:
+                cut.commas.append(place)
+    del cut.commas[:-8], cut.members[:-64]
 
 
 def _string_end(text: str, start: int) -> int:
@@ -102,8 +114,8 @@ def _close(cut: _Cut) -> dict[str, object] | None:
         value = _object(text + attempt + closing)
         if value is not None:
             return value
-    for index, stack in reversed(cut.commas):
-        value = _object(text[:index] + "".join(reversed(stack)))
+    for index, stack in (*reversed(cut.commas), *reversed(cut.members)):
+        value = _object(text[:index] + stack[::-1])
         if value is not None:
             return value
     return {} if cut.stack else None
@@ -200,3 +212,29 @@ def _string_tail(target: dict[str, object], found: _Found, dropped: int) -> None
         return
     if stop == end - start - 1 and isinstance(rest, str):
         target[key] = value + MARK.format(dropped + start) + rest
+
+
+def shorten(value: object, depth: int = 0) -> object:
+    """A payload without what nothing looks at: the middle of a very long string, the depth of a deep tree.
+
+    A long string keeps whole lines of its start and of its end; a key block that lost its start loses its end as well.
+    """
+    if isinstance(value, str):
+        return value if len(value) <= _LONG else _window(value)
+    if depth > _DEEPEST:
+        return "[...]" if isinstance(value, dict | list) else value
+    if isinstance(value, dict):
+        return {key: shorten(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shorten(item, depth + 1) for item in value[:_ITEMS]]
+    return value
+
+
+def _window(text: str) -> str:
+    head, tail = text[: _LONG * 3 // 4], text[-_LONG // 4 :]
+    head = head[: head.rfind("\n") + 1] or head
+    tail = tail[tail.find("\n") + 1 :] if "\n" in tail else ""
+    end = tail.find("-----END ")
+    if end >= 0 and "-----BEGIN " not in tail[:end]:
+        tail = tail[end:].partition("\n")[2]
+    return head + MARK.format(len(text) - len(head) - len(tail)) + tail

@@ -24,21 +24,19 @@ def folders(db_path: str) -> tuple[str, str]:
     return paths.spool(db_path), paths.last_spool(db_path)
 
 
-def _own(folder: str) -> bool:
-    """Make a folder for the owner only; False when it is somebody else's or open to others."""
+def _own(folder: str, make: bool = True) -> bool:
+    """Whether a folder may be used; that of last resort lies where others can write, so it must be ours alone."""
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not hasattr(os, "getuid"):
+        if make:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not hasattr(os, "getuid") or os.path.basename(folder) == "spool":
             return True
-        for place in (folder, os.path.dirname(folder)):
-            found = os.lstat(place)
-            if place == folder and (found.st_mode & 0o170000 != 0o040000 or found.st_mode & 0o022):
-                return False
-            if found.st_uid != os.getuid():
-                return False
+        above, found = os.lstat(os.path.dirname(folder)), os.lstat(folder)
     except OSError:
         return False
-    return True
+    mine = os.getuid()
+    is_folder = found.st_mode & 0o170000 == 0o040000 == above.st_mode & 0o170000
+    return is_folder and found.st_uid == mine == above.st_uid and not found.st_mode & 0o077
 
 
 def put(db_path: str, sealed: Sealed) -> bool:
@@ -64,10 +62,7 @@ def _keep(folder: str, name: str, text: bytes) -> bool:
             os.close(handle)
         os.rename(aside, os.path.join(folder, name))
     except OSError:
-        try:
-            os.unlink(aside)
-        except OSError:
-            pass
+        _remove(aside)
         return False
     return True
 
@@ -96,6 +91,8 @@ def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> 
     until = monotonic() + seconds if seconds else float("inf")
     done = 0
     for folder in folders(db_path):
+        if not _own(folder, make=False):
+            continue
         names = _waiting(folder)
         while names and monotonic() < until and not (most and done >= most):
             size = min(most - done, 20) if most else 100
@@ -127,9 +124,17 @@ def _forget(path: str) -> None:
 
     try:
         if time() - os.stat(path).st_mtime > _OLD_TMP:
-            os.unlink(path)
+            _remove(path)
     except OSError:
-        pass
+        return
+
+
+def _remove(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
 
 
 def _take(db: Connection, folder: str, names: list[str]) -> int:
@@ -151,10 +156,7 @@ def _take(db: Connection, folder: str, names: list[str]) -> int:
             count(db, "spooled", len(taken))
             count(db, "drained", len(taken))
     for path in taken:
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
+        _remove(path)
     return len(taken)
 
 
@@ -186,7 +188,7 @@ def _set_aside(path: str) -> None:
         os.makedirs(os.path.join(folder, "torn"), mode=0o700, exist_ok=True)
         os.replace(path, os.path.join(folder, "torn", name))
     except OSError:
-        pass
+        return
 
 
 def _add_up(db: Connection, folder: str) -> None:
@@ -205,4 +207,4 @@ def _add_up(db: Connection, folder: str) -> None:
     with transaction(db):
         for name in sorted(set(names)):
             count(db, name, names.count(name))
-    os.unlink(mine)
+    _remove(mine)

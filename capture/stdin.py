@@ -59,7 +59,7 @@ class _Pieces:
             self.tail = (self.tail + chunk)[-TAIL:]
 
     def whole(self) -> dict[str, object] | None:
-        """The object, if it looks complete and is; many tries are spaced, so a long stream is not parsed again and again."""
+        """The object, if it looks complete and is; after many tries they are spaced, or a long stream would cost."""
         if self.tail or len(self.head) < self.next or not self.head.rstrip().endswith(b"}"):
             return None
         self.tries += 1
@@ -129,7 +129,12 @@ def _read(descriptor: int, pieces: _Pieces) -> dict[str, object] | None:
 def _alarm() -> Callable[[float], object]:
     """What sets the timer that ends a read which would wait for ever; without one, the client closes the pipe."""
     try:
-        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal
+        from _signal import (  # type: ignore[import-not-found]
+            ITIMER_REAL,
+            SIGALRM,
+            setitimer,
+            signal,
+        )
     except ImportError:
         return lambda _seconds: None
 

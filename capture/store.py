@@ -7,12 +7,7 @@ from __future__ import annotations
 
 import os
 
-try:
-    from _sqlite3 import Error as Error
-    from _sqlite3 import connect as _connect
-except ImportError:
-    from sqlite3 import Error as Error
-    from sqlite3 import connect as _connect
+from capture import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +57,7 @@ def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connec
     """
     if not os.path.exists(path):
         _create(path)
-    db = _connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
+    db = sqlite.connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
     try:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _migrate(db, timeout)
@@ -93,7 +88,7 @@ def _migrate(db: Connection, timeout: float) -> None:
         try:
             db.execute("PRAGMA journal_mode=WAL").fetchone()
             break
-        except Error as error:
+        except sqlite.Error as error:
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.01)
