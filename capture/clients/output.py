@@ -123,6 +123,19 @@ def number_in(value: str) -> int | None:
     return int(digits) if bare.isascii() and bare.isdigit() else None
 
 
+def stated_code(value: str) -> int | None:
+    """The exit code that a text says in its first or last line, as `Exit code: 2` or `<exited with exit code 2>`."""
+    lines = value[:200].split("\n")[:1] + value[-200:].rstrip().split("\n")[-1:]
+    for line in lines:
+        plain = line.strip(" <>[]()").lower()
+        for words in ("exit code", "exited with code"):
+            before, found, after = plain.rpartition(words)
+            # a sentence about exit codes is not one
+            if found and (not before or before.rstrip().endswith(("with", "process", "command", "error:"))):
+                return number_in(after.lstrip(": "))
+    return None
+
+
 def structured(value: object) -> object:
     """A response that some clients send as JSON text, as the object it is; anything else as it came."""
     if isinstance(value, str) and value[:1] in ("{", "["):

@@ -22,7 +22,7 @@ def canonical(name: str, given: object, names: dict[str, str]) -> tuple[str, dic
         return "mcp", {"server": server, "tool": tool, "arguments": native}
     kind = _really(names.get(name, "other"), native)
     build = _BUILD.get(kind)
-    return kind, build(native) if build else native
+    return "edit" if kind == "delete" else kind, build(native) if build else native
 
 
 def mcp_name(name: str) -> tuple[str, str]:
