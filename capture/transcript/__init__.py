@@ -1,0 +1,46 @@
+"""What the clients write down themselves: read incrementally, turned into the same Events as the hooks give.
+
+cursor.py                       how far a file was read; whole new lines only
+records.py                      the records of a file, one at a time
+claude.py codex.py gemini.py    a client's records -> Events
+batches.py                      Events -> Batches, equal to those of the hook
+mend.py                         what a transcript knows better than a hook
+missed.py                       what the hooks missed, at the end of a turn
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.transcript.reading import Reader, Source
+
+MAX_BYTES = 4 << 20
+
+
+def catch_up(db: Connection, client: str, path: str, session_id: str, max_bytes: int = MAX_BYTES) -> None:
+    """Store what a transcript has since the last time and no hook told of: thinking, late prompts, usage, lost calls.
+
+    Reads at most about `max_bytes`; with nothing new it costs one query and one stat. Raises sqlite3.Error or OSError.
+    """
+    from capture.transcript.missed import catch_up as store_missed
+
+    store_missed(db, client, path, session_id, max_bytes)
+
+
+def reader(source: Source) -> Reader:
+    """The reader of a client's files. Raises KeyError for a client without one."""
+    if source.client == "claude":
+        from capture.transcript.claude import ClaudeReader
+
+        return ClaudeReader(source)
+    if source.client == "codex":
+        from capture.transcript.codex import CodexReader
+
+        return CodexReader(source)
+    if source.client == "gemini":
+        from capture.transcript.gemini import GeminiReader
+
+        return GeminiReader(source)
+    raise KeyError(source.client)

@@ -1,0 +1,119 @@
+"""How far a transcript was read, and its whole lines since then.
+
+A file is known by its path and by a hash of its first bytes: a file that was truncated or replaced is read anew, one that
+moved with its session keeps its place. A last line without a newline is still being written and waits.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection
+
+HEAD = 512
+"""Bytes at the beginning of a file that tell it from another."""
+MAX_LINE = 16 << 20
+"""A longer line is passed over: nothing in it is worth its memory."""
+_CHUNK = 1 << 18
+
+
+class Cursor:
+    """A place in a file: `offset` bytes of whole lines were read."""
+
+    __slots__ = ("head", "offset", "path", "session_id", "state")
+
+    def __init__(self, path: str, session_id: str, offset: int = 0, head: str = "", state: str = "") -> None:
+        self.path = path
+        self.session_id = session_id
+        self.offset = offset
+        self.head = head
+        """`<bytes>.<hash>` of the file's beginning; empty while nothing was read."""
+        self.state = state
+        """JSON of what a reader must know of the lines before `offset`."""
+
+
+def fingerprint(path: str, size: int = HEAD) -> str:
+    """`<bytes>.<hash>` of the first bytes of a file; empty when it is empty or cannot be read."""
+    from _blake2 import blake2b
+
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return ""
+    try:
+        start = os.read(handle, size)
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+    return f"{len(start)}.{blake2b(start, digest_size=8).hexdigest()}" if start else ""
+
+
+def _same(path: str, head: str) -> bool:
+    size = head.partition(".")[0]
+    return not head or (size.isdigit() and fingerprint(path, int(size)) == head)
+
+
+def load(db: Connection, path: str, session_id: str, *, key: str = "") -> Cursor:
+    """Where to go on in a file: at its beginning when it is new, was truncated or holds something else now.
+
+    `key` is the name of the place when it is not the path: a hook and an import each keep their own.
+    """
+    key = key or path
+    row = db.execute("SELECT offset, head, state FROM transcript_cursors WHERE path = ?", (key,)).fetchone()
+    if row is None and session_id:
+        row = _moved(db, key, session_id, path)
+    try:
+        size = os.stat(path).st_size
+    except OSError:
+        size = 0
+    if row is None or row[0] > size or not _same(path, row[1]):
+        return Cursor(key, session_id)
+    return Cursor(key, session_id, row[0], row[1], row[2] or "")
+
+
+def _moved(db: Connection, key: str, session_id: str, path: str) -> tuple[int, str, str | None] | None:
+    """The place of a file of the same name and session in another folder, where it is no more."""
+    name = os.path.basename(key)
+    prefix = key[: len(key) - len(path)]
+    rows = db.execute("SELECT path, offset, head, state FROM transcript_cursors WHERE session_id = ?", (session_id,))
+    for old, offset, head, state in rows.fetchall():
+        gone = old.startswith(prefix) and not os.path.exists(old[len(prefix) :])
+        if gone and os.path.basename(old) == name and head and _same(path, head):
+            return offset, head, state
+    return None
+
+
+def save(db: Connection, cursor: Cursor, now: int) -> None:
+    """Keep a place; the caller's transaction also holds the rows that were read up to it."""
+    db.execute(
+        "INSERT INTO transcript_cursors (path, session_id, offset, head, state, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, offset = excluded.offset,"
+        " head = excluded.head, state = excluded.state, updated_at = excluded.updated_at",
+        (cursor.path, cursor.session_id, cursor.offset, cursor.head, cursor.state or None, now),
+    )
+
+
+def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
+    """Whole lines from a byte offset on, each with the offset after it; a line that is too long comes as empty.
+
+    With `tail`, a last line without a newline counts too: for files that nobody writes any more.
+    Raises OSError when the file cannot be opened or read.
+    """
+    with open(path, "rb", buffering=_CHUNK) as file:
+        file.seek(offset)
+        while line := file.readline(max_line + 1):
+            offset += len(line)
+            if len(line) <= max_line or line.endswith(b"\n"):
+                if not line.endswith(b"\n") and not tail:
+                    return
+                yield offset, line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_CHUNK)
+                offset += len(line)
+            if line or tail:
+                yield offset, b""

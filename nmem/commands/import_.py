@@ -1,0 +1,142 @@
+"""`nmem import`: past sessions, from the clients' own transcripts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from capture import paths, store
+from capture.schema import NewerDatabase
+from nmem.discover import CLIENTS, Transcript, find, folders
+from nmem.errors import NmemError
+from nmem.importer import Importer, Report
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_WAIT = 10.0
+
+
+@click.command()
+@click.argument("where", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, who wrote it.")
+@click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the N newest sessions.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, as_json: bool) -> None:
+    """Load past sessions from the transcripts that the coding clients keep.
+
+    Without PATH, looks where Claude Code, Codex and Gemini CLI keep theirs. It can be stopped at any time and goes on
+    where it was; what is stored already is not stored again. Everything is redacted on the way in.
+    """
+    for path in where:
+        if not path.exists():
+            raise click.UsageError(f"{path} does not exist")
+    chosen = _choose(list(find(list(where), client or "")), since, limit)
+    if not chosen:
+        raise NmemError(_nothing(where, client, since))
+    database = paths.database()
+    try:
+        db = store.connect(database, timeout=_WAIT)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        raise NmemError(f"{database} cannot be written: {error}") from None
+    try:
+        report = _run(db, chosen, quiet=as_json)
+    except sqlite3.Error as error:
+        raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
+    finally:
+        db.close()
+    for line in report.failed:
+        click.echo(f"nmem: {line}", err=True)
+    click.echo(json.dumps(report.to_dict()) if as_json else summary(report))
+
+
+def summary(report: Report) -> str:
+    """The report in one line."""
+    skipped = sum(report.skipped.values()) + report.copied
+    parts = [
+        f"{report.sessions:,} sessions", f"{report.prompts:,} prompts", f"{report.observations:,} observations",
+        f"{report.duplicates:,} already known", f"{skipped:,} records skipped", f"{report.redacted:,} secrets redacted",
+    ]  # fmt: skip
+    if report.unreadable:
+        parts.append(f"{report.unreadable:,} lines unreadable")
+    rate = report.records / report.seconds if report.seconds else 0
+    return f"{', '.join(parts)}; {report.seconds:.1f} s, {rate:,.0f} records/s"
+
+
+def _choose(found: list[Transcript], since: str | None, limit: int | None) -> list[Transcript]:
+    if since:
+        floor = _when(since)
+        found = [each for each in found if each.latest >= floor]
+    if limit:
+        newest: dict[str, str] = {}
+        for each in found:
+            newest[each.session_id] = max(newest.get(each.session_id, ""), each.latest)
+        kept = set(sorted(newest, key=lambda one: newest[one], reverse=True)[:limit])
+        found = [each for each in found if each.session_id in kept]
+    return found
+
+
+def _when(since: str) -> str:
+    """The ISO time of a date or of a span before now."""
+    number, unit = since[:-1], since[-1:]
+    if unit in _UNITS and number.isdigit():
+        moment = datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
+    else:
+        try:
+            moment = datetime.fromisoformat(since)
+        except ValueError:
+            raise click.UsageError(f"--since {since}: neither a date (2026-01-31) nor a span (7d, 12h, 4w)") from None
+        moment = moment.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> str:
+    if since:
+        return f"no sessions since {since}"
+    looked = [str(path) for path in where] or [str(f) for c in ([client] if client else CLIENTS) for f in folders(c)]
+    return f"no transcripts in {', '.join(looked)}"
+
+
+def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
+    importer = Importer(db)
+    try:
+        with _progress(importer, sum(each.size for each in chosen), quiet):
+            return importer.run(chosen)
+    except KeyboardInterrupt:
+        click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to go on", err=True)
+        sys.exit(130)
+
+
+@contextmanager
+def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
+    """A bar over the bytes of all files, on a terminal only; it goes away when the import is done."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f}%"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(BarColumn(), *words, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=size)
+        begun = time.perf_counter()
+
+        def step(moved: int, _records: int) -> None:
+            report = importer.report
+            rate = report.records / max(time.perf_counter() - begun, 0.001)
+            bar.update(task, advance=moved, description=f"{report.files} files, {rate:,.0f} records/s")
+
+        importer.step = step
+        yield
