@@ -92,7 +92,7 @@ def _remember(event: Event, seen: Observation) -> None:
     if event.agent_type:
         seen.metadata["agent_type"] = event.agent_type
     said = event.output_text
-    if not said or seen.obs_type in _SILENT and seen.outcome != FAILED:
+    if not said or (seen.obs_type in _SILENT and seen.outcome != FAILED):
         return
     if seen.outcome == FAILED:
         kept = excerpt(said, _FAILED_HEAD, _FAILED_TAIL)

@@ -80,10 +80,9 @@ def excerpt(text: str, head: int, tail: int) -> str:
 def _lines(lines: list[str], room: int) -> list[str]:
     kept = []
     for line in lines:
-        if len(line) > _LINE:
-            line = f"(a line of {len(line)} characters)"
-        room -= len(line) + 1
+        shown = line if len(line) <= _LINE else f"(a line of {len(line)} characters)"
+        room -= len(shown) + 1
         if room < 0:
             break
-        kept.append(line)
+        kept.append(shown)
     return kept

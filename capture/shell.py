@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from capture.shell_families import families, git, positionals
 from capture.shell_scan import Simple, scan
+from capture.shell_tables import words
 from capture.shell_wrappers import program, unwrap
 
 WINDOW = 16_384
 """Characters of a command that are read; what follows does not change what it is."""
 
 _RANK = ("git_commit", "git_push", "test", "build", "lint", "install", "github", "git_other")
-_SHELLS = frozenset("bash sh zsh dash ksh fish pwsh powershell cmd eval su nix-shell".split())
-_QUIET = frozenset("search read write edit trivial".split())
-_FILTERS = frozenset(
-    "sort uniq cut tr nl fold fmt rev paste join comm cat tee more less python python3 node base64".split()
-)
+_SHELLS = words("bash sh zsh dash ksh fish pwsh powershell cmd eval su nix-shell")
+_QUIET = words("search read write edit trivial")
+_FILTERS = words("sort uniq cut tr nl fold fmt rev paste join comm cat tee more less python python3 node base64")
 _TYPES = {"search": "search", "read": "file_read", "write": "file_write", "edit": "file_edit"}
-_VALUED = {"head": ("-n", "-c"), "tail": ("-n", "-c"), "sed": ("-e", "-f", "-E"), "grep": ("-e", "-A", "-B", "-C", "-m"), "jq": ("--arg",),
-           "awk": ("-F", "-v"), "bat": ("-r", "-l", "-p")}  # fmt: skip
-_SCRIPT_FIRST = frozenset("sed gsed awk gawk jq yq perl".split())
+_SCRIPT_FIRST = words("sed gsed awk gawk jq yq perl")
+_VALUED = {
+    "head": ("-n", "-c"), "tail": ("-n", "-c"), "sed": ("-e", "-f", "-E"), "grep": ("-e", "-A", "-B", "-C", "-m"),
+    "jq": ("--arg",), "awk": ("-F", "-v"), "bat": ("-r", "-l", "-p"),
+}  # fmt: skip
 
 
 class Step:
@@ -62,9 +63,10 @@ def parse(text: str, powershell: bool = False) -> Command:
     command = Command(steps)
     found: set[str] = set()
     for step in steps:
-        found.update(step.families)
+        if not (step.simple.nested and _QUIET.issuperset(step.families)):
+            found.update(step.families)
     found.discard("trivial")
-    command.families = tuple(sorted("git" if f.startswith("git_") else f for f in found))
+    command.families = tuple(sorted({"git" if f.startswith("git_") else f for f in found}))
     for rank in _RANK:
         if rank in found:
             command.obs_type = rank
@@ -127,18 +129,18 @@ def _unfold(simples: list[Simple], powershell: bool, depth: int) -> list[Simple]
 
 def _script(argv: list[str]) -> str | None:
     """The text that a shell is told to run."""
-    words = unwrap(argv)
-    if not words or program(words[0]) not in _SHELLS:
+    plain = unwrap(argv)
+    if not plain or program(plain[0]) not in _SHELLS:
         return None
-    name = program(words[0])
+    name = program(plain[0])
     if name == "eval":
-        return " ".join(words[1:])
-    for at, word in enumerate(words[1:-1], 1):
+        return " ".join(plain[1:])
+    for at, word in enumerate(plain[1:-1], 1):
         lower = word.lower()
         if lower in ("/c", "-command", "--run", "--command", "/s"):
-            return " ".join(words[at + 1 :]) if name in ("cmd", "pwsh", "powershell") else words[at + 1]
+            return " ".join(plain[at + 1 :]) if name in ("cmd", "pwsh", "powershell") else plain[at + 1]
         if word.startswith("-") and not word.startswith("--") and word.endswith("c"):
-            return words[at + 1]
+            return plain[at + 1]
         if not word.startswith("-"):
             return None
     return None
@@ -228,7 +230,7 @@ def _file(step: Step, kind: str) -> str | None:
         names = step.simple.writes or step.argv[-1:]
     else:
         name = program(step.argv[0])
-        names = positionals(step.argv, _VALUED.get(name, ()))
+        names = [word for word in positionals(step.argv, _VALUED.get(name, ())) if word]
         if name in _SCRIPT_FIRST and not {"-e", "-f"}.intersection(step.argv):
             names = names[1:]
         names = names or step.simple.reads
@@ -244,9 +246,9 @@ def message(command: Command) -> str:
     if step is None or command.obs_type != "git_commit":
         return ""
     _, at = git(step.argv)
-    parts, words = [], step.argv[at + 1 :]
-    for number, word in enumerate(words):
-        after = words[number + 1] if number + 1 < len(words) else ""
+    parts, plain = [], step.argv[at + 1 :]
+    for number, word in enumerate(plain):
+        after = plain[number + 1] if number + 1 < len(plain) else ""
         if word.startswith("--message="):
             parts.append(word[10:])
         elif word == "--message" or (word.startswith("-") and not word.startswith("--") and word.endswith("m")):

@@ -84,9 +84,9 @@ def _settled(seen: Observation, masked: bool, said: str) -> str:
 
 
 def _tested(tests: object) -> str:
-    if _has(tests, "failed") or _has(tests, "errors"):
+    if _has(tests, "failed") or _has(tests, "errors") or _has(tests, "packages_failed") or _has(tests, "failing"):
         return FAILED
-    return OK if _has(tests, "passed") else UNKNOWN
+    return OK if _has(tests, "passed") or _has(tests, "packages") else UNKNOWN
 
 
 def _has(found: object, key: str) -> bool:

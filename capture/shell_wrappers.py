@@ -1,9 +1,11 @@
-"""What a command line really runs: keywords, assignments, `sudo`, `timeout`, `npx`, `docker exec` and the like taken off."""
+"""What a command really runs: keywords, assignments, `sudo`, `timeout`, `npx`, `docker exec` and the like taken off."""
 
 from __future__ import annotations
 
-_KEYWORDS = frozenset("if then elif else while until do ! { } time coproc".split())
-_OPAQUE = frozenset("for case select function done fi esac in [[ [ test".split())
+from capture.shell_tables import words
+
+_KEYWORDS = words("if then elif else while until do ! { } time coproc")
+_OPAQUE = words("for case select function done fi esac in [[ [ test")
 
 # wrapper -> (options that take a value, further words to skip before the command)
 _PLAIN: dict[str, tuple[str, int]] = {
@@ -15,11 +17,12 @@ _PLAIN: dict[str, tuple[str, int]] = {
     "npx": ("-p --package", 0), "bunx": ("", 0), "pnpx": ("", 0), "uvx": ("--from --with --python -p", 0),
     "pipx": ("--spec", 0), "winpty": ("", 0), "catchsegv": ("", 0), "ltrace": ("-o", 0), "strace": ("-o -e", 0),
     "valgrind": ("", 0), "proxychains": ("", 0), "script": ("-c", 0), "chronic": ("", 0), "rtk": ("", 0),
+    "wsl": ("-d -u --cd --distribution", 0),
 }  # fmt: skip
 
 # (tool, subcommand) -> options that take a value, words to skip
 _RUNNERS: dict[tuple[str, str], tuple[str, int]] = {
-    ("uv", "run"): ("--with --python -p --extra --group --project --directory --env-file --with-requirements", 0),
+    ("uv", "run"): ("--with --python -p --extra --group --project --directory --env-file", 0),
     ("uv", "tool run"): ("--from --with", 0), ("poetry", "run"): ("", 0), ("pipenv", "run"): ("", 0),
     ("pdm", "run"): ("-p", 0), ("rye", "run"): ("", 0), ("hatch", "run"): ("-e", 0), ("pixi", "run"): ("-e", 0),
     ("conda", "run"): ("-n -p", 0), ("mamba", "run"): ("-n -p", 0), ("bundle", "exec"): ("", 0),
@@ -28,10 +31,14 @@ _RUNNERS: dict[tuple[str, str], tuple[str, int]] = {
     ("bun", "x"): ("", 0), ("mise", "exec"): ("", 0), ("mise", "x"): ("", 0), ("asdf", "exec"): ("", 0),
     ("rbenv", "exec"): ("", 0), ("pyenv", "exec"): ("", 0), ("nix", "develop"): ("", 0), ("direnv", "exec"): ("", 1),
     ("rustup", "run"): ("", 1), ("coverage", "run"): ("--source -p --rcfile --omit", 0), ("pipx", "run"): ("--spec", 0),
-    ("op", "run"): ("--env-file", 0), ("doppler", "run"): ("-p -c", 0), ("docker", "exec"): ("-e -u -w --env --user --workdir", 1),
-    ("docker", "run"): ("-e -u -w -v -p --name --env --user --workdir --volume --network --mount --entrypoint --platform --env-file", 1),
+    ("op", "run"): ("--env-file", 0), ("doppler", "run"): ("-p -c", 0),
+    ("docker", "exec"): ("-e -u -w --env --user --workdir", 1),
+    ("docker", "run"): (
+        "-e -u -w -v -p --name --env --user --workdir --volume --network --mount --entrypoint --platform --env-file", 1,
+    ),
     ("podman", "exec"): ("-e -u -w", 1), ("podman", "run"): ("-e -u -w -v -p --name", 1),
     ("docker-compose", "exec"): ("-e -u -w --index", 1), ("docker-compose", "run"): ("-e -u -w -v -p --name", 1),
+    ("rtk", "proxy"): ("", 0), ("rtk", "test"): ("", 0), ("rtk", "err"): ("", 0), ("rtk", "lint"): ("", 0),
     ("kubectl", "exec"): ("-n -c --namespace --container", 1),
 }  # fmt: skip
 
@@ -101,11 +108,11 @@ def _subcommand(name: str, argv: list[str]) -> int:
     return at if at < len(argv) and (name, argv[at]) in _RUNNERS else 0
 
 
-def _after(words: list[str], valued: str, skip: int) -> list[str]:
-    """What follows a wrapper's own options, assignments and the words to skip."""
+def _after(given: list[str], valued: str, skip: int) -> list[str]:
+    """What follows a wrapper's own options, assignments and the given to skip."""
     takes, at = valued.split(), 0
-    while at < len(words):
-        word = words[at]
+    while at < len(given):
+        word = given[at]
         if word == "--":
             at += 1
             if skip:
@@ -120,4 +127,4 @@ def _after(words: list[str], valued: str, skip: int) -> list[str]:
             at += 1
         else:
             break
-    return words[at:]
+    return given[at:]

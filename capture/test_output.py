@@ -1,181 +1,229 @@
-"""How many tests passed and failed, and which failed first, where test runners print it.
+"""How many tests passed and failed, and which failed first, where a test runner prints it.
 
-Knows pytest, unittest, cargo test and nextest, go test, jest, vitest, mocha, and the summary lines of a few others.
+Knows the closing lines of pytest, unittest, cargo test and nextest, go test, jest, vitest, mocha, node, bun, deno,
+playwright, rspec, minitest, ExUnit, phpunit, surefire, gradle, dotnet and ctest.
 """
 
 from __future__ import annotations
 
 _NAMES = 10
-_WORDS = {
-    "passed": "passed", "pass": "passed", "passing": "passed", "passes": "passed", "ok": "passed", "successes": "passed",
-    "failed": "failed", "failing": "failed", "failures": "failed", "failure": "failed", "fail": "failed",
-    "skipped": "skipped", "ignored": "skipped", "pending": "skipped", "todo": "skipped", "skip": "skipped", "deselected": "",
-    "error": "errors", "errors": "errors", "xfailed": "skipped", "xpassed": "passed", "timed": "failed",
-}  # fmt: skip
 _LONG = 300
+_WORDS = {
+    word: key
+    for key, listed in (
+        ("passed", "passed pass passing passes successes xpassed"),
+        ("failed", "failed failing failures failure fail"),
+        ("skipped", "skipped ignored pending todo skip skips xfailed"),
+        ("errors", "error errors"),
+        ("total", "tests test examples example runs"),
+        ("", "warnings warning deselected assertions doctests doctest features"),
+    )
+    for word in listed.split()
+}
+_MARKS = (("--- FAIL: ", "failed"), ("--- PASS: ", "passed"), ("--- SKIP: ", "skipped"))
+_UNITTEST = {"failures": "failed", "errors": "errors", "skipped": "skipped", "unexpected successes": "failed"}
+
+
+class _Run:
+    """What has been read of a run's output so far."""
+
+    __slots__ = ("counts", "go", "names", "packages", "ran")
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.names: list[str] = []
+        self.go = {"passed": 0, "failed": 0, "skipped": 0}
+        self.packages = {"passed": 0, "failed": 0}
+        self.ran = -1
 
 
 def summary(text: str) -> dict[str, object]:
-    """passed failed skipped errors as far as they are printed, and names of the first failing tests; {} without any."""
-    counts: dict[str, int] = {}
-    names: list[str] = []
-    go = {"passed": 0, "failed": 0, "skipped": 0}
-    ran = -1
+    """passed failed skipped errors as far as they are printed, `failing`: names of the first failing tests; or {}.
+
+    go test prints no counts without -v: then `packages` and `packages_failed` are counted.
+    """
+    run = _Run()
     for raw in text.split("\n"):
-        line = raw.strip() if "\x1b" not in raw else _plain(raw).strip()
-        if not line or len(line) > 1_000:
-            continue
-        found = _counts(line)
-        if found:
-            _merge(counts, found, line)
-        elif line.startswith("--- "):
-            _go(line, go, names)
-        elif line.startswith("Ran ") and " test" in line:
-            ran = _number(line[4:])
-        elif ran >= 0 and line.startswith(("OK", "FAILED")):
-            _unittest(line, ran, counts)
-            ran = -1
-        elif len(names) < _NAMES:
-            _name(line, names)
-    if not counts and (go["passed"] or go["failed"]):
-        counts = {key: value for key, value in go.items() if value}
-    out: dict[str, object] = dict(counts)
-    if names:
-        out["failing"] = names[:_NAMES]
-    if "failed" not in counts and not counts.get("errors") and names and not counts:
-        out["failed"] = len(names)
+        line = _plain(raw) if "\x1b" in raw else raw
+        if line.strip() and len(line) < 1_000:
+            _line(run, line)
+    counts = run.counts
+    if not counts and any(run.go.values()):
+        counts = run.go
+    out: dict[str, object] = {key: count for key, count in counts.items() if count or key in ("passed", "failed")}
+    if not counts and any(run.packages.values()):
+        out["packages"] = sum(run.packages.values())
+        out["packages_failed"] = run.packages["failed"]
+    if run.names:
+        out["failing"] = run.names
     return out
+
+
+def _line(run: _Run, raw: str) -> None:
+    line = raw.strip()
+    if line.startswith(("[INFO] ", "[ERROR] ", "[WARNING] ")):
+        line = line.partition("] ")[2]
+    found = _tally(line)
+    if found:
+        for key, count in found.items():
+            run.counts[key] = run.counts.get(key, 0) + count
+    elif line.startswith("--- "):
+        _go_test(run, raw)
+    elif raw.startswith(("ok  \t", "FAIL\t")):
+        run.packages["passed" if raw[0] == "o" else "failed"] += 1
+    elif line.startswith("Ran ") and " test" in line:
+        run.ran = _number(line[4:])
+    elif run.ran >= 0 and line.startswith(("OK", "FAILED")):
+        _unittest(run, line)
+    elif len(run.names) < _NAMES:
+        _add(run, _name(line))
 
 
 def _number(text: str) -> int:
-    digits = text.strip().split(None, 1)[0] if text.strip() else ""
+    digits = text.split(None, 1)[0] if text.strip() else ""
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else -1
 
 
-def _counts(line: str) -> dict[str, int]:
-    """A line that is a runner's tally, whoever prints it."""
-    if line.startswith("test result:"):
-        return _pairs(line[12:].partition(".")[2])
-    if line.startswith("Tests:"):  # jest; Tests run: of maven is its own
-        return _pairs(line[6:])
-    if line.startswith("Tests run:"):
-        return _surefire(line)
-    if line.startswith(("Tests  ", "Tests\t")):
-        return _pairs(line[5:].partition("(")[0].replace("|", ","))
-    if line.startswith("Summary [") and "]" in line:
-        return _pairs(line.partition("]")[2].partition(":")[2] or line.partition("]")[2])
-    if line.startswith("# ") and line[2:].partition(" ")[0] in ("pass", "fail", "skipped"):  # node --test
-        name, _, number = line[2:].partition(" ")
-        return _pairs(f"{number} {name}")
-    if line.startswith("ℹ ") and line[2:].partition(" ")[0] in ("pass", "fail", "skipped"):
-        name, _, number = line[2:].partition(" ")
-        return _pairs(f"{number} {name}")
+def _tally(line: str) -> dict[str, int]:
+    """A runner's closing line as counts; {} for any other line."""
+    for start, read in _STARTS:
+        if line.startswith(start):
+            return read(line[len(start) :])
     bare = line.strip("= ")
-    if line.startswith("=") or (bare[:1].isdigit() and " in " in bare):
-        return _pairs(bare.rpartition(" in ")[0]) if " in " in bare else {}
-    if bare[:1].isdigit() and _mocha(bare):
-        return _pairs(bare.partition("(")[0])
-    return {}
-
-
-def _mocha(line: str) -> bool:
-    """`12 passing (30ms)`, `2 failing`, `12 passed (3.1s)` of playwright, `5 examples, 1 failure` of rspec."""
-    number, _, rest = line.partition(" ")
-    word = rest.partition(" ")[0].rstrip(",")
-    if not number.isdigit():
-        return False
-    return (word in ("passing", "failing", "pending", "passed", "failed", "skipped", "pass", "fail") and len(rest) < 60
-            and (rest in (word, word + ".") or "(" in rest or "," in rest)) or (word in ("examples", "example") and "failure" in rest)  # fmt: skip
+    if not bare[:1].isdigit():
+        return {}
+    if "% tests passed, " in bare:
+        return _ctest(bare)
+    if " in " in bare and bare.endswith(("s", ")")):
+        return _pairs(bare.rpartition(" in ")[0])
+    found = _pairs(bare.partition(" (")[0])
+    return found if line[:1] == "=" or set(found) != {"errors"} else {}  # a linter's errors are no tests
 
 
 def _pairs(text: str) -> dict[str, int]:
-    """`3 passed, 1 failed; 0 ignored` and the like."""
+    """`3 passed, 1 failed; 0 ignored`, `5 examples, 1 failure`; {} when a part of it is something else."""
     out: dict[str, int] = {}
-    for part in text.replace(";", ",").split(","):
-        words = part.split()
-        if len(words) < 2 or len(words) > 6 or not words[0].isdigit() or len(words[0]) > 8:
+    for part in text.replace(";", ",").replace("|", ",").split(","):
+        number, _, what = part.strip().partition(" ")
+        count, word = _number(number), what.partition(" ")[0].lower().rstrip(".")
+        if count < 0 or word not in _WORDS or len(what) > 24:
+            if not out:
+                return {}
             continue
-        if words[1] in ("examples", "example", "tests", "test"):
-            if words[1].startswith("example"):
-                out["examples"] = int(words[0])
-            continue
-        key = _WORDS.get(words[1].strip("()").lower())
-        if key:
-            out[key] = out.get(key, 0) + int(words[0])
-        elif key is None:
-            return {}
-    if "examples" in out:
-        total = out.pop("examples")
-        out["passed"] = max(0, total - out.get("failed", 0) - out.get("skipped", 0))
+        key = _WORDS[word]
+        if key and (key != "total" or key not in out):
+            out[key] = out.get(key, 0) + count
+    return _whole(out)
+
+
+def _whole(out: dict[str, int]) -> dict[str, int]:
+    """With a total instead of what passed, what passed is the rest."""
+    total = out.pop("total", -1)
+    if total >= 0 and out and "passed" not in out:
+        out["passed"] = max(0, total - sum(out.values()))
     return out
 
 
-def _merge(counts: dict[str, int], found: dict[str, int], line: str) -> None:
-    """Several tallies of one run: cargo prints one a binary, pytest only one; mocha one line a kind."""
-    for key, value in found.items():
-        counts[key] = (
-            counts.get(key, 0) + value if not line.startswith("Tests run:") else max(counts.get(key, 0), value)
-        )
+def _named(text: str) -> dict[str, int]:
+    """`Tests run: 5, Failures: 1`, `Failed: 0, Passed: 10, Total: 10`: the name before the number."""
+    out: dict[str, int] = {}
+    if "Time elapsed" in text:  # one class of a run that is summed up below
+        return out
+    for part in text.replace(" - ", ",").split(","):
+        name, colon, number = part.strip().rpartition(":")
+        word = name.strip().lower()
+        key = "total" if word in ("tests run", "total", "tests") else _WORDS.get(word, "")
+        count = _number(number.strip().rstrip("."))
+        if colon and key and count >= 0:
+            out[key] = count
+    return _whole(out)
 
 
-def _surefire(line: str) -> dict[str, int]:
-    """`Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`."""
-    found: dict[str, int] = {}
-    for part in line.partition("-")[0].split(","):
-        name, _, number = part.partition(":")
-        count = _number(number)
-        if count >= 0:
-            found[name.strip().lower()] = count
-    bad = found.get("failures", 0) + found.get("errors", 0)
-    run = found.get("tests run", 0)
-    return {"passed": max(0, run - bad - found.get("skipped", 0)), "failed": found.get("failures", 0), "errors": found.get("errors", 0),
-            "skipped": found.get("skipped", 0)}  # fmt: skip
+def _jest(text: str) -> dict[str, int]:
+    """jest's `1 failed, 3 passed, 4 total`; phpunit's `10, Assertions: 20, Failures: 1.`"""
+    return _pairs(text) or _named("Tests:" + text)
 
 
-def _unittest(line: str, ran: int, counts: dict[str, int]) -> None:
-    """`FAILED (failures=1, errors=2, skipped=3)` after `Ran 10 tests in 0.1s`."""
-    names = {
-        "failures": "failed",
-        "errors": "errors",
-        "skipped": "skipped",
-        "expected failures": "",
-        "unexpected successes": "failed",
-    }
+def _ctest(text: str) -> dict[str, int]:
+    """`80% tests passed, 2 tests failed out of 10`."""
+    failed, total = _number(text.partition(", ")[2]), _number(text.partition(" out of ")[2])
+    return {"passed": total - failed, "failed": failed} if 0 <= failed <= total else {}
+
+
+def _after_bracket(text: str) -> dict[str, int]:
+    rest = text.partition("]")[2]
+    return _pairs(rest.partition(":")[2] or rest)
+
+
+def _swapped(text: str) -> dict[str, int]:
+    """`pass 5` of node --test."""
+    word, _, number = text.partition(" ")
+    return _pairs(f"{number} {word}") if word in ("pass", "fail", "skipped") else {}
+
+
+_STARTS = (
+    ("test result:", lambda text: _pairs(text.partition(".")[2])),
+    ("Tests:", _jest),
+    ("Tests run:", lambda text: _named("Tests run:" + text)),
+    ("Tests  ", lambda text: _pairs(text.partition("(")[0])),
+    ("Summary [", _after_bracket),
+    ("# ", _swapped),
+    ("ℹ ", _swapped),
+    ("ok | ", lambda text: _pairs(text.partition("(")[0])),
+    ("FAILED | ", lambda text: _pairs(text.partition("(")[0])),
+    ("OK (", lambda text: {"passed": max(0, _number(text))} if " test" in text[:16] else {}),
+    ("Passed!", lambda text: _named(text.strip(" -"))),
+    ("Failed!", lambda text: _named(text.strip(" -"))),
+    ("Result: ", _pairs),
+)
+
+
+def _unittest(run: _Run, line: str) -> None:
+    """`FAILED (failures=1, errors=2, skipped=3)` or `OK` after `Ran 10 tests in 0.1s`."""
     found: dict[str, int] = {}
     for part in line.partition("(")[2].rstrip(")").split(","):
         name, _, number = part.strip().partition("=")
-        if names.get(name) and number.isdigit():
-            found[names[name]] = int(number)
-    found["passed"] = max(0, ran - sum(found.values()))
-    _merge(counts, found, line)
+        if name in _UNITTEST and _number(number) >= 0:
+            found[_UNITTEST[name]] = _number(number)
+    found["passed"] = max(0, run.ran - sum(found.values()))
+    for key, count in found.items():
+        run.counts[key] = run.counts.get(key, 0) + count
+    run.ran = -1
 
 
-def _go(line: str, go: dict[str, int], names: list[str]) -> None:
-    """`--- FAIL: TestX/sub (0.00s)`."""
-    for mark, key in (("--- FAIL: ", "failed"), ("--- PASS: ", "passed"), ("--- SKIP: ", "skipped")):
+def _go_test(run: _Run, raw: str) -> None:
+    """`--- FAIL: TestX (0.00s)`; a subtest is indented, named, and not counted."""
+    line = raw.strip()
+    for mark, key in _MARKS:
         if line.startswith(mark):
-            go[key] += 1
-            if key == "failed" and len(names) < _NAMES:
-                names.append(line[len(mark) :].partition(" ")[0][:_LONG])
+            if raw[0] == "-":
+                run.go[key] += 1
+            if key == "failed":
+                _add(run, line[len(mark) :].partition(" ")[0])
 
 
-def _name(line: str, names: list[str]) -> None:
-    """A line that names a failing test."""
-    name = ""
-    if line.startswith(("FAILED ", "ERROR ")) and ("::" in line or ".py" in line):
-        name = line.partition(" ")[2].partition(" - ")[0]
-    elif line.startswith(("FAIL: ", "ERROR: ")) and "(" in line:
-        name = line.partition(": ")[2]
-    elif line.startswith("test ") and line.endswith("... FAILED"):
-        name = line[5:].rpartition(" ... ")[0]
-    elif line.startswith("FAIL [") and "]" in line:
-        name = line.partition("]")[2]
-    elif line.startswith(("● ", "✕ ", "× ", "FAIL  ")) and "›" not in line[:2]:
-        name = line[2:].strip() if line[0] != "F" else line[6:]
-        name = name.rpartition(" (")[0] if name.endswith("ms)") else name
+def _add(run: _Run, name: str) -> None:
     name = name.strip()[:_LONG]
-    if name and name not in names:
-        names.append(name)
+    if name and name not in run.names and len(run.names) < _NAMES:
+        run.names.append(name)
+
+
+def _name(line: str) -> str:
+    """The test that a line says has failed; nothing for other lines."""
+    if line.startswith(("FAILED ", "ERROR ")) and ("::" in line or ".py" in line):
+        return line.partition(" ")[2].partition(" - ")[0]
+    if line.startswith(("FAIL: ", "ERROR: ")) and "(" in line:
+        return line.partition(": ")[2]
+    if line.startswith("test ") and line.endswith("... FAILED"):
+        return line[5:].rpartition(" ... ")[0]
+    if line.startswith("FAIL [") and "]" in line:
+        return line.partition("]")[2]
+    if line.startswith("FAIL  "):
+        return line[6:]
+    if line.startswith(("● ", "✕ ", "× ", "✗ ")):
+        name = line[2:].strip()
+        return name.rpartition(" (")[0] or name if name.endswith("ms)") else name
+    return ""
 
 
 def _plain(line: str) -> str:

@@ -1,4 +1,4 @@
-"""What a reader needs to know of a call of each tool but the shell: its type, a line or a few, and facts beside them."""
+"""What a reader needs to know of a call of any tool but the shell: its type, a line or a few, and facts beside it."""
 
 from __future__ import annotations
 
