@@ -21,8 +21,8 @@ TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end")
 """After these the transcript is read on: its new lines are there, and nobody waits for a tool."""
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
-WAL_LIMIT = 16 * 1024 * 1024
-"""Bytes of write-ahead log from which every opening is slow; settling folds it back."""
+WAL_LIMIT = 4 * 1024 * 1024
+"""Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.4 ms a megabyte."""
 LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
 
@@ -121,6 +121,8 @@ def sealed_event(event: Event | None) -> Sealed | None:
     from capture.seal import seal
 
     made = batch(event, resolve(event.cwd, event.project_dir))
+    if made is not None and made.drift:
+        made.session["native_event"] = event.native
     return None if made is None else seal(made)
 
 
@@ -185,10 +187,6 @@ def _waits(folder: str) -> bool:
 
 def _transcript(db: Connection, event: Event) -> None:
     """Store what the transcript has that no hook said: thinking, late prompts, usage."""
-    from capture.seal import seal
-    from capture.store import write_many
-    from capture.transcript.catch_up import catch_up
+    from capture.transcript import catch_up
 
-    batches = catch_up(db, event.client, event.transcript_path, event.session_id)
-    if batches:
-        write_many(db, [seal(batch) for batch in batches])
+    catch_up(db, event.client, event.transcript_path, event.session_id)

@@ -10,7 +10,7 @@ import sys
 
 from capture import paths
 
-_AGAIN = 30.0
+_AGAIN = 5.0
 """Seconds before another settling is started."""
 _MERGE_PAGES = 500
 

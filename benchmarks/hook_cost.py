@@ -1,0 +1,129 @@
+"""What a hook costs, as ratios to the bare interpreter: `python benchmarks/hook_cost.py [--rows N] [--runs N]`.
+
+Installs the wheel into a temporary folder (compiled), makes or reuses a database of a million observations, and
+alternates `python -I -S -c pass` with the registered command; figures are medians of the pairs' ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMITS = {4: 3.0, 64: 6.0}
+"""Kilobytes of payload -> the highest ratio allowed."""
+MEMORY = 25_000
+"""Kilobytes that a hook may occupy at its peak."""
+_LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/layout/render.py, took 0.{0:03d} s\n"
+
+
+def installed(folder: Path) -> Path:
+    """Install the checkout into a folder, compiled, and return the entry file."""
+    words = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--compile", "--target", str(folder)]
+    subprocess.run([sys.executable, *words, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    return folder / "capture" / "entry.py"
+
+
+def payload(number: int, kilobytes: int, tool: str = "Bash") -> bytes:
+    """A tool result of about this size, as Claude Code sends it."""
+    lines: list[str] = []
+    while sum(map(len, lines)) < kilobytes * 1024 - 700:
+        lines.append(_LINE.format(len(lines) % 100))
+    output = "".join(lines)
+    given = {"command": f"python -m pytest -q tests/parser -k budget_{number}", "description": "Run the parser's tests"}
+    response: dict[str, object] = {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
+    if tool == "Read":
+        given = {"file_path": f"{ROOT}/src/layout/render_{number}.py"}
+        response = {"type": "text", "file": {"filePath": given["file_path"], "content": output, "numLines": len(lines)}}
+    return json.dumps(
+        {
+            "session_id": "session-77", "transcript_path": "/home/u/.claude/projects/work/session-77.jsonl",
+            "cwd": str(ROOT), "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": tool,
+            "tool_input": given, "tool_response": response, "tool_use_id": f"toolu_bench_{time.time_ns()}_{number}",
+            "duration_ms": 812,
+        }
+    ).encode()  # fmt: skip
+
+
+def run(words: list[str], given: bytes) -> tuple[float, int]:
+    """Seconds that one process took, and its peak memory in kilobytes."""
+    before = time.perf_counter()
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdin
+    child.stdin.write(given)
+    child.stdin.close()
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - before
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.stdout
+    assert child.stderr
+    noise = child.stdout.read() + child.stderr.read()
+    child.stdout.close()
+    child.stderr.close()
+    if child.returncode or noise:
+        raise SystemExit(f"{words[-2:]} ended with {child.returncode}: {noise.decode()[:400]}")
+    return seconds, usage.ru_maxrss
+
+
+def compare(floor: list[str], words: list[str], given: list[bytes]) -> dict[str, float]:
+    """Alternate the two commands: the pairs' median ratio and 95th percentile, the ratio of the lowest, the memory."""
+    pairs, peak, floors, hooks = [], 0, [], []
+    for one in given:
+        bare = run(floor, b"")[0]
+        seconds, memory = run(words, one)
+        pairs.append(seconds / bare)
+        floors.append(bare)
+        hooks.append(seconds)
+        peak = max(peak, memory)
+    pairs.sort()
+    return {
+        "ratio": round(statistics.median(pairs), 2), "p95": round(pairs[int(len(pairs) * 0.95)], 2),
+        "lowest": round(min(hooks) / min(floors), 2), "floor_ms": round(statistics.median(floors) * 1000, 1),
+        "hook_ms": round(statistics.median(hooks) * 1000, 1), "peak_kb": peak,
+    }  # fmt: skip
+
+
+def database(path: Path, rows: int) -> Path:
+    """The grown database, made if it is not there."""
+    if not path.exists():
+        subprocess.run([sys.executable, str(ROOT / "benchmarks/grown.py"), str(path), str(rows)], check=True,
+                       env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+    return path
+
+
+def main() -> None:
+    """Measure, print and fail when a limit is exceeded."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--db", type=Path, default=Path(tempfile.gettempdir()) / "nmem-bench" / "grown.db")
+    parser.add_argument("--entry", type=Path, help="the entry file of an installed nmem; by default it is installed")
+    parser.add_argument("--check", action="store_true", help="exit 1 when a ratio or the memory is over its limit")
+    given = parser.parse_args()
+    given.db.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        entry = given.entry or installed(Path(folder))
+        path = database(given.db, given.rows)
+        floor = [sys.executable, "-I", "-S", "-c", "pass"]
+        words = [sys.executable, "-I", "-S", str(entry), "claude", "PostToolUse", "--db", str(path)]
+        failed = False
+        for kilobytes, limit in LIMITS.items():
+            for tool in ("Bash", "Read"):
+                run(words, payload(-1, kilobytes, tool))
+                found = compare(floor, words, [payload(n, kilobytes, tool) for n in range(given.runs)])
+                failed |= found["ratio"] > limit or found["peak_kb"] > MEMORY
+                print(json.dumps({"payload_kb": kilobytes, "tool": tool, "limit": limit, **found}), flush=True)
+    print(f"limits held: {not failed}")
+    if failed and given.check:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

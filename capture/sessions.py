@@ -1,0 +1,144 @@
+"""The session and project rows that a batch belongs to, inside a transaction that the store has begun.
+
+Keeps what it knows in memory, so a long import asks once for each session, not for each event.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.event import Batch
+
+KNOWN = ("cwd", "parent_id", "branch", "model", "client_version", "permission_mode", "source", "transcript_path",
+         "end_reason", "context_tokens", "context_window", "context_at")  # fmt: skip
+"""Columns of a session that a batch may know."""
+_STORED = (*KNOWN, "state", "started_at", "ended_at")
+
+
+class Session:
+    """What the row of a session says, and what it will say."""
+
+    __slots__ = ("before", "id", "last_at", "project_id", "seq", "values")
+
+    def __init__(self, session_id: str, project_id: int, seq: int, last_at: int, values: dict[str, object]) -> None:
+        self.id = session_id
+        self.project_id = project_id
+        self.seq = seq
+        self.last_at = last_at
+        self.values = values
+        self.before = (seq, last_at, dict(values))
+
+
+class Sessions:
+    """The sessions of one transaction; `finish` writes what they have become."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self._sessions: dict[str, Session] = {}
+        self._folders: dict[str, int] = {}
+
+    def of(self, batch: Batch) -> Session:
+        """The session of a batch, entered when it is new."""
+        session = self._sessions.get(batch.session_id)
+        if session is None:
+            session = self._sessions[batch.session_id] = self._load(batch) or self._enter(batch)
+        return session
+
+    def _load(self, batch: Batch) -> Session | None:
+        row = self.db.execute(
+            f"SELECT project_id, seq, last_at, {', '.join(_STORED)} FROM sessions WHERE id = ?",  # noqa: S608 - our names
+            (batch.session_id,),
+        ).fetchone()
+        return row and Session(batch.session_id, row[0], row[1], row[2], dict(zip(_STORED, row[3:], strict=True)))
+
+    def _enter(self, batch: Batch) -> Session:
+        project = self._project(batch)
+        self.db.execute(
+            "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, origin)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (batch.session_id, batch.client, project, batch.cwd, batch.at, batch.at, batch.origin),
+        )
+        values: dict[str, object] = dict.fromkeys(_STORED)
+        values.update(cwd=batch.cwd, state="idle", started_at=batch.at)
+        return Session(batch.session_id, project, 0, batch.at, values)
+
+    def _project(self, batch: Batch) -> int:
+        """The id of the batch's project, entered with its folder when either is new."""
+        found = self._folder(batch.cwd)
+        if found is not None and batch.project is None:
+            return found
+        if batch.project is None:
+            from capture.project import resolve
+
+            batch.project = resolve(batch.cwd)
+        project, db = batch.project, self.db
+        db.execute(
+            "INSERT INTO projects (key, name, root, remote, created_at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO NOTHING",
+            (project.key, project.name, project.root, project.remote or None, batch.at),
+        )
+        number: int = db.execute("SELECT id FROM projects WHERE key = ?", (project.key,)).fetchone()[0]
+        if batch.cwd and found is None:
+            db.execute("INSERT INTO project_folders VALUES (?, ?, ?)", (batch.cwd, number, project.root))
+            self._folders[batch.cwd] = number
+        return number
+
+    def _folder(self, folder: str) -> int | None:
+        """The project that a folder is known to belong to."""
+        if folder not in self._folders:
+            row = self.db.execute("SELECT project_id FROM project_folders WHERE folder = ?", (folder,)).fetchone()
+            if row is None:
+                return None
+            self._folders[folder] = row[0]
+        return self._folders[folder]
+
+    def update(self, session: Session, batch: Batch) -> None:
+        """Newer batches overwrite what they know, older ones only fill gaps; None says nothing."""
+        newest = batch.at >= session.last_at
+        known, values = batch.session, session.values
+        starts = (values["started_at"], known.get("started_at"), batch.at)
+        values["started_at"] = min(at for at in starts if isinstance(at, int))
+        folder = values["cwd"]
+        for name in KNOWN:
+            value = known.get(name)
+            if value is not None and (newest or values[name] is None):
+                values[name] = value
+        if values["cwd"] != folder and self._folder(batch.cwd) is None:
+            self._project(batch)
+        if newest:
+            _state(values, batch)
+        session.last_at = max(session.last_at, batch.at)
+
+    def finish(self) -> None:
+        """Write the sessions that changed."""
+        names = ", ".join(f"{name} = ?" for name in _STORED)
+        for session in self._sessions.values():
+            if (session.seq, session.last_at, session.values) != session.before:
+                self.db.execute(
+                    f"UPDATE sessions SET seq = ?, last_at = ?, {names} WHERE id = ?",  # noqa: S608 - our names
+                    (session.seq, session.last_at, *(session.values[name] for name in _STORED), session.id),
+                )
+
+
+def _state(values: dict[str, object], batch: Batch) -> None:
+    """Working, idle or ended; a session that goes on after its end is open again."""
+    state, ended = batch.session.get("state"), batch.session.get("ended_at")
+    if ended is not None or state == "ended":
+        values["ended_at"] = batch.at if ended is None else ended
+        values["state"] = "ended"
+        return
+    happened = bool(batch.observations or batch.prompts)
+    if state is None and not happened:
+        return
+    before = values["ended_at"]
+    if isinstance(before, int):
+        if batch.at <= before:
+            return
+        values["ended_at"] = values["end_reason"] = None
+        values["state"] = "idle"
+    if state is not None:
+        values["state"] = state
+    elif batch.origin == "hook":
+        values["state"] = "working"
