@@ -188,16 +188,16 @@ def _agent_type(path: Path) -> str:
 
 
 def gemini_folder(transcript: Transcript) -> str:
-    """The folder of a Gemini session: named beside the chats, or a path in the chat that has the project's hash."""
+    """The folder of a Gemini session: named beside the chats, in the first message, or by a path of the same hash."""
     chats = Path(transcript.path).parent
     try:
         return chats.parent.joinpath(".project_root").read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         pass
-    return _hashed_folder(transcript) or str(chats)
+    return _told_folder(transcript) or str(chats)
 
 
-def _hashed_folder(transcript: Transcript) -> str:
+def _told_folder(transcript: Transcript) -> str:
     import re
     from hashlib import sha256
 
@@ -206,6 +206,9 @@ def _hashed_folder(transcript: Transcript) -> str:
             text = file.read(1 << 20).decode("utf-8", "replace")
     except OSError:
         return ""
+    named = re.search(r"Workspace Directories:\*\*\\n  - ([^\"\\]+)", text)
+    if named:
+        return named[1].strip()
     tried: set[str] = set()
     for match in re.finditer(r"/[\w.@+-]+(?:/[\w.@+-]+)+", text):
         folder = match[0]

@@ -35,8 +35,11 @@ _LOCAL = frozenset((
 """Commands that the client runs itself: the model never hears of them, and neither does a hook."""
 _HOOKED = "Operation stopped by hook"
 _DENIED = "The user doesn't want to "
-_SUMMARY_ENDS = ("\nIf you need specific details from before compaction", "\nPlease continue the conversation from where",
-                 "\nContinue the conversation from where it left off")  # fmt: skip
+_SUMMARY_ENDS = (
+    "\nIf you need specific details from before compaction",
+    "\nPlease continue the conversation from where",
+    "\nContinue the conversation from where it left off",
+)
 _SIDE = "sidechain"
 
 
@@ -74,7 +77,7 @@ class ClaudeReader(Reader):
 
     # -- the user's side
 
-    def _user(self, record: dict[str, object], offset: int) -> list[Event]:
+    def _user(self, record: dict[str, object], _offset: int) -> list[Event]:
         content = mapping(record.get("message")).get("content")
         results = [block for block in items(content) if isinstance(block, dict) and block.get("type") == "tool_result"]
         if results:

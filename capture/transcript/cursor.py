@@ -1,6 +1,6 @@
 """How far a transcript was read, and its whole lines since then.
 
-A file is known by its path and by a hash of its first bytes: a file that was truncated or replaced is read anew, one that
+A file is known by its path and by a hash of its first bytes: one that was truncated or replaced is read anew, one that
 moved with its session keeps its place. A last line without a newline is still being written and waits.
 """
 

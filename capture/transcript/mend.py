@@ -54,6 +54,7 @@ def outcomes(db: Connection, batch: Batch) -> None:
         if o.outcome != UNKNOWN:
             db.execute(
                 "UPDATE observations SET outcome = ?, exit_code = coalesce(exit_code, ?),"
-                " duration_ms = coalesce(duration_ms, ?) WHERE session_id = ? AND dedup_key = ? AND outcome = 'unknown'",
+                " duration_ms = coalesce(duration_ms, ?) WHERE session_id = ?"
+                " AND dedup_key = ? AND outcome = 'unknown'",
                 (o.outcome, o.exit_code, o.duration_ms, batch.session_id, o.dedup_key),
             )

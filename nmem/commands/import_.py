@@ -123,12 +123,7 @@ def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
+    words = (TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(), TextColumn("{task.description}"))
     with Progress(BarColumn(), *words, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=size)
         begun = time.perf_counter()
