@@ -89,6 +89,8 @@ def _steps(simples: list[Simple], powershell: bool) -> list[Step]:
             folders.append((simple.level, _moved(folders[-1][1], argv)))
         if simple.writes and found in ((), ("read",), ("trivial",)) and _kept(simple):
             found = ("write",) if argv and program(argv[0]) in ("cat", "echo", "printf") else found
+        elif found == ("read",) and simple.body and len(argv) == 1:
+            found = ("trivial",)  # it prints its own heredoc
         elif argv and argv[0] == "tee" and len(argv) > 1 and not argv[-1].startswith("/dev"):
             found = ("write",)
         out.append(Step(argv, simple, found, folders[-1][1]))

@@ -86,6 +86,8 @@ class _Scanner:
         elif char == ")":
             self.at += 1
             self.finish("")
+        elif char == self.escape and self.text[self.at + 1 : self.at + 3].lstrip("\r")[:1] == "\n":
+            self.at = self.text.find("\n", self.at) + 1  # the line goes on
         else:
             self.add(self.quoted(char))
 
@@ -153,8 +155,8 @@ class _Scanner:
             if line == delimiter:
                 body, self.at = text[start : self.at], min(stop + 1, self.size)
                 return body
-            if end and line == delimiter + end:
-                body, self.at = text[start : self.at], stop - 1
+            if end and line.startswith(delimiter + end):
+                body, self.at = text[start : self.at], text.find(delimiter, self.at) + len(delimiter)
                 return body
             self.at = stop + 1
         self.at = self.size
