@@ -11,12 +11,16 @@ _W = "[A-Za-z0-9_-]"
 
 TOKENS: tuple[tuple[str, str, str], ...] = (
     # cloud providers
-    ("aws-key", "AKIA ASIA ABIA ACCA A3T", "[A-Z0-9]{16}" + _END),
-    ("aws-key", "ABSK bedrock-api-key-", r"[A-Za-z0-9+/=]{100,300}"),
+    # an access key id in a credential scope (AKIA.../20260101/...) is public: every signed URL shows it
+    ("aws-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])(?!(?:%2F|/)\d{8}(?:%2F|/))"),
+    ("aws-key", "A3T", "[A-Z0-9]{17}" + _END),
+    ("aws-key", "ABSK", r"[A-Za-z0-9+/=]{100,300}"),
+    ("aws-key", "bedrock-api-key-", r"[A-Za-z0-9+/=]{24,1000}"),
     ("gcp-key", "AIza", _W + "{35}" + _END),
     ("gcp-key", "GOCSPX-", _W + "{28}" + _END),
     ("gcp-token", "ya29.", r"[A-Za-z0-9._-]{20,2000}"),
-    ("azure-key", "8Q~", r"[A-Za-z0-9_.~-]{31,34}"),
+    ("azure-key", "JQQJ99", r"[A-Za-z0-9]{10,30}AZDO[A-Za-z0-9]{4}"),
+    ("azure-key", "sig=", r"[A-Za-z0-9%+/]{43,60}(?:%3[dD]|=)"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[a-f0-9]{64}" + _END),
     ("alibaba-key", "LTAI", "[A-Za-z0-9]{17,21}" + _END),
     ("tencent-key", "AKID", "[A-Za-z0-9]{32}" + _END),
@@ -34,7 +38,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{40,60}"),
     ("infracost-key", "ico-", "[A-Za-z0-9]{32}" + _END),
     ("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_=.-]{32,64}"),
-    ("databricks-token", "dapi", r"[a-f0-9]{32}(?:-\d)?" + _END),
+    ("databricks-token", "dapi", r"[a-fA-F0-9]{32}(?:-\d)?" + _END),
     ("snowflake-token", "ver:1-hint:", r"[\w:=+/-]{30,400}"),
     ("yandex-key", "AQVN", _W + "{35,38}" + _END),
     ("yandex-key", "t1.", r"[A-Z0-9a-z_-]+={0,2}\.[A-Z0-9a-z_-]{86}={0,2}"),
@@ -61,7 +65,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{22}_[a-z0-9]{40}"),
     ("buildkite-token", "bkua_ bkct_", "[a-z0-9]{40}"),
     ("travis-token", "travis-", _W + "{22}" + _END),
-    ("sonar-token", "sqp_ squ_ sqa_", "[a-z0-9]{40}" + _END),
+    ("sonar-token", "sqp_ squ_ sqa_", "[A-Za-z0-9]{40}" + _END),
     ("octopus-key", "API-", "[A-Z0-9]{26,32}" + _END),
     ("postman-key", "PMAK-", "[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
     ("prefect-key", "pnu_ pnb_", "[a-zA-Z0-9]{36}" + _END),
@@ -86,7 +90,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("frameio-token", "fio-u-", _W + "{64}"),
     ("line-token", "ngrok_", "[A-Za-z0-9]{30,60}"),
     # payment and shops
-    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ whsec_ sk_org_live_",
+    ("stripe-key", "pk_live_ pk_test_ sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ whsec_ sk_org_live_",
      r"[A-Za-z0-9]{16,247}"),
     ("square-key", "sq0atp- sq0csp- sq0idp- EAAAE EAAAl", _W + "{22,60}" + _END),
     ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", "[a-fA-F0-9]{32}" + _END),
@@ -122,7 +126,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("grafana-token", "glc_ glsa_", r"[A-Za-z0-9_+/=]{32,400}"),
     ("newrelic-key", "NRAK- NRJS- NRII- NRIQ- NRRA- NRSP-", "[A-Za-z0-9_-]{19,42}"),
     ("sentry-token", "sntrys_eyJ sntryu_", r"[A-Za-z0-9_+/=]{60,400}"),
-    ("dynatrace-token", "dt0c01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("dynatrace-token", "dt0c01. dt0s16.", r"[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}"),
     ("posthog-key", "phc_ phx_", "[A-Za-z0-9]{32,50}" + _END),
     ("linear-key", "lin_api_ lin_oauth_", "[A-Za-z0-9]{32,64}"),
     ("notion-token", "ntn_", "[A-Za-z0-9]{40,50}" + _END),
@@ -148,13 +152,26 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("supabase-token", "sbp_ sb_secret_", r"[A-Za-z0-9_-]{31,64}"),
     ("clickhouse-key", "4b1d", "[A-Za-z0-9]{38}" + _END),
     ("defined-token", "dnkey-", r"[a-z0-9_=-]{26}-[a-z0-9_=-]{52}"),
+    ("dropbox-token", "sl.", _W + "{60,1500}"),
+    ("llama-key", "llx-", "[A-Za-z0-9]{40,60}" + _END),
+    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", "[A-Za-z0-9]{24,60}" + _END),
+    ("docker-token", "SWMTKN-1- SWMKEY-1-", r"[A-Za-z0-9+/]{25,60}(?:-[a-z0-9]{25})?"),
+    ("google-token", "1//0", _W + "{40,140}"),
+    ("grafana-token", "eyJrIjoi", r"[A-Za-z0-9_=-]{40,400}"),
+    ("private-key", "LS0tLS1CRUdJTi", r"[A-Za-z0-9+/=]{40,}"),
+    ("ntlm", "TlRMTVNTU", r"[A-Za-z0-9+/=]{20,}"),
+    ("nkey", "SU", "[A-Z2-7]{56}" + _END),
+    ("akamai-token", "akab-", "[a-z0-9]{16}-[a-z0-9]{16}"),
+    ("wundergraph-key", "cosmo_", "[a-f0-9]{32}" + _END),
+    ("newrelic-key", "NRAA-", "[a-f0-9]{27}"),
+    ("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{60,120}"),
     ("monday-webhook", "whse_", "[A-Za-z0-9]{20,60}"),
 )  # fmt: skip
 
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
     "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",
-    "<", "redacted", "${", "{{", "}}", "$(", "%(", "insert", "replace", "dummy", "sample", "process.env", "environ",
+    "redacted", "insert", "replace", "dummy", "sample", "process.env", "environ",
     "getenv", "env.", "notasecret", "not_a_secret", "not-a-secret", "not-real", "fake", "todo", "lorem", "mysecret",
 )  # fmt: skip
 
@@ -179,12 +196,12 @@ VOCABULARY = frozenset(
     database sql smtp ftp http https www com org net io""".split()
 )
 
-STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt")
+STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt", "verif")
 """A name that is worth looking at holds one of these."""
 
 STRONG = frozenset(
     """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey authtoken accesskey
-    secretkey privatekey credential credentials cred creds userpass dbpass""".split()
+    secretkey privatekey credential credentials cred creds userpass dbpass verifier""".split()
 )
 """A name that ends in one of these names a secret."""
 
@@ -195,6 +212,12 @@ QUALIFIERS = frozenset(
     google github gitlab slack stripe twilio sendgrid openai anthropic datadog heroku""".split()
 )
 """`key` names a secret after one of these; alone it may be anything."""
+
+PUBLIC = frozenset("public pub publishable encrypted wrapped foreign primary sort partition cache".split())
+"""A name that holds one of these names something that may be seen, or a key of a table."""
+
+WEAK = frozenset("auth salt sid authorization hmac code verifier nonce sign".split())
+"""These name a secret only when the value looks random."""
 
 NEUTRAL = frozenset(
     """value val data string str text plain plaintext raw base64 b64 hex env default test old new prod dev live

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int, str]
 
-_JWT = r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ)?[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{4,}){0,3}"
+_JWT = r"eyJ[A-Za-z0-9_-]{8,500}\.(?:eyJ[A-Za-z0-9_-]{8,16000}\.[A-Za-z0-9_-]{6,2000}|[A-Za-z0-9_-]{0,1000}(?:\.[A-Za-z0-9_-]{8,16000}){3})"
 _PEM = r"-{5}BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
 _PEM_END = r"-{5}END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
 _PEM_BODY = r"(?:\s|\\+[nr]|[\"'+|>#*,]|\d+[\t→:|])*(?:[A-Z][A-Za-z-]{3,20}: |[A-Za-z0-9+/=]{1,3}\Z|[A-Za-z0-9+/=]{4,}(?![ (.;]))"
@@ -22,10 +22,32 @@ _PEM_TAIL = r"(?:[ \t+>|0-9→:-]*[A-Za-z0-9+/=]{16,100}\s*(?:\n|\\n|\Z))+\s*\Z"
 _URL = r"://([^\s:@/\"'`<>\\]{0,100}):([^\s@\"'`<>\\/]{1,200}|[^\s@\"'`<>\\]{1,200})@(?=[\w.\[$-])"
 _BEARER = r"(?:bearer|token|apikey)[ \t]+([A-Za-z0-9_.~+/=:-]{12,4000})"
 _BASIC = r"(?:basic)[ \t]+([A-Za-z0-9+/_-]{8,2000}={0,2})"
+_JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)\\*[\"']?[ \t]*:[ \t]*\\*[\"']([A-Za-z0-9_-]{16,})"
+_TELEGRAM = r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"
+_DISCORD = r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"
+_MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
+_FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
 _SHORT = r"(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|docker login|psql|mongo)\b[^\n|;&]{0,200}?[ \t]-(?:p|a)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
 _SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
-_LITERALS = (_JWT, _PEM, _PEM_END, _PEM_BODY, _PEM_TAIL, _URL, _BEARER, _BASIC, _USERPASS, _SHORT, _SQL)
+_LITERALS = (
+    _JWT,
+    _PEM,
+    _PEM_END,
+    _PEM_BODY,
+    _PEM_TAIL,
+    _URL,
+    _BEARER,
+    _BASIC,
+    _USERPASS,
+    _SHORT,
+    _SQL,
+    _JWK,
+    _TELEGRAM,
+    _DISCORD,
+    _MAILCHIMP,
+    _FACEBOOK,
+)
 
 
 def sources() -> Iterable[str]:
@@ -125,8 +147,8 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
             if literal not in text:
                 continue
             for at in _hits(text, literal):
-                matched = pattern(body).match(text, at + len(literal))
-                if matched and _begins(text, at) and _varied(text[at : matched.end()]):
+                matched = pattern(body).match(text, at + len(literal)) if _begins(text, at) else None
+                if matched and _varied(text[at : matched.end()]):
                     spans.append((at, matched.end(), kind))
     return spans
 
@@ -140,7 +162,7 @@ def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
     spans = []
     last = 0
     for at in _hits(text, "eyJ"):
-        if at < last:
+        if at < last or not _begins(text, at):
             continue
         matched = pattern(_JWT).match(text, at)
         if matched:
@@ -162,7 +184,7 @@ def _private_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
         spans.append((at, last, "private-key"))
     end = text.find("-----END ")
     matched = pattern(_PEM_END).match(text, end) if end > 0 else None
-    if matched and not (spans and spans[0][0] < end):
+    if matched and "-----BEGIN " not in text[:end]:
         spans.insert(0, (_pem_start(text, end), matched.end(), "private-key"))
     return spans
 
@@ -191,13 +213,14 @@ def _urls(text: str, low: str) -> list[Span]:  # noqa: ARG001
     spans = []
     for at in _hits(text, "://"):
         matched = pattern(_URL).match(text, at)
-        if matched and not _mere(matched.group(2)):
+        # a password that is the user's name is a default that everybody knows
+        if matched and matched.group(1) != matched.group(2) and not _mere(matched.group(2)):
             spans.append((matched.start(2), matched.end(2), "url-password"))
     return spans
 
 
 def _mere(value: str) -> bool:
-    return "[REDACTED" in value or entropy.stands_in(value) or value[0] in "$%{<"
+    return "[REDACTED" in value or " " in value or "+" in value[:2] or entropy.stands_in(value) or value[0] in "$%{<"
 
 
 def _headers(text: str, low: str) -> list[Span]:
@@ -226,6 +249,31 @@ def _is_base64(value: str) -> bool:
     except (Error, ValueError):
         return False
     return b":" in decoded
+
+
+def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> Callable[[str, str], list[Span]]:
+    """Finds what has its literal in the middle: looks from a little before it. `gate` stands 7 characters on."""
+
+    def finder(text: str, low: str) -> list[Span]:  # noqa: ARG001
+        spans: list[Span] = []
+        for at in _hits(text, literal):
+            if gate and text[at + 7 : at + 8] != gate:
+                continue
+            if not text[at - 1 : at].isalnum():
+                continue
+            matched = pattern(source).search(text, max(0, at - before), at + 80)
+            if matched and matched.end() > at and _varied(matched.group()):
+                spans.append((matched.start(), matched.end(), kind))
+        return spans
+
+    return finder
+
+
+def _jwk(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    """The private members of a JSON web key."""
+    if "kty" not in text:
+        return []
+    return [(*matched.span(1), "jwk") for matched in pattern(_JWK).finditer(text)]
 
 
 def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str, str], list[Span]]:
@@ -258,6 +306,11 @@ _FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _jwt,
     _urls,
     _headers,
+    _jwk,
+    _back(_TELEGRAM, ":AA", 11, "telegram-token"),
+    _back(_MAILCHIMP, "-us", 33, "mailchimp-key"),
+    _back(_FACEBOOK, "|", 17, "facebook-token"),
+    _back(_DISCORD, ".", 28, "discord-token", gate="."),
     _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
     _command(("mysql", "mariadb", "sshpass", "redis-cli", "docker login"), _SHORT, "password"),
     _command(("identified by", "password '", 'password "'), _SQL, "password"),

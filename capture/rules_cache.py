@@ -113,7 +113,13 @@ def _code(source: str) -> Code | None:
     order: list[str | None] = [None] * state.groups
     for name, number in state.groupdict.items():
         order[number] = name
-    return state.flags, state.groups - 1, dict(state.groupdict), tuple(order), marshal.dumps([int(word) for word in code])
+    return (
+        state.flags,
+        state.groups - 1,
+        dict(state.groupdict),
+        tuple(order),
+        marshal.dumps([int(word) for word in code]),
+    )
 
 
 def write(file: str, data: bytes) -> bool:

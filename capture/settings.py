@@ -119,7 +119,9 @@ def _form(file: str, document: dict[str, object]) -> tuple[list[tuple[str, str]]
     for number, item in enumerate(_list(section, "allow", file, trouble)):
         if isinstance(item, str):
             allow.append(item)
-        elif _compiles(item.get("regex") if isinstance(item, dict) else None, f"{file}: redaction.allow[{number}]", trouble):
+        elif _compiles(
+            item.get("regex") if isinstance(item, dict) else None, f"{file}: redaction.allow[{number}]", trouble
+        ):
             allowed.append(str(item["regex"]))
     return own, allow, allowed, trouble
 
