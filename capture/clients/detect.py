@@ -12,7 +12,7 @@ _PROJECT_DIRS = {
     "cursor": ("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     "droid": ("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 }
-_GEMINI_EVENTS = ("BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress")
+_GEMINI_EVENTS = ("Before", "After", "PreCompress")
 
 
 def detect(client: str, payload: object, environ: Mapping[str, str]) -> str:
@@ -36,7 +36,9 @@ def _not_claude(payload: dict[str, object], environ: Mapping[str, str]) -> str:
     session_id = payload.get("session_id")
     if session_id and environ.get("CLAUDE_CODE_SESSION_ID") == session_id:
         return ""
-    if payload.get("hook_event_name") in _GEMINI_EVENTS or environ.get("GEMINI_SESSION_ID", "-") == session_id:
+    native = payload.get("hook_event_name")
+    named = isinstance(native, str) and native.startswith(_GEMINI_EVENTS)
+    if named or environ.get("GEMINI_SESSION_ID", "-") == session_id:
         return "gemini"
     if "turn_id" in payload and "prompt_id" not in payload and "delta" not in payload:
         return "codex"

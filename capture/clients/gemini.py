@@ -132,8 +132,9 @@ def _shell(event: Event, content: str, display: str) -> str:
     from capture.clients.output import number_in
 
     display = display.strip()
-    start = content.rfind(display) + len(display) if display else -1
-    lines = content[start:].split("\n") if display and display in content else _trailer(content)
+    shown = f"Output: {display}"
+    # what the command itself printed is no trailer, whatever it looks like
+    lines = content[len(shown) :].split("\n") if display and content.startswith(shown) else _trailer(content)
     found = dict(line.split(":", 1) for line in lines if line.startswith(_TRAILER))
     code = number_in(found.get("Exit Code", ""))
     stopped = [found[key].strip() for key in ("Error", "Signal") if found.get(key, "").strip() not in ("", "(none)")]

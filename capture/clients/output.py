@@ -6,7 +6,7 @@ from capture.clients.fields import from_json, items, mapping, text
 
 _LONG = 200
 # How a picture, a document or an archive begins in base64.
-_BLOBS = ("base64,", "iVBORw0KGgo", "/9j/", "JVBERi0", "R0lGOD", "UklGR", "UEsDB", "H4sI")
+_BLOBS = ("base64,", "iVBORw0KGg", "/9j/", "JVBERi0", "R0lGOD", "UklGR", "UEsDB", "H4sI")
 _ENDS = ('"', "'", "\\", "\n", " ", ")", "<", ">", "`", ",", "}")
 _TEXTS = ("stdout", "output", "content", "result", "text", "message", "llmContent", "textResultForLlm",
           "text_result_for_llm", "error", "stderr", "plan")  # fmt: skip
@@ -117,10 +117,10 @@ def exit_code(value: str, *prefixes: str) -> tuple[int | None, str]:
 
 def number_in(value: str) -> int | None:
     """The integer that a text begins with."""
-    words = value.strip()[:12].split()
+    words = value[:40].split()
     digits = words[0].rstrip(".,;:)") if words else ""
     bare = digits.removeprefix("-")
-    return int(digits) if bare.isascii() and bare.isdigit() else None
+    return int(digits) if bare.isascii() and bare.isdigit() and len(bare) <= 10 else None
 
 
 def stated_code(value: str) -> int | None:

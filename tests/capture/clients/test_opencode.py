@@ -1,0 +1,124 @@
+"""OpenCode: the plugin inside it, run by node with a stand-in for the hook, and what its payloads become."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture.clients import opencode
+from capture.event import Event
+
+NOW = 2_000_000_000_000
+DRIVER = """
+const { Nmem } = await import(process.argv[2])
+const hooks = await Nmem({ directory: "/p/sub", worktree: "/p" })
+const bus = (type, properties) => hooks.event({ event: { type, properties } })
+const pause = () => new Promise((done) => setTimeout(done, 20))
+await bus("session.created", { info: { id: "s", version: "1.18.33" } })
+await bus("session.created", { info: { id: "child", parentID: "s" } })
+await pause()
+await hooks["chat.message"](
+  { sessionID: "s", model: { modelID: "m-1" } },
+  { message: { id: "msg1" },
+    parts: [{ type: "text", text: "fix it" }, { type: "text", text: "hidden", synthetic: true }] })
+await pause()
+await hooks["tool.execute.after"](
+  { tool: "bash", sessionID: "s", callID: "c1", args: { command: "make" } },
+  { title: "make", output: "done", metadata: { exit: 0 } })
+await pause()
+await hooks["tool.execute.after"](
+  { tool: "edit", sessionID: "child", callID: "c2", args: { filePath: "/p/a", oldString: "x", newString: "y" } },
+  { title: "a", output: "", metadata: { filediff: { additions: 1, deletions: 1 } } })
+await pause()
+await bus("message.part.updated", { part: { type: "tool", sessionID: "s", tool: "read", callID: "c3",
+  state: { status: "error", input: { filePath: "/no" }, error: "no such file", time: { start: 5, end: 9 } } } })
+await bus("message.part.updated", { part: { type: "text", sessionID: "s", messageID: "msg2", text: "All done.",
+  time: { start: 1, end: 2 } } })
+await pause()
+await bus("session.idle", { sessionID: "s" })
+await pause()
+await bus("session.idle", { sessionID: "child" })
+await bus("nobody.knows", undefined)
+await bus("session.created", undefined)
+await pause()
+await bus("session.deleted", { info: { id: "s" } })
+"""
+STAND_IN = """
+import json, pathlib, sys, time
+payload = json.loads(sys.stdin.read())
+part = pathlib.Path(sys.argv[1], f"{time.monotonic_ns():020}.part")
+part.write_text(json.dumps([sys.argv[2:], payload]))
+part.rename(part.with_suffix(".json"))
+"""
+
+
+def _play(folder: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is absent: nothing to run the plugin with")
+    (folder / "plugin.mjs").write_text(opencode.plugin(command))
+    (folder / "driver.mjs").write_text(DRIVER)
+    arguments = [node, str(folder / "driver.mjs"), str(folder / "plugin.mjs")]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+
+
+def _arrived(folder: Path, count: int) -> list[tuple[list[str], dict[str, Any]]]:
+    """What the stand-in was told, in the order of the events: the plugin itself waits for nobody."""
+    until = time.monotonic() + 30
+    while len(paths := list(folder.glob("*.json"))) < count and time.monotonic() < until:
+        time.sleep(0.05)
+    told = [json.loads(path.read_text()) for path in paths]
+    return sorted(told, key=lambda one: str(one[1]["timestamp"]))
+
+
+def test_a_session_arrives_event_by_event(tmp_path: Path) -> None:
+    out = tmp_path / 'it\'s a "folder"'
+    out.mkdir()
+    stand_in = tmp_path / "stand_in.py"
+    stand_in.write_text(STAND_IN)
+    run = _play(tmp_path, [sys.executable, "-I", "-S", str(stand_in), str(out)])
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    events = []
+    for (client, native), payload in _arrived(out, 8):
+        assert client == "opencode"
+        event = opencode.parse(native, payload, NOW)
+        assert isinstance(event, Event)
+        assert event.drift == ()
+        assert (event.session_id, event.cwd, event.project_dir) == ("s", "/p/sub", "/p")
+        events.append(event)
+    assert [event.native for event in events] == [
+        "session.created", "chat.message", "tool.execute.after", "tool.execute.after", "tool.execute.error",
+        "session.idle", "subagent.idle", "session.deleted",
+    ]  # fmt: skip
+    start, asked, made, edited, failed, ended, agent, _gone = events
+    assert (start.source, start.client_version) == ("startup", "1.18.33")
+    assert (asked.text, asked.source, asked.model, asked.turn_id) == ("fix it", "user", "m-1", "msg1")
+    assert (made.tool, made.ok, made.exit_code, made.output_text, made.tool_use_id) == ("shell", True, 0, "done", "c1")
+    files: Any = edited.tool_input["files"]
+    assert (edited.agent_id, files[0]["path"], files[0]["added"], files[0]["removed"]) == ("child", "/p/a", 1, 1)
+    assert (failed.ok, failed.output_text, failed.duration_ms) == (False, "no such file", 4)
+    assert (ended.kind, ended.text) == ("turn_end", "All done.")
+    assert (agent.kind, agent.agent_id) == ("subagent_end", "child")
+
+
+def test_a_hook_that_cannot_start_disturbs_nobody(tmp_path: Path) -> None:
+    run = _play(tmp_path, [str(tmp_path / "absent"), "x"])
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_a_failed_command_and_an_aborted_turn() -> None:
+    payload = {"session_id": "s", "tool_name": "bash", "tool_input": {"command": "x"},
+               "tool_response": {"title": "", "output": "bad", "metadata": {"exit": 2}}}  # fmt: skip
+    event = opencode.parse("tool.execute.after", payload, NOW)
+    assert event is not None
+    assert (event.ok, event.exit_code, event.output_text) == (False, 2, "bad")
+    aborted = opencode.parse("session.error", {"session_id": "s", "reason": "MessageAbortedError"}, NOW)
+    assert aborted is not None
+    assert (aborted.kind, aborted.interrupted, aborted.ok) == ("turn_end", True, False)
