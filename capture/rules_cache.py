@@ -7,11 +7,10 @@ one that cannot be read or written, everything works the slow way.
 
 from __future__ import annotations
 
+import _sre  # type: ignore[import-not-found]
 import marshal
 import os
 import sys
-
-import _sre
 
 from capture import paths
 
@@ -49,7 +48,8 @@ def _from_cache(source: str) -> Pattern[str] | None:
         return None
     try:
         flags, groups, names, order, code = entry
-        found: Pattern[str] = _sre.compile(source, flags, marshal.loads(code), groups, names, order)
+        words = marshal.loads(code)  # noqa: S302 - our own file, see _read
+        found: Pattern[str] = _sre.compile(source, flags, words, groups, names, order)
     except (ValueError, TypeError, EOFError, RuntimeError, OverflowError):
         return None
     return found
@@ -76,10 +76,17 @@ def _compile(source: str) -> Pattern[str]:
     import re
 
     compiled = re.compile(source)
-    from capture import redact
+    from capture import finders
 
-    build([*redact.sources(), source])
+    build([*finders.sources(), source])
     return compiled
+
+
+def prepare() -> bool:
+    """Write the cache now, so that the first hook need not; True when it is complete."""
+    from capture import finders
+
+    return build(finders.sources())
 
 
 def build(sources: Iterable[str]) -> bool:

@@ -1,7 +1,7 @@
 """The only door to the store: every string of a batch is cleaned, redacted, and only then cut to length.
 
-A text is redacted on a window that is larger than what is kept of it, so a secret that lies across the cut is whole when
-it is looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder.
+A text is redacted on a window that is larger than what is kept of it, so a secret across the cut is whole when it is
+looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ LIMITS = {
     "value": 4_000,  # one string of the metadata
 }
 """Characters that are kept, by kind of field."""
+
+DEEPEST = 24
+"""Levels of metadata that are kept."""
 
 MARGIN = 4_096
 """Characters beyond the limit that redaction looks at."""
@@ -158,13 +161,15 @@ def _tree(value: object, counts: dict[str, int], name: str) -> object:
     return _cut(redact_tree(_cleaned(value), counts, name))
 
 
-def _cleaned(value: object) -> object:
+def _cleaned(value: object, depth: int = 0) -> object:
+    if depth > DEEPEST:
+        return "…"
     if isinstance(value, str):
         return clean(value[: 2 * LIMITS["value"] + MARGIN])
     if isinstance(value, dict):
-        return {clean(str(key)[: LIMITS["name"] + MARGIN]): _cleaned(item) for key, item in value.items()}
+        return {clean(str(key)[: LIMITS["name"] + MARGIN]): _cleaned(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
+        return [_cleaned(item, depth + 1) for item in value]
     return value
 
 

@@ -117,12 +117,11 @@ def _form(file: str, document: dict[str, object]) -> tuple[list[tuple[str, str]]
     allow: list[str] = []
     allowed: list[str] = []
     for number, item in enumerate(_list(section, "allow", file, trouble)):
+        regex = item.get("regex") if isinstance(item, dict) else None
         if isinstance(item, str):
             allow.append(item)
-        elif _compiles(
-            item.get("regex") if isinstance(item, dict) else None, f"{file}: redaction.allow[{number}]", trouble
-        ):
-            allowed.append(str(item["regex"]))
+        elif _compiles(regex, f"{file}: redaction.allow[{number}]", trouble):
+            allowed.append(str(regex))
     return own, allow, allowed, trouble
 
 
@@ -150,10 +149,10 @@ def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
     return matches_nothing
 
 
-def _keep(form: object) -> None:
+def _keep(form: tuple[str, tuple[int, int], object]) -> None:
     from capture.rules_cache import write
 
-    write(_cache(), marshal.dumps(form))
+    write(_cache(), marshal.dumps(form))  # type: ignore[arg-type]
 
 
 def _say(trouble: list[str]) -> None:

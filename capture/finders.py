@@ -1,0 +1,247 @@
+"""The finders: each reads a text for one shape of secret, behind a substring test, and returns where it stands.
+
+A pattern is anchored where its literal was found, or bounded, so hostile text costs its length and not its square.
+"""
+
+from __future__ import annotations
+
+from capture import assignments, detectors, entropy
+from capture.rules_cache import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Span = tuple[int, int, str]
+
+_JWT = (
+    r"eyJ[A-Za-z0-9_-]{8,500}\.(?:eyJ[A-Za-z0-9_-]{8,16000}\.[A-Za-z0-9_-]{6,2000}"
+    r"|[A-Za-z0-9_-]{0,1000}(?:\.[A-Za-z0-9_-]{8,16000}){3})"
+)
+_PEM = r"-{5}BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
+_PEM_END = r"-{5}END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
+_PEM_BODY = (
+    r"(?:\s|\\+[nr]|[\"'+|>#*,]|\d+[\t→:|])*"
+    r"(?:[A-Z][A-Za-z-]{3,20}: |[A-Za-z0-9+/=]{1,3}\Z|[A-Za-z0-9+/=]{4,}(?![ (.;]))"
+)
+_URL = r"://([^\s:@/\"'`<>\\]{0,100}):([^\s@\"'`<>\\/]{1,200}|[^\s@\"'`<>\\]{1,200})@(?=[\w.\[$-])"
+_BEARER = r"(?:bearer|token|apikey)[ \t]+([A-Za-z0-9_.~+/=:-]{12,4000})"
+_BASIC = r"(?:basic)[ \t]+([A-Za-z0-9+/_-]{8,2000}={0,2})"
+_JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)\\*[\"']?[ \t]*:[ \t]*\\*[\"']([A-Za-z0-9_-]{16,})"
+_TELEGRAM = r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"
+_DISCORD = r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"
+_MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
+_FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
+_USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
+_SHORT = (
+    r"(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|docker login|psql|mongo)\b"
+    r"[^\n|;&]{0,200}?[ \t]-(?:p|a)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
+)
+_SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
+_PATTERNS = (
+    _JWT,
+    _PEM,
+    _PEM_END,
+    _PEM_BODY,
+    _URL,
+    _BEARER,
+    _BASIC,
+    _USERPASS,
+    _SHORT,
+    _SQL,
+    _JWK,
+    _TELEGRAM,
+    _DISCORD,
+    _MAILCHIMP,
+    _FACEBOOK,
+)
+
+
+def _hits(text: str, literal: str) -> Iterable[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
+
+
+def _begins(text: str, at: int) -> bool:
+    """A token does not begin inside a word; an escape (`\\n`) or a URL's `%3D` before it is no word."""
+    if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
+        return True
+    if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
+        return True
+    return at >= 3 and text[at - 3] == "%"
+
+
+def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
+    spans = []
+    for kind, literals, body in detectors.TOKENS:
+        for literal in literals.split(" ") if literals[-1] != " " else (literals,):
+            if literal not in text:
+                continue
+            for at in _hits(text, literal):
+                matched = pattern(body).match(text, at + len(literal)) if _begins(text, at) else None
+                if matched and _varied(text[at : matched.end()]):
+                    spans.append((at, matched.end(), kind))
+    return spans
+
+
+def _varied(token: str) -> bool:
+    """Not a made-up `xxxx...` or `...EXAMPLE`."""
+    return len(set(token)) > 7 and "EXAMPLE" not in token and "xxxxxx" not in token.lower()
+
+
+def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    spans = []
+    last = 0
+    for at in _hits(text, "eyJ"):
+        if at < last or not _begins(text, at):
+            continue
+        matched = pattern(_JWT).match(text, at)
+        if matched:
+            last = matched.end()
+            spans.append((at, last, "jwt"))
+    return spans
+
+
+def _private_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    if "PRIVATE KEY" not in text:
+        return []
+    spans: list[Span] = []
+    last = 0
+    for at in _hits(text, "-----BEGIN "):
+        begin = pattern(_PEM).match(text, at)
+        if begin is None or at < last or not pattern(_PEM_BODY).match(text, begin.end()):
+            continue
+        last = _pem_end(text, begin.end())
+        spans.append((at, last, "private-key"))
+    end = text.find("-----END ")
+    matched = pattern(_PEM_END).match(text, end) if end > 0 else None
+    if matched and "-----BEGIN " not in text[:end]:
+        spans.insert(0, (_pem_start(text, end), matched.end(), "private-key"))
+    return spans
+
+
+def _pem_end(text: str, start: int) -> int:
+    for at in _hits(text, "-----END "):
+        matched = pattern(_PEM_END).match(text, at) if at >= start else None
+        if matched:
+            return matched.end()
+    return len(text)
+
+
+def _pem_start(text: str, end: int) -> int:
+    """Where the lines of a key begin whose head was cut off."""
+    start = end
+    while start > 0:
+        line = text.rfind("\n", 0, start - 1) + 1
+        body = text[line:start].strip()
+        if len(body) < 4 or " " in body or not body.rstrip("=").replace("+", "").replace("/", "").isalnum():
+            break
+        start = line
+    return start
+
+
+def _urls(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    spans = []
+    for at in _hits(text, "://"):
+        matched = pattern(_URL).match(text, at)
+        # a password that is the user's name is a default that everybody knows
+        if matched and matched.group(1) != matched.group(2) and not _mere(matched.group(2)):
+            spans.append((matched.start(2), matched.end(2), "url-password"))
+    return spans
+
+
+def _mere(value: str) -> bool:
+    return "[REDACTED" in value or " " in value or "+" in value[:2] or entropy.stands_in(value) or value[0] in "$%{<"
+
+
+def _headers(text: str, low: str) -> list[Span]:
+    spans = []
+    for word, source in (("bearer", _BEARER), ("basic", _BASIC), ("token ", _BEARER), ("apikey ", _BEARER)):
+        for at in _hits(low, word):
+            matched = pattern(source).match(low, at)
+            if matched is None:
+                continue
+            value = text[matched.start(1) : matched.end(1)]
+            if word == "basic" and not _is_base64(value):
+                continue
+            if word != "basic" and not (any(c.isdigit() for c in value) and entropy.shannon(value) > 2.8):
+                continue
+            if not entropy.stands_in(value) and not entropy.is_reference(value):
+                spans.append((matched.start(1), matched.end(1), word.strip()))
+    return spans
+
+
+def _is_base64(value: str) -> bool:
+    """Credentials in base64: a colon inside, printable."""
+    from binascii import Error, a2b_base64
+
+    try:
+        decoded = a2b_base64(value + "=" * (-len(value) % 4))
+    except (Error, ValueError):
+        return False
+    return b":" in decoded
+
+
+def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> Callable[[str, str], list[Span]]:
+    """Finds what has its literal in the middle: looks from a little before it. `gate` stands 7 characters on."""
+
+    def finder(text: str, low: str) -> list[Span]:  # noqa: ARG001
+        spans: list[Span] = []
+        for at in _hits(text, literal):
+            if gate and text[at + 7 : at + 8] != gate:
+                continue
+            if not text[at - 1 : at].isalnum():
+                continue
+            matched = pattern(source).search(text, max(0, at - before), at + 80)
+            if matched and matched.end() > at and _varied(matched.group()):
+                spans.append((matched.start(), matched.end(), kind))
+        return spans
+
+    return finder
+
+
+def _jwk(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    """The private members of a JSON web key."""
+    if "kty" not in text:
+        return []
+    return [(*matched.span(1), "jwk") for matched in pattern(_JWK).finditer(text)]
+
+
+def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str, str], list[Span]]:
+    def finder(text: str, low: str) -> list[Span]:
+        spans: list[Span] = []
+        if any(literal in low for literal in literals):
+            for literal in literals:
+                for at in _hits(low, literal):
+                    matched = pattern(source).match(low, at)
+                    if matched and not _mere(text[matched.start(1) : matched.end(1)]):
+                        spans.append((matched.start(1), matched.end(1), kind))
+        return spans
+
+    return finder
+
+
+FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
+    _private_keys,
+    _tokens,
+    _jwt,
+    _urls,
+    _headers,
+    _jwk,
+    _back(_TELEGRAM, ":AA", 11, "telegram-token"),
+    _back(_MAILCHIMP, "-us", 33, "mailchimp-key"),
+    _back(_FACEBOOK, "|", 17, "facebook-token"),
+    _back(_DISCORD, ".", 28, "discord-token", gate="."),
+    _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
+    _command(("mysql", "mariadb", "sshpass", "redis-cli", "docker login"), _SHORT, "password"),
+    _command(("identified by", "password '", 'password "'), _SQL, "password"),
+    assignments.find,
+)
+"""The more specific first: where two finders overlap, the earlier one names the kind."""
+
+
+def sources() -> Iterable[str]:
+    """Every built-in pattern, for the cache."""
+    return (*(body for _, _, body in detectors.TOKENS), *entropy.SOURCES, *assignments.SOURCES, *_PATTERNS)

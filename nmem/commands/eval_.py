@@ -1,0 +1,72 @@
+"""`nmem eval SUBJECT`: figures next to a named baseline. Each subject is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+SUBJECTS = {"secrets": "what redaction finds, and what it spoils, on labelled texts"}
+
+
+class Subjects(click.Group):
+    """The subjects by name; `nmem.evaluate.SUBJECT` is imported by the subject itself."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All subjects."""
+        return list(SUBJECTS)
+
+
+@click.group(cls=Subjects)
+def command() -> None:
+    """Measure nmem on labelled data or on your own history."""
+
+
+@command.command(help=SUBJECTS["secrets"])
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Evaluate redaction on JSONL records {text, is_secret, value, kind, source}."""
+    from nmem.evaluate.secrets import evaluate, records
+
+    figures = evaluate(records(files))
+    if as_json:
+        click.echo(json.dumps(figures))
+    else:
+        _show(figures)
+
+
+def _show(figures: dict[str, object]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    by = figures["by"]
+    baseline = figures["baseline"]
+    if not isinstance(by, dict) or not isinstance(baseline, dict):
+        raise TypeError("an evaluation has `by` and `baseline`")
+    table = Table("", "recall", "false alarms", "secrets", "others", title="redaction", title_justify="left")
+    table.add_row("nmem", *_row(figures))
+    table.add_row("nmem, without UUIDs", *_row(by["without_uuid"]))
+    table.add_row(baseline["name"], *_row(baseline))
+    table.add_row("the same, without UUIDs", _share(baseline["recall_without_uuid"]), "", "", "")
+    console.print(table)
+    for part in ("kind", "source"):
+        table = Table(part, "recall", "false alarms", "secrets", "others", title=f"by {part}", title_justify="left")
+        for name, row in by[part].items():
+            table.add_row(name, *_row(row))
+        console.print(table)
+
+
+def _row(figures: dict[str, object]) -> list[str]:
+    return [
+        _share(figures["recall"]),
+        _share(figures["false_alarm_rate"]),
+        "" if figures["secrets"] is None else str(figures["secrets"]),
+        "" if figures["others"] is None else str(figures["others"]),
+    ]
+
+
+def _share(value: object) -> str:
+    return f"{value:.1%}" if isinstance(value, int | float) else ""
