@@ -17,6 +17,8 @@ HEAD = 512
 """Bytes at the beginning of a file that tell it from another."""
 MAX_LINE = 16 << 20
 """A longer line is passed over: nothing in it is worth its memory."""
+LIVE = "live:"
+"""Before the path in the names of the places that hooks keep: an import has its own and reads everything."""
 _CHUNK = 1 << 18
 
 
@@ -57,15 +59,15 @@ def _same(path: str, head: str) -> bool:
     return not head or (size.isdigit() and fingerprint(path, int(size)) == head)
 
 
-def load(db: Connection, path: str, session_id: str, *, key: str = "") -> Cursor:
+def load(db: Connection, path: str, session_id: str, *, live: bool = False) -> Cursor:
     """Where to go on in a file: at its beginning when it is new, was truncated or holds something else now.
 
-    `key` is the name of the place when it is not the path: a hook and an import each keep their own.
+    A hook's place (`live`) and an import's are two.
     """
-    key = key or path
+    key = LIVE + path if live else path
     row = db.execute("SELECT offset, head, state FROM transcript_cursors WHERE path = ?", (key,)).fetchone()
     if row is None and session_id:
-        row = _moved(db, key, session_id, path)
+        row = _moved(db, LIVE if live else "", session_id, path)
     try:
         size = os.stat(path).st_size
     except OSError:
@@ -75,14 +77,15 @@ def load(db: Connection, path: str, session_id: str, *, key: str = "") -> Cursor
     return Cursor(key, session_id, row[0], row[1], row[2] or "")
 
 
-def _moved(db: Connection, key: str, session_id: str, path: str) -> tuple[int, str, str | None] | None:
+def _moved(db: Connection, prefix: str, session_id: str, path: str) -> tuple[int, str, str | None] | None:
     """The place of a file of the same name and session in another folder, where it is no more."""
-    name = os.path.basename(key)
-    prefix = key[: len(key) - len(path)]
+    name = os.path.basename(path)
     rows = db.execute("SELECT path, offset, head, state FROM transcript_cursors WHERE session_id = ?", (session_id,))
-    for old, offset, head, state in rows.fetchall():
-        gone = old.startswith(prefix) and not os.path.exists(old[len(prefix) :])
-        if gone and os.path.basename(old) == name and head and _same(path, head):
+    for key, offset, head, state in rows.fetchall():
+        old = key.removeprefix(LIVE)
+        if key != prefix + old or os.path.basename(old) != name or os.path.exists(old):
+            continue
+        if head and _same(path, head):
             return offset, head, state
     return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from capture.transcript.cursor import Cursor, fingerprint, load, save
+from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, save
 from capture.transcript.reading import Reader, Source
 
 TYPE_CHECKING = False
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from capture.event import Event
     from capture.seal import Sealed
 
-LIVE = "live:"
 _EARLIER = 5_000
 """Milliseconds before a session's first event that still belong to it: the client's clock and ours differ a little."""
 _SESSION_EVENTS = frozenset(("session_start", "post_compact"))
@@ -54,7 +53,7 @@ def _file(db: Connection, source: Source, floor: int, max_bytes: int) -> None:
         return
     if row and row[0] == size:
         return
-    cursor = load(db, source.path, source.session_id, key=LIVE + source.path)
+    cursor = load(db, source.path, source.session_id, live=True)
     _read(db, source, cursor, floor, max_bytes)
 
 
