@@ -1,0 +1,105 @@
+"""The command that stands in a client's settings: how it is built, and how it is known again.
+
+    <interpreter> -I -S <folder of capture>/entry.py CLIENT EVENT [--db PATH]
+
+It carries no version: a client that trusts commands by their hash keeps trusting it after an upgrade.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from capture.clients import CLIENTS
+
+
+class Command:
+    """A registered command of nmem's, read back."""
+
+    __slots__ = ("client", "db", "entry", "event", "interpreter", "line")
+
+    def __init__(self, line: str, words: list[str], at: int) -> None:
+        self.line = line
+        self.interpreter = words[0]
+        self.entry = words[at]
+        self.client = words[at + 1]
+        self.event = words[at + 2] if len(words) > at + 2 else ""
+        rest = words[at + 3 :]
+        self.db = rest[rest.index("--db") + 1] if "--db" in rest[:-1] else ""
+
+
+def entry() -> str:
+    """The file that a hook runs."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
+
+
+def _is_shim(path: str) -> bool:
+    """Whether a file called python is a script that looks for one: that costs more than the hook."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return True
+
+
+def interpreter() -> str:
+    """The absolute path of this Python; the one behind it where this one only starts another."""
+    base: str = getattr(sys, "_base_executable", "") or sys.executable
+    if os.name == "nt":  # python.exe of a virtual environment starts the real one as a child
+        return os.path.abspath(base)
+    here = os.path.abspath(sys.executable) if sys.executable else ""
+    for path in (here, os.path.abspath(base), os.path.realpath(base)):
+        if path and os.access(path, os.X_OK) and not _is_shim(path):
+            return path
+    return here or os.path.abspath(base)
+
+
+def words(client: str, event: str, db: str = "") -> list[str]:
+    """The command as a list."""
+    out = [interpreter(), "-I", "-S", entry(), client, event]
+    return [*out, "--db", os.path.abspath(db)] if db else out
+
+
+def line(parts: list[str], windows: bool | None = None) -> str:
+    """The command as a shell takes it: sh, and on Windows sh, cmd and PowerShell's -Command alike."""
+    if windows is None:
+        windows = os.name == "nt"
+    if not windows:
+        return shlex.join(parts)
+    # a path in double quotes with forward slashes means the same to cmd and to Git's sh
+    return " ".join(_windows_word(part) for part in parts)
+
+
+def _windows_word(word: str) -> str:
+    word = word.replace("\\", "/")
+    plain = all(char.isalnum() or char in "-_./:" for char in word)
+    return word if plain and word else f'"{word}"'
+
+
+def powershell(parts: list[str]) -> str:
+    """The command as PowerShell takes it."""
+    return "& " + " ".join("'" + part.replace("'", "''") + "'" for part in parts)
+
+
+def _split(command: str) -> list[str]:
+    for posix in (True, False):
+        try:
+            found = shlex.split(command.removeprefix("& "), posix=posix)
+        except ValueError:
+            continue
+        found = [word.strip("\"'") for word in found]
+        if any(word.replace("\\", "/").endswith("capture/entry.py") for word in found):
+            return found
+    return []
+
+
+def recognise(command: object) -> Command | None:
+    """What a command of nmem's says, wherever its interpreter and package were; None for anything else."""
+    if not isinstance(command, str) or "entry.py" not in command:
+        return None
+    found = _split(command)
+    for at, word in enumerate(found[:-1]):
+        if word.replace("\\", "/").endswith("capture/entry.py") and at and found[at + 1] in CLIENTS:
+            return Command(command, found, at)
+    return None

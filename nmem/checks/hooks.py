@@ -1,0 +1,158 @@
+"""Are the hooks registered, does every one of them still start, and does what it is told arrive?"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import uuid
+from pathlib import Path
+
+from capture import hook_entries, paths, registered, targets
+from capture.clients import CLIENTS
+from capture.hook_entries import Entry
+from capture.registered import Command
+from capture.targets import TITLES, Target
+from nmem import probe, registrations
+from nmem.checks import NOTE, OK, WRONG, Finding
+
+_DEAR = 5.0
+"""Times a bare interpreter, from which on something is amiss: bytecode or the rule cache is missing."""
+
+
+def found(folder: str) -> list[str]:
+    """Clients that are on this machine or have hooks of nmem's in this project."""
+    return [name for name in CLIENTS if targets.found(name) or any(registrations.all_of(name, folder))]
+
+
+def init(target: Target) -> str:
+    """The command that writes a settings file anew."""
+    scope = "" if target.scope == targets.USER else f" --scope {target.scope}"
+    return f"nmem init --client {target.client}{scope}"
+
+
+def registered_hooks(folder: str) -> list[Finding]:
+    """Which clients are connected, and whether their settings say what they should."""
+    out: list[Finding] = []
+    connected = 0
+    for client in found(folder):
+        here = list(registrations.all_of(client, folder))
+        connected += bool(here)
+        out += [
+            Finding("settings", WRONG, trouble, f"mend the file by hand, then {init(target)}", client)
+            for target in targets.targets(client, folder)
+            if (trouble := registrations.problem(target))
+        ]
+        if not here:
+            evidence = f"{TITLES[client]} is here, but nmem is not in its settings"
+            out.append(Finding("hooks", NOTE, evidence, f"nmem init --client {client}", client))
+        for target, entries in here:
+            out.append(_complete(target, entries))
+        out += _twice(client, here, folder)
+    if not connected:
+        out.append(Finding("hooks", WRONG, "no coding client has nmem's hooks: nothing is recorded", "nmem init"))
+    return out
+
+
+def _complete(target: Target, entries: list[Entry]) -> Finding:
+    wanted = hook_entries.events(target.client)
+    have = {entry.event for entry in entries}
+    if missing := [event for event in wanted if event not in have]:
+        evidence = f"{target.path} lacks {', '.join(missing)}"
+        return Finding("hooks", WRONG, evidence, init(target), target.client)
+    if strange := [event for event in have if event not in wanted]:
+        evidence = f"{target.path} has hooks of an older nmem: {', '.join(sorted(strange))}"
+        return Finding("hooks", NOTE, evidence, init(target), target.client)
+    return Finding("hooks", OK, f"{len(have)} events in {target.path}", "", target.client)
+
+
+def _twice(client: str, here: list[tuple[Target, list[Entry]]], folder: str) -> list[Finding]:
+    out = []
+    for target, entries in here:
+        events = [entry.event for entry in entries]
+        if len(events) > len(set(events)):
+            evidence = f"{target.path} has nmem's hook more than once for an event; each event is stored once"
+            out.append(Finding("double", NOTE, evidence, init(target), client))
+    if here and (others := registrations.elsewhere(here[0][0], folder)):
+        evidence = f"also registered in {', '.join(others)}: each event comes twice and is stored once"
+        out.append(Finding("double", NOTE, evidence, f"nmem uninstall --client {client}, then nmem init", client))
+    return out
+
+
+def files(folder: str) -> list[Finding]:
+    """Whether what the commands name exists: the interpreter, the entry file, the same database."""
+    out: list[Finding] = []
+    for client in found(folder):
+        for target, entries in registrations.all_of(client, folder):
+            seen = {(e.command.interpreter, e.command.entry, e.command.db): e.command for e in entries}
+            for command in seen.values():
+                out += _command(target, command)
+    return out
+
+
+def _command(target: Target, command: Command) -> list[Finding]:
+    out = []
+    if not os.access(command.interpreter, os.X_OK):
+        gone = f"the interpreter {command.interpreter} is gone"
+        out.append(Finding("interpreter", WRONG, gone, init(target), target.client))
+    if not Path(command.entry).is_file():
+        gone = f"{command.entry} is gone"
+        out.append(Finding("entry", WRONG, gone, init(target), target.client))
+    elif not Path(command.entry).samefile(registered.entry()):
+        other = f"the hooks run another nmem: {command.entry}"
+        out.append(Finding("entry", NOTE, other, init(target), target.client))
+    if probe.database(command) != paths.database():
+        other = f"the hooks write to {probe.database(command)}, this shell reads {paths.database()}"
+        out.append(Finding("database", WRONG, other, init(target), target.client))
+    return out
+
+
+def round_trips(folder: str) -> list[Finding]:
+    """Run every registered command with an event of its own, and look for it in the database it went to."""
+    out: list[Finding] = []
+    bare: dict[str, float] = {}
+    for client in found(folder):
+        seen: set[str] = set()
+        for target, entries in registrations.all_of(client, folder):
+            todo = [entry for entry in entries if entry.command.line not in seen]
+            seen |= {entry.command.line for entry in todo}
+            out += _round_trip(target, todo, bare)
+    return out
+
+
+def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float]) -> list[Finding]:
+    """One finding for all commands that work, and one for each that does not."""
+    out, times = [], []
+    for entry in entries:
+        outcome = probe.send(entry, f"nmem-doctor-{uuid.uuid4()}")
+        if outcome.arrived and not outcome.fault:
+            times.append(outcome.ms)
+            if outcome.logged:
+                said = f"{entry.event} arrived, but the hook logged: {outcome.logged}"
+                out.append(
+                    Finding("round trip", NOTE, said, f"see {paths.log(probe.database(entry.command))}", target.client)
+                )
+            continue
+        arrived = "" if outcome.arrived else " did not arrive"
+        mend = f"{init(target)}; the command: {entry.command.line}"
+        out.append(
+            Finding("round trip", WRONG, f"{entry.event}{arrived}: {outcome.fault}", mend, target.client, outcome.ms)
+        )
+    if times:
+        out.insert(0, _cost(target, entries[0].command.interpreter, len(entries), times, bare))
+    return out
+
+
+def _cost(target: Target, interpreter: str, sent: int, times: list[float], bare: dict[str, float]) -> Finding:
+    if interpreter not in bare:
+        try:
+            bare[interpreter] = probe.bare(interpreter)
+        except (OSError, subprocess.SubprocessError):
+            bare[interpreter] = 0.0
+    ms = statistics.median(times)
+    ratio = ms / bare[interpreter] if bare[interpreter] else 0.0
+    cost = f"{ms:.0f} ms each, a bare interpreter {bare[interpreter]:.0f} ms ({ratio:.1f}x)"
+    said = f"{len(times)} of {sent} events arrived; {cost}"
+    if ratio > _DEAR:
+        return Finding("round trip", NOTE, said, "nmem doctor --fix", target.client, ms)
+    return Finding("round trip", OK, said, "", target.client, ms)

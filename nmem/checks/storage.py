@@ -1,0 +1,151 @@
+"""The database and what lies beside it: whole, private, and nothing stuck."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+from capture import bytecode, paths, settings, spool
+from capture.schema import MIGRATIONS
+from nmem.checks import NOTE, OK, WRONG, Finding
+
+_WAL_LIMIT = 64 * 1024 * 1024
+
+
+def database() -> list[Finding]:
+    """Whether the database can be read, is whole and of this version."""
+    path = paths.database()
+    if not Path(path).is_file():
+        return [Finding("database", WRONG, f"there is no database at {path}", "nmem init")]
+    try:
+        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        return [
+            Finding(
+                "database", WRONG, f"{path} cannot be opened: {error}", f"look at its mode and folder: ls -l {path}"
+            )
+        ]
+    try:
+        return [_version(db, path), _whole(db, path), *_counts(db)]
+    except sqlite3.Error as error:
+        return [Finding("database", WRONG, f"{path} cannot be read: {error}", _rescue(path))]
+    finally:
+        db.close()
+
+
+def _rescue(path: str) -> str:
+    return f"sqlite3 {path} .recover | sqlite3 {path}.rescued, then put that in its place"
+
+
+def _version(db: sqlite3.Connection, path: str) -> Finding:
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(MIGRATIONS):
+        return Finding("database", WRONG, f"{path} was written by a newer nmem (version {version})", "upgrade nmem")
+    if version < len(MIGRATIONS):
+        return Finding("database", NOTE, f"{path} is of version {version}: the next hook brings it up", "nmem init")
+    size = Path(path).stat().st_size
+    return Finding("database", OK, f"{path}, {size / 1e6:.1f} MB, version {version}")
+
+
+def _whole(db: sqlite3.Connection, path: str) -> Finding:
+    """integrity_check, not quick_check: that one cries wolf over some healthy tables."""
+    started = time.perf_counter()
+    try:
+        said = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)").fetchall()]
+        strays = db.execute("PRAGMA foreign_key_check").fetchmany(5)
+    except sqlite3.DatabaseError as error:
+        return Finding("integrity", WRONG, f"the database is damaged: {error}", _rescue(path))
+    ms = (time.perf_counter() - started) * 1000
+    if said != ["ok"]:
+        return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
+    if strays:
+        tables = ", ".join(sorted({str(row[0]) for row in strays}))
+        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", "nmem doctor --json shows more", ms=ms)
+    return Finding("integrity", OK, "every page and index is whole", ms=ms)
+
+
+def _counts(db: sqlite3.Connection) -> list[Finding]:
+    """Losses, and the newest event of each client."""
+    tally = dict(db.execute("SELECT name, value FROM counters").fetchall())
+    out = []
+    if lost := tally.get("lost", 0):
+        said = f"{lost} events were lost: neither the database nor the spool could be written"
+        out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
+    if errors := tally.get("errors", 0):
+        said = f"{errors} hooks met something unexpected"
+        out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
+    newest = "SELECT client, max(at) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
+    for client, at in db.execute(newest).fetchall():
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at / 1000))
+        out.append(Finding("last event", OK, f"the newest event came at {when}", "", str(client)))
+    return out
+
+
+def _modes() -> list[tuple[Path, int]]:
+    """What lies where, and the mode it should have."""
+    db = paths.database()
+    folders = [paths.spool(db), paths.cache(db)]
+    if not os.environ.get("NMEM_DB"):  # a folder that the user chose may hold other things: its mode is theirs
+        folders.append(paths.folder(db))
+    files = (db, db + "-wal", db + "-shm", paths.log(db))
+    return [(Path(path), 0o700) for path in folders] + [(Path(path), 0o600) for path in files]
+
+
+def open_to_others() -> list[tuple[Path, int]]:
+    """What somebody else could read, with the mode it should have."""
+    if os.name == "nt":  # modes say nothing there; the user's own profile folder is private
+        return []
+    return [(path, mode) for path, mode in _modes() if path.exists() and path.stat().st_mode & 0o077]
+
+
+def private() -> list[Finding]:
+    """Whether others can read the memory."""
+    out = []
+    for path, mode in open_to_others():
+        said = f"others can reach {path} (mode {stat.S_IMODE(path.stat().st_mode):04o})"
+        out.append(Finding("privacy", WRONG, said, f"chmod {mode:o} {shlex.quote(str(path))}"))
+    return out or [Finding("privacy", OK, "only you can read the memory")]
+
+
+def waiting() -> list[Finding]:
+    """What has not reached the database: spooled and torn files, a long write-ahead log."""
+    db = paths.database()
+    out = []
+    if depth := spool.waiting(db):
+        said = f"{depth} batches wait in the spool for the database"
+        out.append(Finding("spool", NOTE, said, "nmem doctor --fix"))
+    torn = [str(path) for folder in spool.folders(db) for path in Path(folder, "torn").glob("*")]
+    if torn:
+        said = f"{len(torn)} spooled files could not be read and were set aside: {', '.join(torn[:3])}"
+        out.append(Finding("spool", NOTE, said, f"look at them, then rm -r {Path(torn[0]).parent}"))
+    wal = Path(db + "-wal")
+    size = wal.stat().st_size if wal.exists() else 0
+    if size > _WAL_LIMIT:
+        said = f"the write-ahead log has {size / 1e6:.0f} MB: something keeps the database open for reading"
+        out.append(Finding("wal", NOTE, said, "nmem doctor --fix"))
+    return out or [Finding("spool", OK, f"nothing waits; write-ahead log {size / 1e6:.1f} MB")]
+
+
+def runtime() -> list[Finding]:
+    """What makes a hook cheap: bytecode and compiled rules; and a config file that says what it means."""
+    out = []
+    if missing := bytecode.missing():
+        said = f"{len(missing)} modules of the hook are compiled anew on every run"
+        out.append(Finding("bytecode", NOTE, said, "nmem doctor --fix"))
+    else:
+        out.append(Finding("bytecode", OK, "every module of the hook is compiled"))
+    from capture import rules_cache
+
+    if Path(rules_cache.path()).is_file():
+        out.append(Finding("rule cache", OK, rules_cache.path()))
+    else:
+        out.append(
+            Finding("rule cache", NOTE, "the redaction rules are compiled anew on every run", "nmem doctor --fix")
+        )
+    config = paths.config()
+    out += [Finding("config", WRONG, problem, f"edit {config}") for problem in settings.problems()]
+    return out

@@ -1,0 +1,78 @@
+"""`nmem doctor`: what is wrong, how it shows, and the command that mends it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from nmem import doctor
+from nmem.checks import NOTE, OK, Finding
+from nmem.text import printable
+
+_SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: {ok, findings: [...]}.")
+@click.option("--fix", is_flag=True, help="First mend what needs no decision: file modes, bytecode, spool, old hooks.")
+def command(as_json: bool, fix: bool) -> None:
+    """Send an event through every registered hook, read it back, and say what is wrong and how to mend it.
+
+    Exit status 1 when something is wrong: an event would not be recorded, or others could read the memory.
+    """
+    folder = str(Path.cwd())
+    mended = doctor.fix(folder) if fix else []
+    findings = doctor.examine(folder)
+    healthy = doctor.healthy(findings)
+    if as_json:
+        data = {"ok": healthy, "fixed": mended, "findings": [dataclasses.asdict(finding) for finding in findings]}
+        click.echo(json.dumps(data, indent=1))
+    else:
+        for line in mended:
+            click.echo(f"mended: {printable(line)}")
+        _table(findings) if sys.stdout.isatty() else _plain(findings)
+        _summary(findings, healthy)
+    if not healthy:
+        sys.exit(1)
+
+
+def _subject(finding: Finding) -> str:
+    return f"{finding.check} ({finding.client})" if finding.client else finding.check
+
+
+def _plain(findings: list[Finding]) -> None:
+    """One line a finding; the mend stands below it."""
+    for finding in findings:
+        click.echo(printable(f"{finding.severity:5}  {_subject(finding)}: {finding.evidence}"))
+        if finding.mend:
+            click.echo(printable(f"       mend: {finding.mend}"))
+
+
+def _table(findings: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in findings:
+        sign, colour = _SIGNS.get(finding.severity, ("wrong", "red"))
+        said = Text(printable(finding.evidence))
+        if finding.mend:
+            said.append("\n→ " + printable(finding.mend), style="bold")
+        table.add_row(Text(sign, style=colour), Text(printable(_subject(finding))), said)
+    Console(no_color=bool(os.environ.get("NO_COLOR"))).print(table)
+
+
+def _summary(findings: list[Finding], healthy: bool) -> None:
+    wrong = sum(finding.severity not in (OK, NOTE) for finding in findings)
+    notes = sum(finding.severity == NOTE for finding in findings)
+    said = "Everything works" if healthy else f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong"
+    click.echo(f"{said}{f', {notes} to know' if notes else ''}.")

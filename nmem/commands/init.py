@@ -1,0 +1,119 @@
+"""`nmem init`: nmem's hooks into the settings of the coding clients, shown before they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from capture import install, installed, paths, registered, targets
+from capture.clients import CLIENTS
+from capture.install import Plan, SettingsError
+from nmem import settings_diff, setup
+from nmem.errors import NmemError
+
+EXPERIMENTAL = ", ".join(f"{name} ({targets.TITLES[name]})" for name in targets.EXPERIMENTAL)
+
+
+def plans(clients: tuple[str, ...], scope: str, folder: str, db: str) -> tuple[list[Plan], list[str]]:
+    """One plan a client, and one line for each that cannot be had."""
+    made, refused = [], []
+    for client in clients:
+        try:
+            made.append(install.plan_install(targets.target(client, scope, folder), db, setup.pinned()))
+        except (SettingsError, targets.NoSuchScope) as error:
+            refused.append(str(error))
+    return made, refused
+
+
+def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The clients that were named, else every one that is found.
+
+    Raises NmemError when there is none.
+    """
+    clients = tuple(dict.fromkeys(named)) or tuple(name for name in CLIENTS if targets.found(name))
+    if not clients:
+        looked = ", ".join(targets.home(name) for name in CLIENTS)
+        raise NmemError(f"no coding client was found (looked for {looked}); name one with --client")
+    return clients
+
+
+@click.command(
+    "init",
+    epilog=f"Experimental, written after the documentation alone: {EXPERIMENTAL}.",
+)
+@click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS), metavar="NAME",
+              help=f"One of {', '.join(CLIENTS)}; may be given several times. Default: every client that is found. "
+                   f"Experimental: {', '.join(targets.EXPERIMENTAL)}.")  # fmt: skip
+@click.option("--scope", type=click.Choice(targets.SCOPES), default=targets.USER, show_default=True,
+              help="Settings of the user, of the project in this folder, "
+                   "or of this project for you alone (local).")  # fmt: skip
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> None:
+    """Connect nmem to your coding clients.
+
+    Shows the change to each settings file and asks. Your own hooks, comments and formatting stay as they are; a copy of
+    the original lies beside the memory, and `nmem uninstall` gives it back.
+    """
+    db = paths.database()
+    made, refused = plans(chosen(clients), scope, str(Path.cwd()), db)
+    for plan in made:
+        settings_diff.show(plan)
+    wanted = [] if dry_run else [plan for plan in made if plan.changes and (yes or _agreed(plan))]
+    if wanted or (made and not dry_run and not any(plan.changes for plan in made)):
+        for note in setup.prepare(db):
+            click.echo(f"note: {note}", err=True)
+    refused += _write(wanted, db)
+    for plan in made:
+        for note in notes(plan, str(Path.cwd())):
+            click.echo(note)
+    if not dry_run and any(plan.changes for plan in wanted):
+        click.echo(f"The memory is {db}.")
+        click.echo(
+            "Next: nmem doctor sends an event through every hook; nmem import loads the sessions you had before."
+        )
+    if refused:
+        for line in refused[:-1]:
+            click.echo(f"nmem: {line}", err=True)
+        raise NmemError(refused[-1])
+
+
+def _agreed(plan: Plan) -> bool:
+    return click.confirm(f"Write {plan.target.path}?", default=True)
+
+
+def _write(wanted: list[Plan], db: str) -> list[str]:
+    refused = []
+    for plan in wanted:
+        try:
+            install.install(plan, db)
+        except SettingsError as error:
+            refused.append(str(error))
+            continue
+        click.echo(f"{targets.TITLES[plan.target.client]}: hooks are in {plan.target.path}")
+        if plan.before is not None:
+            click.echo(f"  a copy of what it was is in {installed.folder(db)}")
+    return refused
+
+
+def notes(plan: Plan, folder: str) -> list[str]:
+    """What the user should know about one client's hooks, one line each."""
+    from nmem import registrations
+
+    target = plan.target
+    out = []
+    if target.client == "codex":
+        out.append("Codex runs a hook only once you trust it: start codex, type /hooks and trust nmem's.")
+    if target.scope == targets.PROJECT:
+        local = " (--scope local is for you alone)" if target.client in ("claude", "droid") else ""
+        out.append(
+            f"{target.path} names this machine's {registered.interpreter()}: keep it out of version control{local}."
+        )
+    if target.client == "droid" and (Path(targets.home("droid")) / "hooks.json").exists():
+        out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
+    out += [
+        f"{targets.TITLES[target.client]} has nmem's hooks in {path} too: each event comes twice and is stored once."
+        for path in registrations.elsewhere(target, folder)
+    ]
+    return out

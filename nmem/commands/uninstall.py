@@ -1,0 +1,83 @@
+"""`nmem uninstall`: nmem's hooks out of the settings again; the memory stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from capture import install, installed, paths, targets
+from capture.clients import CLIENTS
+from capture.install import Plan, SettingsError
+from capture.targets import Target
+from nmem import settings_diff
+from nmem.errors import NmemError
+
+
+def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: str) -> list[Target]:
+    """Every settings file that may hold hooks: of the user, of this project, and those that init wrote elsewhere."""
+    here = [target for client in clients for target in targets.targets(client, folder)]
+    recorded = [Target(record.client, record.scope, record.path) for record in installed.everything(db)]
+    out: dict[str, Target] = {}
+    for target in [*here, *recorded]:
+        if target.client in clients and target.scope in scopes:
+            out.setdefault(target.path, target)
+    return list(out.values())
+
+
+@click.command("uninstall")
+@click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS), metavar="NAME",
+              help=f"One of {', '.join(CLIENTS)}; may be given several times. Default: all.")  # fmt: skip
+@click.option("--scope", type=click.Choice(targets.SCOPES), help="Only settings of this scope. Default: all.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: bool) -> None:
+    """Take nmem's hooks out of your clients' settings; the memory itself stays.
+
+    A file that nothing else changed since becomes what it was, to the byte; otherwise only nmem's entries go.
+    """
+    db = paths.database()
+    scopes = (scope,) if scope else targets.SCOPES
+    plans: list[Plan] = []
+    refused: list[str] = []
+    for target in places(clients or CLIENTS, scopes, str(Path.cwd()), db):
+        try:
+            plan = install.plan_uninstall(target, db)
+        except SettingsError as error:
+            refused.append(str(error))
+            continue
+        if plan.changes:
+            plans.append(plan)
+            settings_diff.show(plan)
+        elif not dry_run:
+            installed.forget(db, target.path)
+    if not plans and not refused:
+        click.echo("No hooks of nmem's were found.")
+    for plan in plans:
+        if not dry_run and (yes or click.confirm(f"Write {plan.target.path}?", default=True)):
+            _write(plan, db, refused)
+    _memory(db)
+    if refused:
+        raise NmemError("; ".join(refused))
+
+
+def _write(plan: Plan, db: str, refused: list[str]) -> None:
+    try:
+        install.uninstall(plan, db)
+    except SettingsError as error:
+        refused.append(str(error))
+        return
+    done = "was removed: nmem had made it" if plan.after is None else "has no hooks of nmem's any more"
+    click.echo(f"{targets.TITLES[plan.target.client]}: {plan.target.path} {done}")
+
+
+def _memory(db: str) -> None:
+    """Say where the memory is, and how to be rid of it."""
+    import shlex
+
+    if not Path(db).exists():
+        return
+    folder = Path(paths.folder(db))
+    own = folder.name == "nmem"
+    names = [str(folder)] if own else [db, db + "-wal", db + "-shm", *map(str, (paths.spool(db), paths.cache(db)))]
+    click.echo(f"The memory stays in {db}. To delete it: rm -rf {shlex.join(names)}")

@@ -1,0 +1,90 @@
+"""Every place where a client finds nmem's hooks: settings of all scopes, plugins, files of another client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from capture import atomic, hook_entries, install, opencode_plugin, targets
+from capture.hook_entries import Entry
+from capture.jsonc import BadJson, parse
+from capture.targets import PLUGIN, Target
+
+_DEEPEST = 7
+_LARGEST = 1_000_000
+
+
+def entries(target: Target) -> list[Entry]:
+    """nmem's handlers in one settings file; none where it is absent.
+
+    Raises ValueError or OSError when it cannot be read.
+    """
+    data = atomic.read(target.path)
+    if data is None:
+        return []
+    if target.shape == PLUGIN:
+        return [Entry((command.event,), command.event, command, {}) for command in opencode_plugin.commands(data)]
+    return hook_entries.entries(install.text_of(data), target)
+
+
+def all_of(client: str, folder: str) -> Iterator[tuple[Target, list[Entry]]]:
+    """The settings files of a client that hold hooks of nmem's."""
+    for target in targets.targets(client, folder):
+        try:
+            found = entries(target)
+        except (ValueError, OSError):
+            continue  # said by the check of the file itself
+        if found:
+            yield target, found
+
+
+def elsewhere(target: Target, folder: str) -> list[str]:
+    """Other files from which the same client would run nmem's hooks as well."""
+    here = Path(target.path).resolve()
+    out = [other.path for other, _ in all_of(target.client, folder) if Path(other.path).resolve() != here]
+    if target.client == "claude":
+        out += [str(path) for path in _plugins(Path(targets.home("claude")) / "plugins")]
+    if target.client == "codex":
+        config = Path(targets.home("codex")) / "config.toml"
+        out += [str(config)] if _names_us(config) else []
+    return out
+
+
+def _plugins(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """Hook files of installed plugins that run nmem."""
+    if depth > _DEEPEST:
+        return
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in inside:
+        if path.is_dir() and not path.is_symlink():
+            yield from _plugins(path, depth + 1)
+        elif path.name == "hooks.json" and _names_us(path):
+            yield path
+
+
+def _names_us(path: Path) -> bool:
+    try:
+        if path.stat().st_size > _LARGEST:
+            return False
+        text = path.read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return "capture/entry.py" in text or "nmem-hook" in text
+
+
+def problem(target: Target) -> str:
+    """Why a settings file cannot be read; nothing when it can, or does not exist."""
+    try:
+        data = atomic.read(target.path)
+        if data is not None and target.shape != PLUGIN:
+            parse(install.text_of(data), target.comments)
+    except BadJson as error:
+        return f"{target.path} is not JSON as its client reads it ({error})"
+    except UnicodeError:
+        return f"{target.path} is not UTF-8"
+    except OSError as error:
+        return f"{target.path} cannot be read: {error.strerror}"
+    return ""

@@ -1,0 +1,56 @@
+"""What a machine needs before the first hook runs: a private folder, a database, bytecode, the rule cache."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from capture import bytecode, paths
+from nmem.errors import NmemError
+
+
+def pinned() -> str:
+    """The database that registered commands must name: only one that the environment chose."""
+    return str(Path(os.environ["NMEM_DB"]).absolute()) if os.environ.get("NMEM_DB") else ""
+
+
+def prepare(db: str) -> list[str]:
+    """Make everything ready; returns what could not be done, one line each.
+
+    Raises NmemError when there can be no database.
+    """
+    _database(db)
+    notes = []
+    if failed := bytecode.make():
+        notes.append(
+            f"{len(failed)} modules of the hook have no bytecode and {Path(failed[0]).parent} cannot be written: "
+            "each hook will cost about twice as much"
+        )
+    if not warm():
+        notes.append(f"the redaction rules could not be kept in {paths.cache(db)}: each hook compiles what it needs")
+    return notes
+
+
+def _database(db: str) -> None:
+    import sqlite3
+
+    from capture import schema, store
+
+    folder = Path(paths.folder(db))
+    try:
+        # a folder that somebody else made is theirs to keep: doctor says so when others can look into it
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        store.connect(db, timeout=5).close()
+    except OSError as error:
+        raise NmemError(f"{folder} cannot be used for the memory: {error.strerror}") from None
+    except sqlite3.DatabaseError as error:
+        raise NmemError(f"{db} cannot be used as the memory: {error}") from None
+    except schema.NewerDatabase as error:
+        raise NmemError(f"{db}: {error}") from None
+
+
+def warm() -> bool:
+    """Compile the redaction rules into their cache; False when it could not be written."""
+    from capture import rules_cache
+
+    return rules_cache.prepare()

@@ -1,0 +1,252 @@
+"""`nmem doctor` runs the real registered commands; what it says is true, and it leaves nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from capture import hook_entries, install, paths, registered, targets
+from capture.clients import CLIENTS
+from nmem import doctor, probe
+from nmem.checks import hooks, storage, switches
+from nmem.commands.doctor import command as doctor_command
+from nmem.commands.init import command as init
+
+TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
+          "payload_drift", "redactions")  # fmt: skip
+
+
+@pytest.fixture
+def claude(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home in which Claude Code is found and connected."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    folder = own_home / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (own_home / ".claude").mkdir()
+    connect("claude")
+    return own_home / ".claude" / "settings.json"
+
+
+def connect(client: str) -> None:
+    done = CliRunner().invoke(init, ["--client", client, "--yes"])
+    assert done.exit_code == 0, done.output
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(doctor_command, list(words))
+
+
+def findings(*words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("--json", *words).output)["findings"]
+    return found
+
+
+def wrong(*words: str) -> list[tuple[str, str, str]]:
+    return [(f["check"], f["evidence"], f["mend"]) for f in findings(*words) if f["severity"] == "wrong"]
+
+
+def rows(db_path: str) -> dict[str, int]:
+    with closing(sqlite3.connect(db_path)) as db:
+        return {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_event_of_every_client_arrives_and_leaves_nothing(client: str, claude: Path, db_path: str) -> None:
+    connect(client)
+    before = rows(db_path)
+    found = [f for f in findings() if f["check"] == "round trip" and f["client"] == client]
+    events = len(hook_entries.events(client))
+    assert [f["severity"] for f in found] == ["ok"], found
+    assert f"{events} of {events} events arrived" in found[0]["evidence"] and "bare interpreter" in found[0]["evidence"]
+    assert found[0]["ms"] > 0
+    assert rows(db_path) == before
+    assert not Path(paths.log(db_path)).exists()
+
+
+def test_all_well_is_exit_0_and_plain_when_piped(claude: Path) -> None:
+    done = run()
+    assert done.exit_code == 0, done.output
+    assert "Everything works" in done.output
+    assert "\x1b" not in done.output
+
+
+def test_the_probe_is_really_written(claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_clean", lambda *_: None)
+    findings()
+    with closing(sqlite3.connect(db_path)) as db:
+        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [(probe.TEXT,)]
+        assert db.execute("SELECT count(*) FROM observations WHERE outcome = 'failed'").fetchone()[0] >= 1
+
+
+def test_a_lost_interpreter_is_found_and_fix_mends_it(claude: Path) -> None:
+    text = claude.read_text()
+    claude.write_text(text.replace(registered.interpreter(), "/gone/python"))
+    found = wrong()
+    assert ("interpreter", "the interpreter /gone/python is gone", "nmem init --client claude") in found
+    assert [what for what, said, _ in found if "exit code 127" in said] == ["round trip"] * 10
+    assert run().exit_code == 1
+    assert run("--fix").exit_code == 0
+    assert claude.read_text() == text
+
+
+def test_a_lost_entry_file_and_a_missing_event_are_found(claude: Path) -> None:
+    settings = json.loads(claude.read_text())
+    del settings["hooks"]["PostToolUseFailure"]
+    claude.write_text(json.dumps(settings).replace(registered.entry(), "/gone/capture/entry.py"))
+    said = [evidence for _, evidence, _ in wrong()]
+    assert "/gone/capture/entry.py is gone" in said
+    assert f"{claude} lacks PostToolUseFailure" in said
+
+
+def test_a_database_that_this_shell_does_not_read_is_found(
+    claude: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMEM_DB", str(own_home / "other" / "nmem.db"))
+    assert any(check == "database" and "the hooks write to" in said for check, said, _ in wrong())
+
+
+def test_a_damaged_database_is_found(claude: Path, db_path: str) -> None:
+    db = sqlite3.connect(db_path, isolation_level=None)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    data = bytearray(Path(db_path).read_bytes())
+    data[8192:] = b"\xff" * (len(data) - 8192)
+    Path(db_path).write_bytes(data)
+    assert any(check in ("integrity", "database") and "recover" in mend for check, _, mend in wrong())
+
+
+def test_no_database_and_no_hooks_are_said_with_the_command_that_mends(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.chdir(own_home)
+    assert [(check, mend) for check, _, mend in wrong()] == [("database", "nmem init"), ("hooks", "nmem init")]
+
+
+def test_settings_that_are_not_json_are_said(claude: Path) -> None:
+    claude.write_text('{"a": 1,}')
+    assert any(check == "settings" and "line 1, column 8" in said for check, said, _ in wrong())
+
+
+@pytest.mark.parametrize("key", ["disableAllHooks", "allowManagedHooksOnly"])
+def test_switches_of_claude_code_are_found(key: str, claude: Path) -> None:
+    local = claude.parents[1] / "project" / ".claude" / "settings.local.json"
+    local.parent.mkdir()
+    local.write_text(json.dumps({key: True}))
+    assert [said for check, said, _ in wrong() if check == "switch"] == [f"{local} says {key}: no hook of yours runs"]
+
+
+def test_switches_of_gemini_are_found(claude: Path, own_home: Path) -> None:
+    connect("gemini")
+    path = own_home / ".gemini" / "settings.json"
+    text = path.read_text().rstrip().removesuffix("}").rstrip()
+    path.write_text(text + ', // off for now\n  "hooksConfig": {"enabled": false, "disabled": ["nmem"]}}')
+    assert sum(check == "switch" for check, _, _ in wrong()) == 2
+
+
+def test_nmems_own_switch_is_found(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMEM_SKIP_HOOKS", "1")
+    found = wrong()
+    assert (
+        "switch",
+        "NMEM_SKIP_HOOKS is set: hooks started from here record nothing",
+        "unset NMEM_SKIP_HOOKS",
+    ) in found
+    assert sum(check == "round trip" for check, _, _ in found) == 10
+
+
+def test_codex_trust_is_read_from_its_config(claude: Path, own_home: Path) -> None:
+    connect("codex")
+    target = targets.target("codex", "user", "/")
+    entries = hook_entries.entries(Path(target.path).read_text(), target)
+    assert switches.codex("/")[0].severity == "wrong"
+    config = own_home / ".codex" / "config.toml"
+    lines = []
+    for entry in entries:
+        matcher = "*" if entry.event == "PostToolUse" else None
+        snake = switches._snake(entry.event)
+        lines += [
+            f'[hooks.state."{target.path}:{snake}:0:0"]',
+            f'trusted_hash = "{switches.trust_hash(entry, matcher)}"',
+        ]
+    config.write_text("\n".join(lines))
+    assert [f.severity for f in switches.codex("/")] == ["ok"]
+    config.write_text("\n".join(lines).replace("sha256:", "sha256:0", 1))
+    assert "Codex trusted another version of: SessionStart" in switches.codex("/")[0].evidence
+    config.write_text("\n".join([*lines, "enabled = false"]))
+    assert switches.codex("/")[0].severity == "wrong"
+    config.write_text("[features]\nhooks = false\n")
+    assert any("features.hooks" in f.evidence for f in switches.codex("/"))
+
+
+def test_the_trust_hash_is_the_one_codex_computes() -> None:
+    value = {"type": "command", "command": "/bin/true", "timeout": 5}
+    command = registered.recognise("/p -I -S /x/capture/entry.py codex SessionEnd")
+    assert command is not None
+    entry = hook_entries.Entry(("hooks", "SessionEnd", 0, "hooks", 0), "SessionEnd", command, dict(value))
+    # what codex 0.169 said of this very hook
+    assert switches.trust_hash(entry, None) == "sha256:42ea3855d592a4e9c9d8c7640bc680f9508c7a4a844ad948af96679e7c62eebe"
+    whole = '{"event_name":"session_end","hooks":[{"async":false,"command":"/bin/true","timeout":3,"type":"command"}]}'
+    assert switches.trust_hash(entry, None) == "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
+
+
+def test_a_memory_that_others_can_read_is_wrong_and_fix_closes_it(claude: Path, db_path: str) -> None:
+    Path(db_path).chmod(0o644)
+    assert ("privacy", f"others can reach {db_path} (mode 0644)", f"chmod 600 {shlex.quote(db_path)}") in wrong()
+    assert run("--fix").exit_code == 0
+    assert Path(db_path).stat().st_mode & 0o077 == 0
+
+
+def test_torn_spool_files_are_said(claude: Path, db_path: str) -> None:
+    torn = Path(paths.spool(db_path)) / "torn"
+    torn.mkdir(parents=True, mode=0o700)
+    Path(paths.spool(db_path)).chmod(0o700)
+    (torn / "1.json").write_text("half")
+    assert any("set aside" in finding.evidence for finding in storage.waiting())
+
+
+def test_a_hook_that_talks_is_wrong(claude: Path, own_home: Path) -> None:
+    fake = own_home / "fake" / "capture"
+    fake.mkdir(parents=True)
+    (fake / "entry.py").write_text("print('hello model')")
+    claude.write_text(claude.read_text().replace(registered.entry(), str(fake / "entry.py")))
+    assert any("would take for context" in said for check, said, _ in wrong() if check == "round trip")
+
+
+def test_two_registrations_are_noted(claude: Path) -> None:
+    done = CliRunner().invoke(init, ["--client", "claude", "--scope", "local", "--yes"])
+    assert done.exit_code == 0
+    notes = [f for f in findings() if f["check"] == "double"]
+    assert len(notes) == 1 and notes[0]["severity"] == "note"
+    assert run().exit_code == 0
+
+
+def test_a_client_without_hooks_is_a_note_not_a_fault(claude: Path, own_home: Path) -> None:
+    (own_home / ".gemini").mkdir()
+    found = [f for f in findings() if f["client"] == "gemini"]
+    assert [(f["severity"], f["mend"]) for f in found] == [("note", "nmem init --client gemini")]
+    assert doctor.healthy(hooks.registered_hooks("/"))
+
+
+def test_paths_with_spaces_and_quotes_make_the_round_trip(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = own_home / 'it\'s "my" $HOME'
+    odd.mkdir()
+    monkeypatch.setenv("NMEM_DB", str(odd / "the memory.db"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(odd / "claude"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.chdir(odd)
+    connect("claude")
+    assert run().exit_code == 0, run().output
+    target = targets.target("claude", "user", "/")
+    install.uninstall(install.plan_uninstall(target, os.environ["NMEM_DB"]), os.environ["NMEM_DB"])
+    assert not Path(target.path).exists()

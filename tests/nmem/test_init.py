@@ -1,0 +1,184 @@
+"""`nmem init` and `nmem uninstall` as a person meets them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from capture import bytecode, installed
+from nmem.commands.init import command as init
+from nmem.commands.uninstall import command as uninstall
+from nmem.errors import NmemError
+
+OWN = b'{\n  "model": "opus"\n}\n'
+
+
+@pytest.fixture
+def claude(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home where only Claude Code is found, with settings of the user's own."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    folder = own_home / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    settings = own_home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_bytes(OWN)
+    return settings
+
+
+def run(command: object, *words: str, answers: str = "") -> Result:
+    return CliRunner().invoke(command, list(words), input=answers, catch_exceptions=True)  # type: ignore[arg-type]
+
+
+def test_init_shows_the_change_asks_and_says_what_comes_next(claude: Path, db_path: str) -> None:
+    done = run(init, answers="y\n")
+    assert done.exit_code == 0, done.output
+    assert '+  "hooks": {' in done.output and f"Write {claude}?" in done.output
+    assert "nmem doctor" in done.output and db_path in done.output
+    assert set(json.loads(claude.read_bytes())) == {"model", "hooks"}
+
+
+def test_a_no_writes_nothing(claude: Path, db_path: str) -> None:
+    done = run(init, answers="n\n")
+    assert done.exit_code == 0
+    assert claude.read_bytes() == OWN
+    assert "Next:" not in done.output
+    assert not Path(db_path).exists()
+
+
+def test_a_dry_run_leaves_the_machine_as_it_was(claude: Path, own_home: Path) -> None:
+    before = sorted(own_home.rglob("*"))
+    done = run(init, "--dry-run")
+    assert done.exit_code == 0 and "entry.py claude Stop" in done.output
+    assert sorted(own_home.rglob("*")) == before
+    assert claude.read_bytes() == OWN
+
+
+def test_init_makes_a_private_memory_and_compiles_the_hook(claude: Path, db_path: str) -> None:
+    assert run(init, "--yes").exit_code == 0
+    assert stat.S_IMODE(Path(db_path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(db_path).parent.stat().st_mode) == 0o700
+    with closing(sqlite3.connect(db_path)) as db:
+        assert db.execute("SELECT count(*) FROM observations").fetchone() == (0,)
+    assert list((Path(db_path).parent / "cache").iterdir())
+
+
+def test_a_second_init_says_that_there_is_nothing_to_do(claude: Path) -> None:
+    run(init, "--yes")
+    text = claude.read_bytes()
+    done = run(init, "--yes")
+    assert "nothing to change" in done.output and "Write" not in done.output
+    assert claude.read_bytes() == text
+
+
+def test_every_client_that_is_found_is_connected_and_no_other(claude: Path, own_home: Path) -> None:
+    (own_home / ".gemini").mkdir()
+    (own_home / ".cursor").mkdir()
+    assert run(init, "--yes").exit_code == 0
+    assert (own_home / ".gemini" / "settings.json").exists()
+    assert (own_home / ".cursor" / "hooks.json").exists()
+    assert not (own_home / ".codex").exists()
+
+
+def test_named_clients_are_connected_although_they_are_not_found(claude: Path, own_home: Path) -> None:
+    done = run(init, "--client", "codex", "--client", "opencode", "--yes")
+    assert done.exit_code == 0
+    assert "/hooks" in done.output
+    assert claude.read_bytes() == OWN
+    assert (own_home / ".codex" / "hooks.json").exists()
+    assert (own_home / ".config" / "opencode" / "plugins" / "nmem.js").read_bytes().startswith(b"// nmem: ")
+
+
+def test_a_broken_file_is_one_line_and_the_others_are_still_connected(claude: Path, own_home: Path) -> None:
+    (own_home / ".gemini").mkdir()
+    claude.write_bytes(b"{broken")
+    done = run(init, "--yes")
+    assert isinstance(done.exception, NmemError)
+    assert str(claude) in str(done.exception) and "\n" not in str(done.exception)
+    assert claude.read_bytes() == b"{broken"
+    assert (own_home / ".gemini" / "settings.json").exists()
+
+
+def test_no_client_at_all_is_said(claude: Path, own_home: Path) -> None:
+    claude.unlink()
+    claude.parent.rmdir()
+    done = run(init, "--yes")
+    assert isinstance(done.exception, NmemError) and "--client" in str(done.exception)
+
+
+def test_the_project_scope_stays_in_the_project_and_warns(claude: Path, own_home: Path) -> None:
+    done = run(init, "--client", "claude", "--scope", "project", "--yes")
+    assert (own_home / "project" / ".claude" / "settings.json").exists()
+    assert "version control" in done.output and "--scope local" in done.output
+    assert claude.read_bytes() == OWN
+
+
+def test_a_double_registration_is_said(claude: Path, own_home: Path) -> None:
+    run(init, "--client", "claude", "--yes")
+    done = run(init, "--client", "claude", "--scope", "local", "--yes")
+    assert f"has nmem's hooks in {claude} too" in done.output
+    plugin = own_home / ".claude" / "plugins" / "cache" / "nmem" / "hooks" / "hooks.json"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "nmem-hook claude Stop"}]}]}}')
+    assert str(plugin) in run(init, "--client", "claude", "--yes").output
+
+
+def test_help_names_the_experimental_clients() -> None:
+    text = " ".join(run(init, "--help").output.split())
+    assert "Experimental: cursor, copilot, droid, opencode" in text
+
+
+def test_a_settings_file_cannot_drive_the_terminal(claude: Path) -> None:
+    claude.write_bytes('{"a": "\u009b31m\u202e"}'.encode())
+    done = run(init, "--dry-run")
+    assert "\u009b" not in done.output and "\u202e" not in done.output
+
+
+def test_uninstall_restores_the_file_keeps_the_memory_and_says_where(claude: Path, db_path: str) -> None:
+    run(init, "--yes")
+    done = run(uninstall, "--yes")
+    assert done.exit_code == 0, done.output
+    assert claude.read_bytes() == OWN
+    assert Path(db_path).exists() and db_path in done.output and "rm -rf" in done.output
+    assert not any(Path(installed.folder(db_path)).iterdir())
+
+
+def test_uninstall_finds_projects_it_is_not_in(claude: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(init, "--client", "claude", "--scope", "project", "--yes")
+    monkeypatch.chdir(own_home)
+    run(uninstall, "--yes")
+    assert not (own_home / "project" / ".claude").exists()
+
+
+def test_uninstall_of_one_client_or_scope_leaves_the_rest(claude: Path, own_home: Path) -> None:
+    run(init, "--client", "claude", "--client", "gemini", "--yes")
+    run(uninstall, "--client", "gemini", "--yes")
+    assert b"entry.py" in claude.read_bytes() and not (own_home / ".gemini").exists()
+    run(uninstall, "--scope", "project", "--yes")
+    assert b"entry.py" in claude.read_bytes()
+
+
+def test_uninstall_without_hooks_says_so_and_a_dry_run_keeps_them(claude: Path) -> None:
+    assert "No hooks" in run(uninstall, "--yes").output
+    run(init, "--yes")
+    text = claude.read_bytes()
+    assert '-  "hooks": {' in run(uninstall, "--dry-run").output
+    assert claude.read_bytes() == text
+
+
+def test_bytecode_is_made_where_python_was_told_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "capture" / "one.py"
+    source.parent.mkdir()
+    source.write_text("x = 1\n")
+    monkeypatch.setattr(bytecode, "_HERE", str(source.parent))
+    assert bytecode.missing() == [str(source)]
+    assert bytecode.make() == []
+    assert bytecode.missing() == []
+    source.write_text("x = 1234\n")
+    assert bytecode.missing() == [str(source)]
