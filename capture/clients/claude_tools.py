@@ -54,7 +54,8 @@ RESPONSES = {
     ),
     "Glob": words("filenames durationMs numFiles truncated totalMatches countIsComplete"),
     "Grep": words(
-        "mode filenames numFiles content numLines numMatches appliedLimit appliedOffset totalLines durationMs truncated"
+        "mode filenames numFiles content numLines numMatches appliedLimit appliedOffset totalLines totalFiles durationMs"
+        " truncated"
     ),
     "Agent": _AGENT,
     "Task": _AGENT,

@@ -111,6 +111,8 @@ def _headed(event: Event, shown: str) -> str:
         for prefix in ("Exit code: ", "Process exited with code "):
             if line.startswith(prefix):
                 event.exit_code = number_in(line[len(prefix) :])
+        if line.startswith("Process running with session ID ") and event.tool == "shell":
+            event.tool_input["background"] = True
         if line.startswith("Wall time: "):
             _lasted(event, _seconds(line[len("Wall time: ") :]))
     return rest.removeprefix("\n")

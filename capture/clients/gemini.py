@@ -42,6 +42,9 @@ NAMES = {
 }  # fmt: skip
 
 _TRAILER = ("Exit Code:", "Signal:", "Error:", "Background PIDs:", "Process Group PGID:")
+_NOTHING = ("", "(none)", "0", "null")
+_CANCELLED = ("Command was cancelled", "Command was automatically cancelled", "[Operation Cancelled]")
+_BEHIND = ("Command is running in background", "Command moved to background")
 
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
@@ -90,7 +93,9 @@ def answer(event: Event, response: object) -> None:
     error = given.get("error")
     if error:
         event.ok = False
+        event.exit_code = event.exit_code or None
         content = first(mapping(error), "message") or text(error) or content
+        event.interrupted = event.interrupted or content.startswith(_CANCELLED)
     event.output_text = said.strip_own(content)
 
 
@@ -137,16 +142,18 @@ def _shell(event: Event, content: str, display: str) -> str:
     lines = content[len(shown) :].split("\n") if display and content.startswith(shown) else _trailer(content)
     found = dict(line.split(":", 1) for line in lines if line.startswith(_TRAILER))
     code = number_in(found.get("Exit Code", ""))
-    stopped = [found[key].strip() for key in ("Error", "Signal") if found.get(key, "").strip() not in ("", "(none)")]
-    event.interrupted = content.startswith(("Command was cancelled", "Command was automatically cancelled"))
+    stopped = code is None and any(found.get(key, "").strip() not in _NOTHING for key in ("Error", "Signal"))
+    event.interrupted = content.startswith(_CANCELLED)
     if event.interrupted or code or stopped:
         event.ok = False
         event.exit_code = code
-    elif content.startswith("Command is running in background") or event.tool_input.get("background") is True:
+    elif content.startswith(_BEHIND) or event.tool_input.get("background") is True:
         event.ok = None
+        event.tool_input["background"] = True
     else:
         event.exit_code = 0
-    return display or _body(content)
+    # the display says something even when the command printed nothing
+    return display if display and not display.startswith("Command exited with code") else _body(content)
 
 
 def _trailer(content: str) -> list[str]:
@@ -164,7 +171,11 @@ def _body(content: str) -> str:
     """What a response says between `Output:` and the lines that are not the command's own."""
     for line in _trailer(content):
         content = content.rstrip("\n").removesuffix(line)
-    content = content.rstrip("\n").removeprefix("Output: ")
+    content = content.rstrip("\n")
+    if content.startswith("Command: "):
+        # older versions say first what was run and where
+        content = content.partition("\nDirectory: ")[2].partition("\n")[2]
+    content = content.removeprefix("Output: ").removeprefix("Stdout: ").partition("\nStderr: (empty)")[0]
     return "" if content in ("(empty)", "Output:") else content
 
 

@@ -17,6 +17,8 @@ def differing(old: str, new: str) -> tuple[int, int]:
     """Lines gone and lines come, not counting the equal ones around them."""
     if old == new:
         return 0, 0
+    if not old:
+        return 0, new.count("\n") + (not new.endswith("\n"))
     before, after = old.split("\n"), new.split("\n")
     # the empty text behind a last newline is not a line
     if not before[-1]:

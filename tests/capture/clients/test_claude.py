@@ -172,14 +172,11 @@ def test_a_rewritten_file_counts_against_what_stood_there() -> None:
     assert (file["added"], file["removed"], file["created"]) == (1, 1, False)
 
 
-def test_a_new_file_is_created_in_every_version() -> None:
-    given = {"file_path": "/p/a", "content": "a\nb"}
-    for response in (
-        {"type": "create", "filePath": "/p/a", "content": "a\nb", "structuredPatch": []},
-        {"type": "create", "filePath": "/p/a", "content": "a\nb", "structuredPatch": [], "originalFile": None},
-    ):
-        file = _file(_tool("Write", given, response))
-        assert (file["added"], file["removed"], file["created"]) == (2, 0, True)
+@pytest.mark.parametrize("more", [{}, {"originalFile": None}, {"originalFile": None, "userModified": False}])
+def test_a_new_file_is_created_in_every_version(more: dict[str, Any]) -> None:
+    response = {"type": "create", "filePath": "/p/a", "content": "a\nb", "structuredPatch": [], **more}
+    file = _file(_tool("Write", {"file_path": "/p/a", "content": "a\nb"}, response))
+    assert (file["added"], file["removed"], file["created"]) == (2, 0, True)
 
 
 def test_several_edits_of_one_file_are_one_file() -> None:

@@ -99,6 +99,12 @@ def test_a_command_says_how_it_ended_or_it_is_not_known(
     assert (event.ok, event.exit_code, event.output_text, event.duration_ms) == (ok, code, said, lasted)
 
 
+def test_a_command_that_still_runs_has_no_outcome_yet() -> None:
+    running = "Chunk ID: a\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\nstarting"
+    event = _tool("exec_command", {"cmd": "make"}, running)
+    assert (event.ok, event.exit_code, event.tool_input["background"]) == (None, None, True)
+
+
 def test_a_patch_that_does_not_apply_failed() -> None:
     event = _tool("apply_patch", {"command": "*** Begin Patch\n*** End Patch"}, "apply_patch verification failed: no")
     assert (event.ok, event.tool_input) == (False, {"files": []})

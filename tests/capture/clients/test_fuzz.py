@@ -28,9 +28,10 @@ FIELDS = sorted(
 )
 INNER = [
     "stdout", "stderr", "interrupted", "file", "content", "filenames", "results", "structuredPatch", "lines",
-    "questions", "answers", "todos", "edits", "files", "command", "file_path", "old_string", "new_string", "task", "status", "type",
-    "llmContent", "returnDisplay", "metadata", "output", "exitCode", "base64", "data", "question", "options", "plan",
-    "originalFile", "durationSeconds", "durationMs", "code", "exit", "diffStat", "fileDiff", "backgroundTaskId",
+    "questions", "answers", "todos", "edits", "files", "command", "file_path", "old_string", "new_string", "task",
+    "status", "type", "llmContent", "returnDisplay", "metadata", "output", "exitCode", "base64", "data", "question",
+    "options", "plan", "originalFile", "durationSeconds", "durationMs", "code", "exit", "diffStat", "fileDiff",
+    "backgroundTaskId",
 ]  # fmt: skip
 SAID = st.sampled_from(["", "Exit code 2\nx", "*** Begin Patch\n*** Update File: a\n+b", '{"exitCode":1}', "<summary>",
                         "<task-notification>", "<hook_context>", "[{", "2026-11-21T21:17:11Z", "Error: x"])  # fmt: skip

@@ -80,6 +80,10 @@ OLDER = (
         ("Output: (empty)\nExit Code: 1\nProcess Group PGID: 7", "", False, 1, ""),
         ("Output: Exit Code: 3\nProcess Group PGID: 7", "Exit Code: 3", True, 0, "Exit Code: 3"),
         (OLDER, "a", False, 2, "a"),
+        ("Output: (empty)\nExit Code: 1\nProcess Group PGID: 7", "Command exited with code: 1", False, 1, ""),
+        (OLDER, "", False, 2, "a"),
+        ("Command: x\nDirectory: (root)\nOutput: b\nExit Code: 0\nSignal: 0", "", True, 0, "b"),
+        ("Command moved to background (PID: 3).", "", None, None, "Command moved to background (PID: 3)."),
         ("Output: a\nSignal: 9\nProcess Group PGID: 7", "a", False, None, "a"),
         ("Command was cancelled by user before it could complete.", "", False, None,
          "Command was cancelled by user before it could complete."),
@@ -94,7 +98,9 @@ def test_a_command_says_how_it_ended(content: object, display: object, ok: objec
 
 def test_an_error_is_a_failure() -> None:
     event = _shell("", "", error={"message": "no such tool", "type": "x"})
-    assert (event.ok, event.output_text) == (False, "no such tool")
+    assert (event.ok, event.exit_code, event.output_text) == (False, None, "no such tool")
+    stopped = _shell("", "", error="[Operation Cancelled] Reason: Operation cancelled")
+    assert (stopped.ok, stopped.interrupted) == (False, True)
 
 
 def test_an_mcp_call_is_named_by_its_context() -> None:

@@ -88,7 +88,8 @@ def test_a_unified_diff_is_counted_without_its_header() -> None:
 
 def test_a_structured_patch_of_any_shape() -> None:
     file: dict[str, Any] = {"added": 9}
-    for nothing in (None, [], "x", [None], [{"lines": None}], [{"lines": []}]):
+    empty: list[object] = [None, [], "x", [None], [{"lines": None}], [{"lines": []}]]
+    for nothing in empty:
         assert not patch.take_hunks(file, nothing)
     assert file == {"added": 9}
     assert patch.take_hunks(file, [{"lines": [" a", "+b", 7]}, {"lines": ["-c"]}])
