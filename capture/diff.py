@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _LINES = 40
 _ROOM = 2_400  # characters
 _LONG = 400  # a longer line is told by its length: cutting it could halve a secret
@@ -19,9 +23,11 @@ def compact(file: dict[str, object]) -> str:
         before, after = before[1:], after[1:]
     while before and after and before[-1] == after[-1]:
         before, after = before[:-1], after[:-1]
-    half = _LINES // 2 if before else _LINES
+    half = _LINES // 2 if after else _LINES
     removed = ["-" + line for line in before[:half]]
-    return _shown([*removed, *("+" + line for line in after[: _LINES - len(removed)])])
+    if len(before) > half:
+        removed.append(f"-({len(before) - half} more lines)")
+    return _shown([*removed, *("+" + line for line in after[: _LINES + 1])])
 
 
 def _head(text: str) -> list[str]:
@@ -31,10 +37,10 @@ def _head(text: str) -> list[str]:
     return text[:16_384].split("\n")[:-1]
 
 
-def _shown(lines: object) -> str:
+def _shown(lines: Iterable[str]) -> str:
     kept: list[str] = []
     room = _ROOM
-    for line in lines:  # type: ignore[attr-defined]
+    for line in lines:
         text = line[1:].rstrip()
         shown = f"{line[0]} {text}" if len(text) <= _LONG else f"{line[0]} ({len(text)} characters)"
         room -= len(shown) + 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from _blake2 import blake2b
-
 from capture.event import Event
 
 PROMPT_BUCKET = 2_000  # milliseconds
@@ -13,6 +11,8 @@ _HEAD = 2_000
 
 def digest(text: str) -> str:
     """16 hexadecimal digits for a text of any length."""
+    from _blake2 import blake2b  # a shared library: most tool calls bring an id of their own
+
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

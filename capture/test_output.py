@@ -86,9 +86,10 @@ def _number(text: str) -> int:
 
 def _tally(line: str) -> dict[str, int]:
     """A runner's closing line as counts; {} for any other line."""
-    for start, read in _STARTS:
-        if line.startswith(start):
-            return read(line[len(start) :])
+    if line.startswith(_PREFIXES):
+        for start, read in _STARTS:
+            if line.startswith(start):
+                return read(line[len(start) :])
     bare = line.strip("= ")
     if not bare[:1].isdigit():
         return {}
@@ -176,6 +177,7 @@ _STARTS = (
     ("Failed!", lambda text: _named(text.strip(" -"))),
     ("Result: ", _pairs),
 )
+_PREFIXES = tuple(start for start, _ in _STARTS)
 
 
 def _unittest(run: _Run, line: str) -> None:

@@ -205,7 +205,10 @@ def test_lost_exit_status(line: str, masked: bool) -> None:
         ("git commit -am One", "One"),
         ("git commit -m Head -m 'Body text'", "Head\n\nBody text"),
         ("git commit --message='One line'", "One line"),
-        ("git commit -m \"$(cat <<'EOF'\nHead\n\nIt's `code` and \"quotes\"\nEOF\n)\"", "Head\n\nIt's `code` and \"quotes\""),
+        (
+            'git commit -m "$(cat <<\'EOF\'\nHead\n\nIt\'s `code` and "quotes"\nEOF\n)"',
+            'Head\n\nIt\'s `code` and "quotes"',
+        ),
         ("git commit -F - <<EOF\nFrom a file\nEOF", "From a file"),
         ("git add . && git -C a commit -q -m 'Then' && git push", "Then"),
         ("git commit", ""),
@@ -236,7 +239,7 @@ def test_powershell_keeps_backslashes_and_escapes_with_backticks() -> None:
     assert parse('npm `\n test; Write-Host "git push"', powershell=True).obs_type == "test"
 
 
-@given(st.lists(st.text(alphabet=st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), min_size=1)))
+@given(st.lists(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)))
 def test_quoted_words_come_back(words: list[str]) -> None:
     found = scan(shlex.join(["cmd", *words]))
     assert [command.argv for command in found] == [["cmd", *words]]
@@ -259,7 +262,8 @@ def test_shell_signs_in_any_order_have_a_type(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["(", "$(", "((", "`", "'", '"', "<<E\n", "a|", "a\\", "$((", "${", '"$(', "bash -c '", "a''", "sudo ", "\n"]
+    "unit",
+    ["(", "$(", "((", "`", "'", '"', "<<E\n", "a|", "a\\", "$((", "${", '"$(', "bash -c '", "a''", "sudo ", "\n"],
 )
 def test_time_is_linear_in_the_length(unit: str) -> None:
     def cost(times: int) -> float:
