@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from capture.jsonio import BadJson, loads, raw_loads
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _CANDIDATES = 120
 """How many places of the tail are tried as the start of a field."""
 _DEPTH = 4
 _DEEPEST = 40
 """Levels of nesting that are followed; what lies deeper becomes text."""
 _OWN_TAIL = 16_384
+_KEY = "\x00open"
+_OPEN = '{"\\u0000open":'
 _LONG = 65_536
 """Characters from which a string is shortened."""
 _ITEMS = 5_000
@@ -46,6 +52,8 @@ def salvage(head: bytes, tail: bytes = b"", size: int = 0) -> dict[str, object] 
     if value is None:
         return None
     path = _path(value, cut)
+    if not tail and (cut.stack or cut.in_string):
+        return value
     found = _tail(tail.decode("utf-8", "ignore") if tail else text[-_OWN_TAIL:], len(path))
     if found is not None:
         _join(path, cut, found, size - len(head) - len(tail))
@@ -159,13 +167,9 @@ def _tail(text: str, depth: int) -> _Found | None:
     """
     text = text.rstrip()
     best: _Found | None = None
-    index = len(text)
-    for _ in range(_CANDIDATES):
-        index = text.rfind(',"', 0, index)
-        if index < 0:
-            break
+    for index in _places(text):
         for level in range(1, depth + 1):
-            opened = '{"":' * (level - 1) + "{" + text[index + 1 :]
+            opened = _OPEN * (level - 1) + "{" + text[index + 1 :]
             try:
                 value, end = raw_loads(opened)
             except BadJson:
@@ -175,10 +179,20 @@ def _tail(text: str, depth: int) -> _Found | None:
     return best
 
 
+def _places(text: str) -> Iterator[int]:
+    """Commas before what may be a key, from the end backwards."""
+    tried, index = 0, text.rfind(",")
+    while index >= 0 and tried < _CANDIDATES:
+        if text[index + 1 : index + 12].lstrip()[:1] == '"':
+            tried += 1
+            yield index
+        index = text.rfind(",", 0, index)
+
+
 def _levels(value: dict[str, object], level: int) -> list[dict[str, object]]:
     out = [value]
     for _ in range(level - 1):
-        inner = out[-1].pop("", None)
+        inner = out[-1].pop(_KEY, None)
         if not isinstance(inner, dict):
             break
         out.append(inner)

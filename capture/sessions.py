@@ -109,7 +109,8 @@ class Sessions:
             self._project(batch)
         if newest:
             _state(values, batch)
-        session.last_at = max(session.last_at, batch.at)
+        rows = [prompt.at for prompt in batch.prompts] + [seen.at for seen in batch.observations]
+        session.last_at = max(session.last_at, batch.at, *rows)
 
     def finish(self) -> None:
         """Write the sessions that changed."""

@@ -100,7 +100,7 @@ def _rest(pieces: _Pieces, fault: str) -> Input:
             fault = fault or "input was cut short"
     from capture.salvage import salvage
 
-    payload = salvage(pieces.head, pieces.tail, pieces.size)
+    payload = salvage(pieces.head, b"" if fault else pieces.tail, pieces.size)
     return Input(payload, pieces.size, fault if payload else fault or "input is not a JSON object")
 
 
