@@ -15,6 +15,7 @@ import click
 
 from capture import paths, store
 from capture.schema import NewerDatabase
+from capture.transcript.cursor import load
 from nmem.discover import CLIENTS, Transcript, find, folders
 from nmem.errors import NmemError
 from nmem.importer import Importer, Report
@@ -107,11 +108,16 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
     importer = Importer(db)
     try:
-        with _progress(importer, sum(each.size for each in chosen), quiet):
+        with _progress(importer, _new(db, chosen), quiet):
             return importer.run(chosen)
     except KeyboardInterrupt:
         click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to go on", err=True)
         sys.exit(130)
+
+
+def _new(db: sqlite3.Connection, chosen: list[Transcript]) -> int:
+    """Bytes that were not read yet."""
+    return sum(max(each.size - load(db, each.path, each.session_id).offset, 0) for each in chosen)
 
 
 @contextmanager
@@ -128,10 +134,10 @@ def _progress(importer: Importer, size: int, quiet: bool) -> Iterator[None]:
         task = bar.add_task("", total=size)
         begun = time.perf_counter()
 
-        def step(moved: int, _records: int) -> None:
+        def step(moved: int) -> None:
             report = importer.report
             rate = report.records / max(time.perf_counter() - begun, 0.001)
-            bar.update(task, advance=moved, description=f"{report.files} files, {rate:,.0f} records/s")
+            bar.update(task, advance=moved, description=f"{report.records:,} records, {rate:,.0f}/s")
 
         importer.step = step
         yield

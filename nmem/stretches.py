@@ -1,0 +1,243 @@
+"""Transcripts -> sealed rows, a stretch at a time, without a database: the half of an import that can run elsewhere.
+
+Small imports read in this process; large ones in processes of their own, which get a Job on standard input and answer
+with Stretches. A reader process ends when its parent does, however that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from capture.event import Event, Project
+from capture.project import resolve
+from capture.seal import Sealed, seal
+from capture.transcript import mend, reader
+from capture.transcript.batches import batch, status
+from capture.transcript.cursor import Cursor, fingerprint
+from capture.transcript.reading import Reader, Source
+from capture.transcript.records import records
+from nmem.discover import Transcript, gemini_folder
+
+SIZE = 1_000
+"""Records between two commits."""
+_SETTLED = 600.0
+"""Seconds after which nobody writes to a file any more."""
+_ENDED = 1800.0
+_WORKTREES = "/.claude/worktrees/"
+_WAITING = 8
+"""Stretches that readers may be ahead of the writer."""
+
+
+@dataclass(slots=True)
+class Job:
+    """One file, the place to go on from, and the files whose records it may hold copies of."""
+
+    transcript: Transcript
+    cursor: Cursor
+    related: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Rows, and the place in the file that they reach. `error` stands alone: the file could not be read on."""
+
+    cursor: Cursor
+    rows: list[tuple[Sealed, tuple[str, ...]]] = field(default_factory=list)
+    moved: int = 0
+    records: int = 0
+    unreadable: int = 0
+    copied: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+
+
+class Stretcher:
+    """Reads files one after the other; remembers the projects of their folders."""
+
+    def __init__(self) -> None:
+        self._projects: dict[tuple[str, str], Project] = {}
+        self._known: set[tuple[str, str]] = set()
+
+    def read(self, job: Job) -> Iterator[Stretch]:
+        """The new stretches of one file; an error of the file system is the last of them."""
+        try:
+            yield from self._read(job)
+        except OSError as error:
+            yield Stretch(job.cursor, error=f"{job.transcript.path}: {error.strerror or error}")
+
+    def _read(self, job: Job) -> Iterator[Stretch]:
+        told, cursor = _reader(job), job.cursor
+        settled = time.time() - job.transcript.changed > _SETTLED
+        seen = _uuids(job.related)
+        out = Stretch(cursor)
+        events: list[Event] = []
+        at = cursor.offset
+        for start, end, record in records(job.transcript.path, cursor.offset, tail=settled):
+            if record is None:
+                out.unreadable += 1
+            elif record.get("uuid") in seen:
+                out.copied += 1
+            else:
+                events += told.feed(record, start)
+            at, out.records = end, out.records + 1
+            if out.records >= SIZE:
+                yield self._finished(out, told, events, at)
+                events, out = [], Stretch(cursor)
+        events += told.finish(settled)
+        out = self._finished(out, told, events, at)
+        out.skipped = told.skipped
+        if events or told.tokens_at:
+            out.rows.append((self._status(told, _newest(events) or told.tokens_at, over=True), ()))
+        yield out
+
+    def _finished(self, out: Stretch, told: Reader, events: list[Event], end: int) -> Stretch:
+        cursor = out.cursor
+        out.moved = end - cursor.offset
+        cursor.offset, cursor.head = told.resume_at(end), fingerprint(told.source.path)
+        cursor.session_id, cursor.state = told.source.session_id, json.dumps(told.state())
+        for event in events:
+            sealed = self._sealed(event)
+            if sealed is not None:
+                out.rows.append((sealed, mend.neighbours(event)))
+        if events:
+            out.rows.append((self._status(told, _newest(events), over=False), ()))
+        return out
+
+    def _sealed(self, event: Event) -> Sealed | None:
+        made = batch(event, self._project(_home(event.cwd), event.project_dir))
+        if made is None or not (made.prompts or made.observations):
+            return None
+        known = (made.session_id, made.cwd)
+        if known in self._known:
+            made.project = None
+        self._known.add(known)
+        return seal(made)
+
+    def _status(self, told: Reader, at: int, *, over: bool) -> Sealed:
+        made = status(told, at)
+        made.project = self._project(_home(made.cwd), told.source.cwd)
+        if over and not told.source.agent_id and time.time() - at / 1000 > _ENDED:
+            made.session["state"], made.session["ended_at"] = "ended", at
+        return seal(made)
+
+    def _project(self, cwd: str, root: str) -> Project:
+        """The project of a folder, which may be of another machine; each caller gets a copy of its own."""
+        found = self._projects.get((cwd, root))
+        if found is None:
+            found = self._projects[cwd, root] = resolve(cwd, root)
+            # a path of another system is one word to this one
+            found.name = found.name.rpartition("\\")[2] or found.name
+        return Project(found.key, found.name, found.root, found.remote, found.branch)
+
+
+def _reader(job: Job) -> Reader:
+    transcript = job.transcript
+    source = Source(transcript.client, transcript.path, transcript.session_id, _home(transcript.cwd))
+    source.agent_type = transcript.agent_type
+    if transcript.client == "gemini" and not source.cwd:
+        source.cwd = gemini_folder(transcript)
+    out = reader(source)
+    if job.cursor.state and job.cursor.offset:
+        out.restore(json.loads(job.cursor.state))
+    return out
+
+
+def _newest(events: list[Event]) -> int:
+    return max((event.at for event in events), default=0)
+
+
+def _uuids(paths: list[str]) -> set[object]:
+    """The ids of all records of some files."""
+    return {record["uuid"] for path in paths for _, _, record in records(path) if record and "uuid" in record}
+
+
+def _home(cwd: str) -> str:
+    """The folder of a session; one in a worktree that the client made, and that is gone, ran in its repository."""
+    home, mark, _ = cwd.partition(_WORKTREES)
+    return home if mark and not Path(cwd).exists() else cwd
+
+
+# -- in processes of their own
+
+
+def work() -> None:
+    """Answer each Job on standard input with its Stretches and None, until the input ends."""
+    stretcher = Stretcher()
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            job: Job = pickle.load(source)  # noqa: S301 - from our own parent, over a pipe
+        except EOFError:
+            return
+        try:
+            for stretch in stretcher.read(job):
+                pickle.dump(stretch, target, pickle.HIGHEST_PROTOCOL)
+                target.flush()
+            pickle.dump(None, target)
+            target.flush()
+        except BrokenPipeError:
+            os._exit(0)
+
+
+def read_all(jobs: Iterable[Job], workers: int) -> Iterator[Stretch]:
+    """The stretches of all jobs; each file's in order, files side by side when there are workers."""
+    if not workers:
+        stretcher = Stretcher()
+        for job in jobs:
+            yield from stretcher.read(job)
+        return
+    todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        todo.put(job)
+    done: queue.Queue[Stretch | None] = queue.Queue(_WAITING)
+    command = [sys.executable, "-c", "from nmem.stretches import work; work()"]
+    # a session of its own: Ctrl-C is for the writer, which then closes the pipes
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(workers)
+    ]
+    try:
+        for process in running:
+            threading.Thread(target=_serve, args=(process, todo, done), daemon=True).start()
+        ended = 0
+        while ended < workers:
+            stretch = done.get()
+            if stretch is None:
+                ended += 1
+            else:
+                yield stretch
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def _serve(process: subprocess.Popen[bytes], todo: queue.SimpleQueue[Job], done: queue.Queue[Stretch | None]) -> None:
+    """Give one process a job after the other and pass its answers on."""
+    source, target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
+    with source, target:
+        while True:
+            try:
+                job = todo.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
+                target.flush()
+                while (stretch := pickle.load(source)) is not None:  # noqa: S301 - from our own child
+                    done.put(stretch)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                done.put(Stretch(job.cursor, error=f"{job.transcript.path}: its reader ended; import it again"))
+                break
+    done.put(None)
