@@ -54,8 +54,8 @@ RESPONSES = {
     ),
     "Glob": words("filenames durationMs numFiles truncated totalMatches countIsComplete"),
     "Grep": words(
-        "mode filenames numFiles content numLines numMatches appliedLimit appliedOffset totalLines totalFiles durationMs"
-        " truncated"
+        "mode filenames numFiles content numLines numMatches appliedLimit appliedOffset totalLines totalFiles"
+        " durationMs truncated"
     ),
     "Agent": _AGENT,
     "Task": _AGENT,

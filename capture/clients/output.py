@@ -82,7 +82,10 @@ def _cut_runs(value: str, marker: str, start: int) -> str:
     parts: list[str] = []
     kept = 0
     while start >= 0:
-        end = _run_end(value, start + len(marker))
+        end = start + len(marker)
+        # most are words in a line of text: a space or a line's end is near
+        if value.find(" ", end, end + _LONG) < 0 and value.find("\n", end, end + _LONG) < 0:
+            end = _run_end(value, end)
         if end - start >= _LONG:
             head = start + len(marker) if marker.endswith(",") else start
             parts += [value[kept:head], "[base64]"]
