@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from capture.event import Project
 
-_TEXT = 20_000
+_TEXT = 24_000
 _JUDGED = frozenset(("build", "lint", "install"))
 
 
@@ -33,7 +33,7 @@ def describe(event: Event, project: Project) -> Observation:
         seen.metadata["background"] = True
     _facts(event, command, seen)
     seen.exit_code = exit_code(event)
-    seen.outcome = _settled(seen, command.masked, outcome(event, seen.exit_code))
+    seen.outcome = _settled(event, seen, command.masked)
     return seen
 
 
@@ -66,21 +66,33 @@ def _facts(event: Event, command: Command, seen: Observation) -> None:
             seen.metadata["tests"] = tests
 
 
-def _settled(seen: Observation, masked: bool, said: str) -> str:
+def _settled(event: Event, seen: Observation, masked: bool) -> str:
     """The outcome, where an ok may only mean that something after the command succeeded."""
+    said = outcome(event, seen.exit_code)
     if said == FAILED or (said == OK and not masked):
         return said
     kind = seen.obs_type
     if kind == "test":
-        return _tested(seen.metadata.get("tests"))
-    if kind == "git_commit":
-        return OK if _has(seen.metadata.get("commit"), "hash") else UNKNOWN
-    if kind == "git_push":
-        pushed = seen.metadata.get("push")
-        if _has(pushed, "rejected"):
-            return FAILED
-        return OK if _has(pushed, "range") or _has(pushed, "new_branch") or _has(pushed, "up_to_date") else UNKNOWN
-    return UNKNOWN if kind in _JUDGED else said
+        found = _tested(seen.metadata.get("tests"))
+    elif kind == "git_commit":
+        found = OK if _has(seen.metadata.get("commit"), "hash") else UNKNOWN
+    elif kind == "git_push":
+        found = _pushed(seen.metadata.get("push"))
+    elif kind in _JUDGED:
+        found = UNKNOWN
+    else:
+        return said
+    if found != UNKNOWN:
+        return found
+    from capture.closing_output import verdict
+
+    return verdict(event.output_text, seen.content)
+
+
+def _pushed(push: object) -> str:
+    if _has(push, "rejected"):
+        return FAILED
+    return OK if _has(push, "range") or _has(push, "new_branch") or _has(push, "up_to_date") else UNKNOWN
 
 
 def _tested(tests: object) -> str:

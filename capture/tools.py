@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from capture.event import Project
 
-_TEXT = 16_000  # characters handed on; the door to the store keeps fewer
+_TEXT = 24_000  # characters handed on; the door to the store keeps fewer
 
 
 def text(value: object) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -103,6 +105,17 @@ def test_a_quiet_commit_keeps_what_the_client_parsed() -> None:
         ("go test ./... | tail -3", "FAIL\ta\t0.1s", True, "failed"),
         ("make 2>&1 | tail", "error: none", True, "unknown"),
         ("make", "error: none", True, "ok"),
+        ("git commit -m x | cat", "nothing to commit, working tree clean", True, "failed"),
+        ("npx eslint . | tail -2", "✖ 3 problems (0 errors, 3 warnings)", True, "unknown"),
+        ("npx eslint . | tail -2", "✖ 3 problems (1 error, 2 warnings)", True, "failed"),
+        ("make 2>&1 | tail -2", "make: *** [all] Error 2", True, "failed"),
+        ("cargo build 2>&1 | tail -2", "    Finished `dev` profile in 1s", True, "ok"),
+        ("ruff check . | tail -1", "Found 3 errors.", True, "failed"),
+        ("ruff check . | tail -1", "All checks passed!", True, "ok"),
+        ("npm ci | tail -3", "found 0 vulnerabilities", True, "ok"),
+        ("pytest > log; echo exit: $?", "exit: 1", True, "failed"),
+        ("make > log 2>&1; echo $?", "0", True, "ok"),
+        ("make > log; echo $?; wc -l log", "12 log", True, "unknown"),
         ("make", "", None, "unknown"),
         ("git commit -m x | cat", "[main 1a2b3c4] x", True, "ok"),
         ("git commit -m x | cat", "", True, "unknown"),
@@ -213,7 +226,7 @@ def test_a_long_edit_is_short_and_its_long_lines_are_counted() -> None:
         ("todo", {"items": [{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"},
                             {"content": "c"}]}, "todo", "[x] a\n[>] b\n[ ] c"),
         ("skill", {"skill": "pdf:read", "args": "a.pdf"}, "skill", "pdf:read a.pdf"),
-        ("mcp", {"server": "db", "tool": "query", "arguments": {"sql": "select 1", "options": {"limit": 3}, "no": None}},
+        ("mcp", {"server": "db", "tool": "query", "arguments": {"sql": "select 1", "options": {"limit": 3}, "n": None}},
          "mcp_call", "db/query sql=select 1 options={limit=3}"),
         ("other", {"name": "x"}, "tool_other", "Nativeother name=x"),
         ("unheard-of", {}, "tool_other", "Nativeunheard-of"),
@@ -384,3 +397,16 @@ def test_public_payloads_become_rows_within_a_millisecond_each(shared: Path) -> 
     types = {one.obs_type for made in events for one in rows(made).observations}
     assert (time.perf_counter() - start) / len(events) < 0.001
     assert types <= OBS_TYPES
+
+
+def test_nothing_costly_is_imported_on_the_way() -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "import capture.extract, capture.shell_call, capture.tools, capture.diff, capture.git_output,"
+        " capture.test_output, capture.closing_output;"
+        "print(sorted({'re', 'json', 'shlex', 'dataclasses', 'typing', 'enum', 'pathlib', 'datetime', 'hashlib',"
+        " 'logging', 'difflib'} & set(sys.modules)))"
+    )
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, root], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -37,6 +37,10 @@ VITEST = """ FAIL  src/store.test.ts > store > loses nothing
 MOCHA = "  12 passing (30ms)\n  1 pending\n  2 failing\n"
 UNITTEST = "FAIL: test_x (tests.T.test_x)\nRan 10 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=3)"
 
+SUREFIRE = """[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s
+[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1
+"""
+
 RUNS = [
     (PYTEST, {"passed": 10, "failed": 1, "skipped": 2, "errors": 1,
               "failing": ["tests/test_a.py::test_one[a b]", "tests/test_b.py"]}),
@@ -60,8 +64,7 @@ RUNS = [
     ("10 runs, 20 assertions, 1 failures, 0 errors, 0 skips", {"passed": 9, "failed": 1}),
     ("OK (10 tests, 20 assertions)", {"passed": 10}),
     ("Tests: 10, Assertions: 20, Failures: 1.", {"passed": 9, "failed": 1}),
-    ("[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s\n"
-     "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 1",
+    (SUREFIRE,
      {"passed": 3, "failed": 1, "skipped": 1}),
     ("10 tests completed, 1 failed", {"passed": 9, "failed": 1}),
     ("Passed!  - Failed:     0, Passed:    10, Skipped:     0, Total:    10, Duration: 1 s",
