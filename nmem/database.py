@@ -1,0 +1,45 @@
+"""Opens the database for reading: never writes, never holds a read transaction open, never creates a file."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from capture.schema import MIGRATIONS
+from nmem.errors import NmemError, NoDatabase
+
+_BUSY_MS = 500
+
+
+def exists(path: str) -> bool:
+    """Whether something was recorded at this path."""
+    try:
+        return Path(path).stat().st_size > 0
+    except OSError:
+        return False
+
+
+def reader(path: str) -> sqlite3.Connection:
+    """A read-only connection in autocommit mode; its rows answer to names.
+
+    Raises NoDatabase when nothing is recorded yet, NmemError when the file cannot be read as a database of ours.
+    """
+    if not exists(path):
+        raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+    db = None
+    try:
+        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+        db.row_factory = sqlite3.Row
+        db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        db.execute("PRAGMA query_only=1")
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error as error:
+        if db is not None:
+            db.close()
+        raise NmemError(f"cannot read the database {path}: {error}; `nmem doctor` says more") from error
+    if version == len(MIGRATIONS):
+        return db
+    db.close()
+    if version == 0:
+        raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+    raise NmemError(f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem")

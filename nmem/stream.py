@@ -1,0 +1,155 @@
+"""The stream of a session: everything said and done, in order of time, addressed by keys.
+
+The cockpit keeps only keys and times (`Slots`); rows come in blocks of those keys. Pages are keyset pages: a session
+of a million rows costs as much to open as one of ten.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection, Row
+
+from nmem.views import StreamRow, metadata
+
+PAGE = 4000
+_TEXT = 400
+"""Characters of a row that a list can ever show."""
+
+
+@dataclass(slots=True)
+class Slots:
+    """Where rows are: times and keys of equal length, oldest first."""
+
+    at: array[int]
+    key: array[int]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> Slots:
+        """Slots from (at, key) pairs in any order."""
+        ordered = sorted(pairs)
+        return cls(array("q", (at for at, _ in ordered)), array("q", (key for _, key in ordered)))
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The newest ids seen: what comes later has higher ones, whatever its time."""
+
+    observation: int = 0
+    prompt: int = 0
+
+
+def marks(db: Connection) -> Marks:
+    """The newest ids now."""
+    row = db.execute("SELECT (SELECT max(id) FROM observations), (SELECT max(id) FROM prompts)").fetchone()
+    return Marks(row[0] or 0, row[1] or 0)
+
+
+def page(db: Connection, session_id: str, before: tuple[int, int] | None, query: Query, limit: int = PAGE) -> Slots:
+    """The newest `limit` slots before the slot (at, key), or of all."""
+    at, key = before or (2**62, 2**62)
+    found = []
+    for table, bit in (("prompts", 0), ("observations", 1)):
+        if table not in query.tables:
+            continue
+        # a row of the other table at the same time keeps its order by key
+        bound = (key - bit + 1) // 2 if before else 2**62
+        sql = (
+            f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND (at, id) < (?, ?)"  # noqa: S608
+            f" {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"
+        )
+        found += db.execute(sql, (session_id, at, bound, *query.values(table), limit)).fetchall()
+    newest = sorted((tuple(row) for row in found), reverse=True)[:limit]
+    return Slots.of(newest)
+
+
+def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
+    """The slots of rows stored after `seen`, late ones with an earlier time included."""
+    found = []
+    for table, bit, mark in (("prompts", 0, seen.prompt), ("observations", 1, seen.observation)):
+        if table not in query.tables:
+            continue
+        sql = f"SELECT at, id * 2 + {bit} FROM {table} WHERE id > ? AND session_id = ? {query.where(table)}"  # noqa: S608
+        found += db.execute(sql, (mark, session_id, *query.values(table))).fetchall()
+    return Slots.of(tuple(row) for row in found)
+
+
+_OBSERVATION = (
+    "SELECT id * 2 + 1 AS key, at, obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added,"
+    " lines_removed, repeats, agent_id, tool_name, metadata FROM observations WHERE id IN ({marks})"
+)
+_PROMPT = (
+    "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
+)
+
+
+def _said(row: Row) -> StreamRow:
+    return StreamRow(row["key"], row["at"], row["word"], row["content"], agent=bool(row["agent_id"]))
+
+
+def _done(row: Row) -> StreamRow:
+    return StreamRow(
+        row["key"], row["at"], row["word"], row["content"], row["file_path"] or "", row["outcome"], row["exit_code"],
+        row["duration_ms"], row["lines_added"], row["lines_removed"], row["repeats"], bool(row["agent_id"]),
+        row["tool_name"] or "", meta=metadata(row["metadata"]),
+    )  # fmt: skip
+
+
+def rows(db: Connection, keys: Sequence[int], *, whole: bool = False) -> dict[int, StreamRow]:
+    """The rows of at most a few hundred keys; their text is cut for a list unless `whole`."""
+    text = "content" if whole else f"substr(content, 1, {_TEXT}) AS content"
+    out: dict[int, StreamRow] = {}
+    for sql, bit, build in ((_PROMPT, 0, _said), (_OBSERVATION, 1, _done)):
+        ids = [key // 2 for key in keys if key % 2 == bit]
+        if ids:
+            found = db.execute(sql.format(text=text, marks=",".join("?" for _ in ids)), ids)
+            out.update((row["key"], build(row)) for row in found.fetchall())
+    return out
+
+
+class Query:
+    """A filter as typed: words that must occur, `!word` that must not, `type:test`, `is:failed`, `file:upload`."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text.strip()
+        self.terms = [_term(word) for word in self.text.split()]
+        said = all(kind in ("text", "type") for kind, _, _ in self.terms)
+        self.tables = ("prompts", "observations") if said else ("observations",)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def where(self, table: str) -> str:
+        """Conditions for a table, each with its bound values in `values`."""
+        return "".join(f" AND {'NOT ' if no else ''}({_CONDITIONS[table][kind]})" for kind, _, no in self.terms)
+
+    def values(self, table: str) -> list[str]:
+        """The values that `where` asks for."""
+        return [value for kind, value, _ in self.terms for _ in range(_CONDITIONS[table][kind].count("?"))]
+
+
+_CONDITIONS = {
+    "prompts": {
+        "text": "content LIKE ? ESCAPE '\\'",
+        "type": "source || '/' || kind LIKE ? ESCAPE '\\'",
+    },
+    "observations": {
+        "text": "content LIKE ? ESCAPE '\\' OR coalesce(file_path, '') LIKE ? ESCAPE '\\'",
+        "type": "obs_type LIKE ? ESCAPE '\\'",
+        "is": "outcome LIKE ? ESCAPE '\\'",
+        "file": "coalesce(file_path, '') LIKE ? ESCAPE '\\'",
+    },
+}
+
+
+def _term(word: str) -> tuple[str, str, bool]:
+    no, word = word.startswith("!") and len(word) > 1, word.removeprefix("!") or word
+    kind, colon, value = word.partition(":")
+    if not (colon and value and kind in ("type", "is", "file")):
+        kind, value = "text", word
+    escaped = value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return kind, f"%{escaped}%", no

@@ -1,0 +1,118 @@
+"""Text from outside, made fit for a terminal: no control reaches it, and widths are what they seem.
+
+`printable` gives one line; `lines` keeps line breaks. Widths are terminal cells, as the renderer counts them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+ELLIPSIS = "…"
+_MAX_MARKS = 2
+"""Combining marks kept on one character: more are a smear over the neighbouring lines."""
+
+
+class _Pictures(dict[int, str | int | None]):
+    """Translation table that decides on a character when it first meets it."""
+
+    def __missing__(self, code: int) -> str | int | None:
+        self[code] = picture = _picture(code)
+        return picture
+
+
+def _picture(code: int) -> str | int | None:
+    """What stands for one character: itself, a visible glyph, or nothing."""
+    if code < 0x20:
+        return {0x0A: "↵", 0x0D: None, 0x09: "→"}.get(code, chr(0x2400 + code))
+    if code == 0x7F:
+        return "␡"
+    if 0xFE00 <= code <= 0xFE0F or 0xE0000 <= code <= 0xE0FFF or code in (0x200D, 0x200C, 0xFEFF):
+        return None  # invisible joiners and selectors only make widths unpredictable
+    category = unicodedata.category(chr(code))
+    if category == "Cf":
+        return "‐" if code == 0xAD else "⍰"
+    if category in ("Zl", "Zp"):
+        return "↵"
+    if category in ("Cc", "Cs", "Cn"):
+        return "⍰"
+    return " " if category == "Zs" else code
+
+
+_PICTURES = _Pictures()
+
+
+def printable(text: str) -> str:
+    """One line that is safe to print: controls, escapes, bidi overrides and line breaks become visible glyphs."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").translate(_PICTURES)
+    return text if text.isascii() else _without_smears(text)
+
+
+def _without_smears(text: str) -> str:
+    """At most two combining marks on a character, none at the start."""
+    marks, out = _MAX_MARKS, []
+    for char in text:
+        if char > "\u02ff" and unicodedata.category(char) in ("Mn", "Me", "Mc"):
+            marks += 1
+            if marks > _MAX_MARKS:
+                continue
+        else:
+            marks = 0
+        out.append(char)
+    return "".join(out)
+
+
+def lines(text: str, limit: int = 2000) -> list[str]:
+    """The text's own lines, each printable, tabs as blanks; at most `limit` of them."""
+    rows = text.replace("\r\n", "\n").replace("\t", "    ").split("\n", limit)
+    return [printable(row) for row in rows[:limit]]
+
+
+def width(text: str) -> int:
+    """Cells that a printable text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def fit(text: str, cells: int) -> str:
+    """At most `cells` cells of a printable text; an ellipsis says that something was cut."""
+    if cells <= 0:
+        return ""
+    if width(text) <= cells:
+        return text
+    return _head(text, cells - 1).rstrip() + ELLIPSIS
+
+
+def fit_path(path: str, cells: int) -> str:
+    """At most `cells` cells of a path; its end says more than its beginning."""
+    if cells <= 0:
+        return ""
+    if width(path) <= cells:
+        return path
+    tail = _head(path[::-1], cells - 1)[::-1]
+    cut = tail.find("/")
+    if 0 < cut < len(tail) - 1:
+        tail = tail[cut:]
+    return ELLIPSIS + tail
+
+
+def pad(text: str, cells: int, *, right: bool = False) -> str:
+    """Exactly `cells` cells: cut or filled with blanks, at the left when `right`-aligned."""
+    text = fit(text, cells)
+    blanks = " " * max(0, cells - width(text))
+    return blanks + text if right else text + blanks
+
+
+def _head(text: str, cells: int) -> str:
+    """The longest beginning that fits."""
+    if text.isascii():
+        return text[:cells]
+    low, high = 0, min(len(text), cells * (_MAX_MARKS + 1))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if width(text[:middle]) <= cells else (low, middle - 1)
+    return text[:low]

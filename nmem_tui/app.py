@@ -1,0 +1,303 @@
+"""The cockpit: its screens, what they share, and how keys become actions."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.events import AppBlur, AppFocus
+from textual.screen import Screen
+
+from nmem.text import printable
+from nmem_tui import themes
+from nmem_tui.actions import BY_ID, EVERYWHERE, bindings
+from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
+from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
+from nmem_tui.paths import style
+from nmem_tui.screens.base import View
+from nmem_tui.widgets.bars import TABS
+
+if TYPE_CHECKING:
+    from nmem.views import SessionRow
+    from nmem_tui.watch import Watch
+
+MODES = tuple(mode for _, _, mode in TABS)
+
+
+def _now() -> Screen[None]:
+    from nmem_tui.screens.now import Now
+
+    return Now()
+
+
+def _health() -> Screen[None]:
+    from nmem_tui.screens.health import Health
+
+    return Health()
+
+
+def _palette() -> type[Any]:
+    from nmem_tui.palette import Actions
+
+    return Actions
+
+
+class Cockpit(App[None]):
+    """Runs beside a coding session; all it knows it reads from the database."""
+
+    TITLE = "nmem"
+    CSS_PATH: ClassVar[list[str | Path]] = [style(name) for name in ("base", "now", "health", "dialogs")]
+    MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {"now": _now, "health": _health}  # type: ignore[assignment]
+    DEFAULT_MODE = "now"
+    BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
+    COMMANDS = {_palette}  # noqa: RUF012 -- as the base class has it
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, db_path: str, *, project: str = "", theme: str = "", demo: bool = False, watch: bool = True,
+                 clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000, zone: tzinfo | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.db_path = db_path
+        self.project = project
+        self.clock = clock
+        self.zone = zone
+        self.demo = demo
+        self.chosen = ""
+        """The session that the person chose; empty: the cockpit follows the newest."""
+        self.before: list[str] = []
+        """Sessions shown before, newest last."""
+        self.session: SessionRow | None = None
+        self.generation = 0
+        self._watching = watch
+        self._watch: Watch | None = None
+        self._player: Any = None
+        self.animation_level = "none"
+        for own in themes.THEMES:
+            self.register_theme(own)
+        self.theme = themes.first(theme, no_color=self.no_color)
+        self.feed = Feed(db_path, self.post_message)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our variables, for themes that are not ours."""
+        return themes.FALLBACK
+
+    def on_mount(self) -> None:
+        """Everything that is not the first frame comes after it."""
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        if self.demo:
+            self._play()
+        self.run_worker(self.feed.run(), group="feed", exit_on_error=False)
+        if self._watching:
+            self.set_timer(1.0, self._watch_files)
+
+    # What the store and the files tell
+
+    @on(StoreChanged)
+    def pass_on(self, message: StoreChanged) -> None:
+        """Only the screen on top catches up; others do when they are shown."""
+        self.generation = message.generation
+        self._view().post_message(StoreChanged(message.generation))
+
+    @on(StoreGone)
+    def pass_on_loss(self, message: StoreGone) -> None:
+        """The database is not there or cannot be read."""
+        self._view().post_message(StoreGone(message.reason))
+
+    @on(FileChanged)
+    def tell_file(self, message: FileChanged) -> None:
+        """Config takes effect at once; a decision file is news."""
+        if message.kind == "config":
+            self._reload_config(message.path)
+        elif message.kind == "decision":
+            self.say(f"decision file changed: {Path(message.path).name}")
+        elif message.kind == "trouble":
+            self.say(message.path, severity="warning")
+
+    def _reload_config(self, path: str) -> None:
+        from nmem_tui.config import read_theme
+
+        theme, trouble = read_theme(path)
+        if trouble:
+            self.say(f"config not read: {trouble}", severity="warning")
+        elif theme and not self.no_color and themes.known(theme):
+            self.theme = themes.first(theme, no_color=False)
+
+    @on(AppBlur)
+    def look_less_often(self) -> None:
+        """The person looks elsewhere."""
+        self.feed.every = BLURRED_S
+
+    @on(AppFocus)
+    def look_often(self) -> None:
+        """The person looks here."""
+        self.feed.every = FOCUSED_S
+
+    def _watch_files(self) -> None:
+        from nmem_tui.watch import Watch
+
+        self._watch = Watch(self.db_path, self.post_message)
+        self._watch.follow(self.session)
+        self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        """Stop what runs in threads, and take the demo's files away."""
+        if self._watch is not None:
+            self._watch.stop()
+        if self._player is not None:
+            self._player.stop()
+        self.feed.close()
+
+    def _view(self) -> Screen[Any]:
+        """The numbered screen, also while a dialog is open over it."""
+        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
+
+    # Sessions
+
+    def shown(self, session: SessionRow) -> None:
+        """A screen shows this session now."""
+        self.session = session
+        if self._watch is not None:
+            self._watch.follow(session)
+
+    def choose(self, session_id: str | None) -> None:
+        """Show another session; an empty id follows the newest, None leaves things as they are."""
+        if session_id is None:
+            return
+        if self.session is not None and self.session.id != session_id:
+            self.before.append(self.session.id)
+        self.chosen = session_id
+        self._tell_choice()
+
+    def go_back(self) -> None:
+        """The session shown before; twice is back where one was."""
+        last = self.before.pop()
+        if self.session is not None:
+            self.before.append(self.session.id)
+        self.chosen = last
+        self._tell_choice()
+
+    def _tell_choice(self) -> None:
+        view = self._view()
+        if changed := getattr(view, "session_changed", None):
+            changed()
+
+    # The demo
+
+    def _play(self) -> None:
+        from nmem.demo.player import Player
+
+        self._player = Player(self.db_path)
+        self.run_worker(self._player.run, group="demo", thread=True, exit_on_error=False)
+
+    def may_demo(self) -> str | None:
+        """Only once."""
+        return "the demo is playing" if self.demo else None
+
+    def do_demo(self) -> None:
+        """Leave the real database alone and show a temporary one that fills up."""
+        from nmem.demo.player import temporary
+
+        self.demo, self.db_path = True, temporary()
+        self.feed.close()
+        self.feed.path = self.db_path
+        self.chosen, self.before, self.session = "", [], None
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+        for screen in self._all_views():
+            screen.tell_demo()
+        self._play()
+
+    def _all_views(self) -> Iterable[View]:
+        return [screen for stack in self._screen_stacks.values() for screen in stack if isinstance(screen, View)]
+
+    # Actions
+
+    def why_not(self, action_id: str) -> str | None:
+        """Why an action does not apply now; None when it does."""
+        action, view = BY_ID[action_id], self._view()
+        context = getattr(view, "CONTEXT", "")
+        if action.context not in (EVERYWHERE, context):
+            return f"only on the screen {action.context.capitalize()}"
+        for owner in (view, self):
+            if may := getattr(owner, f"may_{action_id}", None):
+                reason: str | None = may()
+                return reason
+        return None
+
+    def action_act(self, action_id: str) -> None:
+        """Carry an action out, or say why it does not apply."""
+        if reason := self.why_not(action_id):
+            self.say(reason, severity="warning")
+            return
+        owner = next(owner for owner in (self._view(), self) if hasattr(owner, f"do_{action_id}"))
+        getattr(owner, f"do_{action_id}")()
+
+    def do_help(self) -> None:
+        """Every key."""
+        from nmem_tui.screens.help import Help
+
+        self.push_screen(Help(getattr(self._view(), "CONTEXT", "")), self._run_later)
+
+    def _run_later(self, action_id: str | None) -> None:
+        if action_id:
+            self.call_later(self.action_act, action_id)
+
+    def do_palette(self) -> None:
+        """Any action by its name."""
+        self.action_command_palette()
+
+    def do_theme(self) -> None:
+        """Dark or light."""
+        self.theme = themes.other(self.theme)
+
+    def do_quit(self) -> None:
+        """Leave."""
+        self.exit()
+
+    def do_show_now(self) -> None:
+        """The screen Now."""
+        self.switch_mode("now")
+
+    def do_show_health(self) -> None:
+        """The screen Health."""
+        self.switch_mode("health")
+
+    def do_next_screen(self) -> None:
+        """The next numbered screen."""
+        self._step(1)
+
+    def do_previous_screen(self) -> None:
+        """The numbered screen before."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        self.switch_mode(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002
+        """None but our own."""
+        return ()
+
+    # Telling
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast; its text is data."""
+        self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
+
+    def copy_out(self, text: str) -> None:
+        """Put text on the clipboard of the person's terminal, and say how it went there."""
+        from nmem_tui.clipboard import osc52
+
+        sequence, how = osc52(text, os.environ)
+        if self._driver is not None:
+            self._driver.write(sequence)
+        self.say(f"{len(text)} characters sent to the clipboard by {how}")

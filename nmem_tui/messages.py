@@ -1,0 +1,58 @@
+"""What the parts of the cockpit tell each other. Workers post these; handlers alone change state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+
+@dataclass
+class StoreChanged(Message, bubble=False):
+    """Another process committed; one message stands for any number of commits."""
+
+    generation: int
+
+    def can_replace(self, message: Message) -> bool:
+        """A newer state makes a waiting one pointless."""
+        return isinstance(message, StoreChanged)
+
+
+@dataclass
+class StoreGone(Message, bubble=False):
+    """The database is not there, or cannot be read; `reason` is empty when nothing is recorded yet."""
+
+    reason: str
+
+
+@dataclass
+class FileChanged(Message, bubble=False):
+    """A watched file changed: `kind` is transcript, config or decision."""
+
+    kind: str
+    path: str
+
+
+@dataclass
+class Loaded(Message, bubble=False):
+    """A read is done: what was asked, and the answer."""
+
+    topic: str
+    ticket: int
+    value: object
+
+
+@dataclass
+class ReadFailed(Message, bubble=False):
+    """A read could not be done; `reason` is one line for the person."""
+
+    topic: str
+    ticket: int
+    reason: str
+
+
+@dataclass
+class SessionChosen(Message, bubble=False):
+    """The person wants to see this session; an empty id follows the newest one."""
+
+    session_id: str

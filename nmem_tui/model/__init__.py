@@ -1,0 +1,1 @@
+"""What the screens show, as text and tones; knows nothing of the terminal library."""

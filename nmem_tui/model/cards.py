@@ -1,0 +1,196 @@
+"""The cards of the Now screen: what the work is, whether it goes well, how full the window is."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from nmem.text import fit, fit_path, pad, printable, width
+from nmem.views import Effort, HotFile, NowView
+from nmem_tui.model.figures import age, ago, clock, filled, micro, several, tokens
+from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
+from nmem_tui.model.rows import word
+
+CLIENTS = {
+    "claude": "claude-code", "codex": "codex", "gemini": "gemini-cli", "cursor": "cursor", "copilot": "copilot-cli",
+    "droid": "droid", "opencode": "opencode",
+}  # fmt: skip
+_FRESH_MS = 30 * 60_000
+_DAY_MS = 86_400_000
+
+
+def state(view: NowView, at: int) -> tuple[str, str]:
+    """The session's state in a glyph and words, and its tone."""
+    row = view.session
+    quiet = at - row.last_at
+    if row.state == "ended":
+        return f"○ ended {ago(quiet)}", "quiet"
+    if quiet > _FRESH_MS:
+        return f"○ silent {age(quiet)}", "quiet"
+    if row.state == "working":
+        return f"● working {age(at - row.started_at)}", "good"
+    return f"◐ waits for you {age(quiet)}", "warn"
+
+
+def hooks(view: NowView, at: int) -> Line:
+    """Are the hooks alive, and was anything lost."""
+    seen = view.hooks
+    if view.session.origin != "hook":
+        alive: Line = [(f"hooks – ({view.session.origin})", "quiet")]
+    elif seen.last_at is None:
+        alive = [("hooks ? none ran", "warn")]
+    elif at - seen.last_at > _DAY_MS:
+        alive = [(f"hooks ? silent {age(at - seen.last_at)}", "warn")]
+    else:
+        alive = [(f"hooks ✓ {micro(seen.wall_us)}", "good")]
+    lost: Line = [(f"✗ {seen.lost} lost", "bad")] if seen.lost else [("0 lost", "quiet")]
+    waiting: Line = [(f"{seen.spooled} spooled", "warn")] if seen.spooled else []
+    return joined([alive, waiting, lost], "   ")
+
+
+def header(view: NowView, at: int, cells: int) -> Line:
+    """The one line on top: where, who, how long, and whether capture works."""
+    row = view.session
+    told, tone = state(view, at)
+    project: Line = [(printable(row.project) or "no project", "title")]
+    branch: Line = [(printable(row.branch), "accent")] if row.branch else []
+    client: Line = [(CLIENTS.get(row.client, printable(row.client)), "text")]
+    others: Line = [(f"+{several(view.live_elsewhere, 'other live session')}", "accent")] if view.live_elsewhere else []
+    right = hooks(view, at)
+    if cells < 120:
+        right = [span for span in right if span[1] != "quiet" or "lost" not in span[0]] if not view.hooks.lost else right
+        others = [(f"+{view.live_elsewhere} live", "accent")] if view.live_elsewhere else []
+    brand: list[tuple[int, Line]] = [(6, [("nmem ▸", "quiet")])] if cells >= 100 else []
+    parts = [*brand, (0, project), (2, branch), (3, client), (1, [(told, tone)]), (4, others)]
+    if cells >= 120 and row.model:
+        parts.insert(-1, (5, [(printable(row.model), "quiet")]))
+    room = cells - sum(width(text) for text, _ in right) - 4
+    return spread([(" ", "text"), *fitting([part for part in parts if part[1]], room)], [*right, (" ", "text")], cells)
+
+
+def effort(name: str, what: Effort, cells: int) -> Line:
+    """Looking against doing, as a bar with its words and counts."""
+    failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
+    if not what.investigate + what.execute:
+        return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
+    short = cells < 66
+    looking, doing = ("look", "do") if short else ("investigate", "execute")
+    figures = f"  {what.investigate} · {what.execute}"
+    room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
+    done = filled(what.investigate, what.investigate + what.execute, max(4, room))
+    bar: Line = [("▓" * done, "bar"), ("░" * (max(4, room) - done), "rest")]
+    return cut([(name, "quiet"), (f"{looking} ", "text"), *bar, (f" {doing}", "text"), (figures, "strong"), *failed], cells)
+
+
+def prompt(view: NowView, at: int, cells: int, rows: int) -> list[Line]:
+    """The prompt that is being worked on, and how the work divides."""
+    room = max(1, rows - 3)
+    if view.prompt:
+        said = wrap(printable(" ".join(view.prompt.split())), cells, room)
+        lines: list[Line] = [[(text, "strong")] for text in said]
+    else:
+        lines = [[("no prompt yet: the next one that you type shows here", "quiet")]]
+    lines += [[] for _ in range(room - len(lines))]
+    return [*lines, [], effort("this prompt  ", view.turn, cells), effort("session      ", view.total, cells)][: max(3, rows)]
+
+
+def prompt_title(view: NowView, at: int) -> str:
+    """The title of the prompt card."""
+    if view.prompt_at is None:
+        return "Prompt"
+    return f"Prompt {view.prompts} ─ {ago(at - view.prompt_at)}"
+
+
+def _hot(file: HotFile, top: int, cells: int) -> Line:
+    counts = f"r{file.reads} e{file.edits}"
+    failed = f" ✗{file.failures}" if file.failures else ""
+    bar_cells = max(4, min(10, cells // 5))
+    done = filled(file.weight, top, bar_cells)
+    room = cells - 13 - bar_cells - 2
+    return [
+        (pad(fit_path(printable(file.path), room), room) + "  ", "text"),
+        (pad(counts, 8), "quiet"), (pad(failed, 5), "bad"), ("▇" * done, "bar"), (" " * (bar_cells - done), "rest"),
+    ]  # fmt: skip
+
+
+def hot(view: NowView, cells: int, rows: int) -> list[Line]:
+    """The files that the session works on."""
+    if not view.hot:
+        return [[("no file read or changed yet", "quiet")]]
+    top = view.hot[0].weight
+    return [_hot(file, top, cells) for file in view.hot[:rows]]
+
+
+def window(view: NowView, at: int, cells: int) -> list[Line]:
+    """How full the model's context is."""
+    row = view.session
+    if row.context_tokens is None:
+        return [[("not known yet: the transcript tells it", "quiet")]]
+    if not row.context_window:
+        return [[(f"{tokens(row.context_tokens)} tokens", "strong"), ("  of an unknown window", "quiet")]]
+    share = row.context_tokens / row.context_window
+    tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "bar"
+    done = filled(share, 1, cells)
+    hint = "nearly full: it compacts soon" if share >= 0.9 else "three quarters full" if share >= 0.75 else ""
+    told: Line = [(f"{share:.0%}", "strong"), (f"  {tokens(row.context_tokens)} of {tokens(row.context_window)} tokens", "quiet")]
+    seen = f"as of {ago(at - row.context_at)}" if row.context_at else ""
+    return [[("█" * done, tone), ("░" * (cells - done), "rest")], told, [(hint or seen, "warn" if hint else "quiet")]]
+
+
+def window_short(view: NowView) -> Line:
+    """The window in a few words."""
+    row = view.session
+    if row.context_tokens is None:
+        return []
+    if not row.context_window:
+        return [("window ", "quiet"), (f"{tokens(row.context_tokens)} tokens", "text")]
+    share = row.context_tokens / row.context_window
+    tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "text"
+    return [("window ", "quiet"), (f"{share:.0%}", tone), (f" of {tokens(row.context_window)}", "quiet")]
+
+
+def failures(view: NowView, zone: tzinfo | None, cells: int, rows: int) -> list[Line]:
+    """What failed last, and whether the same thing succeeded since."""
+    if not view.failures:
+        return [[("✓ nothing has failed in this session", "quiet")]]
+    out: list[Line] = []
+    for item in view.failures[:rows]:
+        name, _ = word(item.obs_type)
+        end = "✓ mended" if item.mended else f"✗ {item.detail}"
+        text = printable(" ".join((item.content or item.path).split()))
+        room = cells - width(end) - 2
+        left = fit(f"{clock(item.at, zone)[:5]} {name} {text}", room)
+        out.append([(pad(left, room + 2), "quiet" if item.mended else "text"), (end, "good" if item.mended else "bad")])
+    return out
+
+
+def failures_title(view: NowView) -> str:
+    """The title of the failures card."""
+    still = sum(not item.mended for item in view.failures)
+    return f"Failures ─ {view.total.failed} in all, {still} of the last {len(view.failures)} open" if view.failures else "Failures"
+
+
+def narrow(view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int) -> list[Line]:
+    """All cards in their first lines, for a screen of one column."""
+    said = printable(" ".join(view.prompt.split())) or "no prompt yet: the next one that you type shows here"
+    when: Line = [(age(at - view.prompt_at), "quiet")] if view.prompt_at is not None else []
+    lines = [spread([(said, "strong" if view.prompt else "quiet")], when, cells), effort("", view.turn, cells)]
+    still = [item for item in view.failures if not item.mended]
+    if still:
+        lines += [[("✗ ", "bad"), *line] for line in failures(view, zone, cells - 2, 1)] if len(still) else []
+    gauge = window_short(view)
+    room = cells - sum(width(text) for text, _ in gauge) - (3 if gauge else 0)
+    lines.append(spread(_hot_short(view, room), gauge, cells))
+    if rows > len(lines) + 1 and view.hot:
+        lines += hot(view, cells, min(5, rows - len(lines)))
+    return lines[:rows]
+
+
+def _hot_short(view: NowView, cells: int) -> Line:
+    if not view.hot:
+        return [("no file touched yet", "quiet")]
+    parts: list[tuple[int, Line]] = []
+    for rank, file in enumerate(view.hot[:3]):
+        failed: Line = [(f" ✗{file.failures}", "bad")] if file.failures else []
+        name = printable(file.path).rpartition("/")[2]
+        parts.append((rank, [(fit(name, 28), "text"), (f" r{file.reads} e{file.edits}", "quiet"), *failed]))
+    return [("hot ", "quiet"), *fitting(parts, cells - 4, " · ")]

@@ -1,0 +1,36 @@
+"""What a screen says when there is nothing to show: what this is, why it is empty, the exact next command."""
+
+from __future__ import annotations
+
+from nmem_tui.model.line import Line
+
+_TEXT: tuple[tuple[str, str, str], ...] = (
+    ("Nothing is recorded yet", "", "title"),
+    ("", "", ""),
+    ("nmem keeps what your coding sessions do: prompts, tool calls, failures.", "", "text"),
+    ("This screen shows the running session live, beside it in another pane.", "", "text"),
+    ("", "", ""),
+    ("nmem init", "connect it to Claude Code, Codex, Gemini CLI ...", "key"),
+    ("nmem import", "or load the sessions that you already had", "key"),
+    ("", "", ""),
+    ("Then work as usual: the first event brings this screen to life by itself.", "", "quiet"),
+    ("", "", ""),
+    ("D", "watch a recorded session first, in a temporary database", "key"),
+    ("?", "every key", "key"),
+    ("q", "leave", "key"),
+)
+
+
+def nothing(cells: int, rows: int, project: str = "") -> list[Line]:
+    """The empty database's screen, in the middle of the room there is."""
+    indent = " " * max(1, (cells - 74) // 2)
+    lines: list[Line] = []
+    for first, second, tone in _TEXT:
+        if second:
+            lines.append([(indent, "text"), (f" {first} ", "key"), (" " * (13 - len(first)), "text"), (second, "text")])
+        else:
+            lines.append([(indent, "text"), (first, tone or "text")])
+    if project:
+        lines[0].append((f" in the project {project}", "title"))
+    top: list[Line] = [[] for _ in range(max(0, (rows - len(lines)) // 3))] if rows < 90 else []
+    return top + lines

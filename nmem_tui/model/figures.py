@@ -1,0 +1,106 @@
+"""Figures as people read them: ages, durations, tokens, sizes, bars and sparklines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def age(ms: int) -> str:
+    """How long: `now`, `40 s`, `14 m`, `3 h`, `5 d`."""
+    seconds = max(0, ms) // 1000
+    if seconds < 5:
+        return "now"
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def ago(ms: int) -> str:
+    """How long since: `now`, `14 m ago`."""
+    text = age(ms)
+    return text if text == "now" else f"{text} ago"
+
+
+def clock(at: int, zone: tzinfo | None) -> str:
+    """The time of day."""
+    try:
+        return datetime.fromtimestamp(at / 1000, zone).strftime("%H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "--:--:--"
+
+
+def day(at: int, zone: tzinfo | None) -> str:
+    """Day and time."""
+    try:
+        return datetime.fromtimestamp(at / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "unknown"
+
+
+def duration(ms: int | None) -> str:
+    """How long something took: `40 ms`, `2.1 s`, `3.5 m`; nothing when unknown."""
+    if ms is None or ms < 0:
+        return ""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms / 60_000:.1f} m" if ms < 3_600_000 else f"{ms / 3_600_000:.1f} h"
+
+
+def micro(us: float | None) -> str:
+    """Microseconds as milliseconds."""
+    if us is None:
+        return "–"
+    return f"{us / 1000:.0f} ms" if us >= 10_000 else f"{us / 1000:.1f} ms"
+
+
+def count(number: int) -> str:
+    """A count: `950`, `12.4 k`, `1.20 M`."""
+    if number < 10_000:
+        return str(number)
+    return f"{number / 1000:.1f} k" if number < 1_000_000 else f"{number / 1_000_000:.2f} M"
+
+
+def tokens(number: int) -> str:
+    """Tokens: `950`, `82 k`, `1.2 M`."""
+    if number < 1000:
+        return str(number)
+    return f"{number / 1000:.0f} k" if number < 1_000_000 else f"{number / 1_000_000:.1f} M"
+
+
+def size(octets: int) -> str:
+    """Bytes: `812 B`, `64 kB`, `3.2 MB`."""
+    value = float(octets)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def several(number: int, one: str, many: str = "") -> str:
+    """A number with its word."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def filled(part: float, whole: float, cells: int) -> int:
+    """How many of `cells` cells a share fills: something is never nothing, nor everything."""
+    if whole <= 0 or part <= 0:
+        return 0
+    if part >= whole:
+        return cells
+    return min(max(1, round(cells * part / whole)), max(1, cells - 1))
+
+
+def spark(values: Sequence[float], cells: int) -> str:
+    """The newest `cells` values as blocks; the highest is a full one."""
+    shown = list(values)[-cells:]
+    top = max(shown, default=0)
+    if top <= 0:
+        return _BLOCKS[0] * len(shown)
+    return "".join(_BLOCKS[min(7, max(0, round(7 * value / top)))] for value in shown)

@@ -1,0 +1,87 @@
+"""A line of text in tones: the form in which everything is drawn.
+
+A span is (text, tone); a tone is a word of `TONES`, to which a style sheet gives a look. All text is printable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nmem.text import fit, width
+
+Span = tuple[str, str]
+Line = list[Span]
+
+TONES = frozenset(
+    "text strong quiet accent good bad warn user agent change run look bar rest line cursor title tab key".split()
+)
+
+
+def length(line: Line) -> int:
+    """Cells that a line takes."""
+    return sum(width(text) for text, _ in line)
+
+
+def cut(line: Line, cells: int) -> Line:
+    """At most `cells` cells of a line."""
+    out: Line = []
+    for text, tone in line:
+        room = cells
+        cells -= width(text)
+        if cells >= 0:
+            out.append((text, tone))
+            continue
+        out.append((fit(text, room), tone))
+        break
+    return out
+
+
+def spread(left: Line, right: Line, cells: int) -> Line:
+    """`left` and `right` at the two ends of `cells` cells; the left one gives way."""
+    room = cells - length(right) - (1 if right else 0)
+    if room < 8:
+        return cut(left, cells)
+    left = cut(left, room)
+    return [*left, (" " * (cells - length(left) - length(right)), "text"), *right]
+
+
+def joined(parts: Iterable[Line], between: str = "  ") -> Line:
+    """Lines side by side."""
+    out: Line = []
+    for part in parts:
+        if part:
+            out += [(between, "quiet"), *part] if out else part
+    return out
+
+
+def fitting(parts: list[tuple[int, Line]], cells: int, between: str = "  ") -> Line:
+    """As many whole parts as fit, in their order; the lowest rank (first number) goes last."""
+    kept = sorted(range(len(parts)), key=lambda place: parts[place][0])
+    while len(kept) > 1:
+        line = joined((parts[place][1] for place in sorted(kept)), between)
+        if length(line) <= cells:
+            return line
+        kept.pop()
+    return cut(parts[kept[0]][1], cells) if kept else []
+
+
+def wrap(text: str, cells: int, limit: int) -> list[str]:
+    """A printable text over at most `limit` lines, broken at blanks; an ellipsis ends what was cut."""
+    out: list[str] = []
+    for word in text.split():
+        if out and width(out[-1]) + 1 + width(word) <= cells:
+            out[-1] += " " + word
+        else:
+            out.append(word)
+        if len(out) > limit:
+            break
+    cut_off = len(out) > limit
+    out = out[:limit]
+    if cut_off:
+        out[-1] = fit(out[-1], cells - 1).removesuffix("…") + "…"
+    return [fit(row, cells) for row in out]
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The lines as text."""
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)

@@ -1,0 +1,87 @@
+"""A row of the stream, drawn: time, what it was, on what, how much, how long, and how it went."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from nmem.text import fit, fit_path, pad, printable, width
+from nmem.views import StreamRow, outcome_words
+from nmem_tui.model.figures import clock, duration
+from nmem_tui.model.line import Line
+
+WORDS: dict[str, tuple[str, str]] = {
+    "user/prompt": ("you", "user"), "user/late": ("you", "user"), "user/command": ("you", "user"),
+    "agent/thinking": ("think", "agent"), "agent/closing": ("agent", "agent"), "agent/summary": ("summary", "agent"),
+    "agent/subagent": ("helper", "agent"), "machine/notification": ("notice", "quiet"),
+    "file_read": ("read", "look"), "search": ("search", "look"), "web_fetch": ("fetch", "look"),
+    "web_search": ("web", "look"), "file_write": ("write", "change"), "file_edit": ("edit", "change"),
+    "command": ("run", "run"), "test": ("test", "run"), "build": ("build", "run"), "lint": ("lint", "run"),
+    "install": ("install", "run"), "git_commit": ("commit", "change"), "git_push": ("push", "change"),
+    "git_other": ("git", "run"), "github": ("github", "run"), "task_spawn": ("spawn", "agent"),
+    "skill": ("skill", "agent"), "mcp_call": ("mcp", "run"), "question": ("ask", "agent"), "plan": ("plan", "agent"),
+    "todo": ("todo", "quiet"), "session_start": ("start", "quiet"), "session_resume": ("resume", "quiet"),
+    "session_clear": ("clear", "quiet"), "session_compact": ("compact", "quiet"), "marker": ("mark", "accent"),
+    "tool_other": ("tool", "look"),
+}  # fmt: skip
+"""Stored word -> (word on screen, its tone)."""
+_FILES = frozenset(("file_read", "file_write", "file_edit"))
+_UNMEASURED = frozenset(("session_start", "session_resume", "session_clear", "session_compact", "marker", "todo"))
+
+
+def word(stored: str) -> tuple[str, str]:
+    """The word for a row's kind, and its tone."""
+    return WORDS.get(stored) or (printable(stored.rpartition("/")[2])[:7], "look")
+
+
+def outcome(row: StreamRow) -> tuple[str, str]:
+    """How it went: a glyph and a word, and its tone."""
+    if row.outcome == "failed":
+        return f"✗ {outcome_words('failed', row.exit_code, row.meta)}", "bad"
+    if row.outcome == "ok":
+        return f"✓ {outcome_words('ok', None, row.meta)}", "good"
+    return ("", "quiet") if not row.outcome or row.word in _UNMEASURED else ("· unsure", "quiet")
+
+
+def change(row: StreamRow) -> str:
+    """Lines added and removed."""
+    parts = [f"+{row.added}" if row.added else "", f"−{row.removed}" if row.removed else ""]
+    return " ".join(part for part in parts if part)
+
+
+def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
+    """The row in exactly `cells` cells."""
+    name, tone = word(row.word)
+    roomy = cells >= 100
+    how, how_tone = outcome(row)
+    end_cells = 12 if roomy else 10
+    line: Line = [(f" {clock(row.at, zone)} ", "quiet"), (pad(name, 7) + " ", tone)]
+    room = cells - 18
+    if not row.outcome:
+        return [*line, (pad(_said(row), room), "strong" if tone == "user" else "text" if tone == "agent" else "quiet")]
+    took = duration(row.duration_ms)
+    middle = f"{pad(change(row), 9, right=True)} {pad(took, 7, right=True)}" if roomy else _tight(row, took)
+    room -= width(middle) + end_cells + 3
+    look = "quiet" if row.word in _UNMEASURED or tone == "look" else "text"
+    line += [(pad(_what(row, room), room), look), (f" {middle}  ", "quiet")]
+    return [*line, (pad(how, end_cells), how_tone)]
+
+
+def _tight(row: StreamRow, took: str) -> str:
+    """The one figure there is room for: what changed, else how long it took."""
+    return pad(change(row) or took, 8, right=True)
+
+
+def _said(row: StreamRow) -> str:
+    text = printable(" ".join(row.text.split()))
+    return f"late: {text}" if row.word == "user/late" else text
+
+
+def _what(row: StreamRow, room: int) -> str:
+    """Path, command or words of an observation; with how often it was repeated."""
+    more = f" ×{row.repeats + 1}" if row.repeats else ""
+    more += " ⤷helper" if row.agent else ""
+    room -= width(more)
+    if row.path and row.word in _FILES:
+        return fit_path(printable(row.path), room) + more
+    text = printable(" ".join(row.text.split())) or printable(row.path) or "–"
+    return fit(text, room) + more

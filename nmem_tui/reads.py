@@ -1,0 +1,75 @@
+"""Reads the database off the event loop: thread workers that post what they read and touch no widget.
+
+One read a topic runs at a time; a newer wish waits and replaces an older waiting one. A result that was overtaken by
+`forget` is dropped. This is the cockpit's worker boundary: whatever goes wrong in a read becomes one line on screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sqlite3 import Connection
+from typing import Any
+
+from textual.dom import DOMNode
+
+from nmem import database
+from nmem.errors import NmemError, NoDatabase
+from nmem_tui.messages import Loaded, ReadFailed
+
+Work = Callable[[Connection], Any]
+Then = Callable[[Any], None]
+
+
+class Reads:
+    """The reads of one screen."""
+
+    def __init__(self, owner: DOMNode, path: Callable[[], str]) -> None:
+        self._owner = owner
+        self._path = path
+        self._ticket = 0
+        self._running: dict[str, tuple[int, Then]] = {}
+        self._waiting: dict[str, tuple[Work, Then]] = {}
+
+    def ask(self, topic: str, work: Work, then: Then) -> None:
+        """Do `work` with a connection in a thread, then call `then` with the answer on the event loop."""
+        if topic in self._running:
+            self._waiting[topic] = (work, then)
+            return
+        self._ticket += 1
+        ticket, path = self._ticket, self._path()
+        self._running[topic] = (ticket, then)
+        self._owner.run_worker(
+            lambda: self._read(topic, ticket, path, work), group=topic, thread=True, exit_on_error=False
+        )
+
+    def _read(self, topic: str, ticket: int, path: str, work: Work) -> None:
+        message: Loaded | ReadFailed
+        try:
+            db = database.reader(path)
+            try:
+                message = Loaded(topic, ticket, work(db))
+            finally:
+                db.close()
+        except NoDatabase:
+            message = ReadFailed(topic, ticket, "")
+        except NmemError as error:
+            message = ReadFailed(topic, ticket, str(error))
+        except Exception as error:  # noqa: BLE001 -- the worker boundary: a failed read must not end the cockpit
+            message = ReadFailed(topic, ticket, f"{topic}: {type(error).__name__}: {error}")
+        self._owner.post_message(message)
+
+    def forget(self, *topics: str) -> None:
+        """Ignore what is under way for these topics."""
+        for topic in topics:
+            self._running.pop(topic, None)
+            self._waiting.pop(topic, None)
+
+    def done(self, message: Loaded | ReadFailed) -> Then | None:
+        """Who wants this answer, if anybody still does; starts the read that waited for it."""
+        ticket, then = self._running.get(message.topic, (0, None))
+        if ticket != message.ticket:
+            return None
+        del self._running[message.topic]
+        if waiting := self._waiting.pop(message.topic, None):
+            self.ask(message.topic, *waiting)
+        return then

@@ -1,0 +1,137 @@
+"""What every screen of the cockpit has: header, tabs, a body, the key bar, reads, and an error told in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+
+from nmem.text import printable
+from nmem_tui.actions import bindings
+from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
+from nmem_tui.model.line import Line, wrap
+from nmem_tui.reads import Reads
+from nmem_tui.widgets.bars import Header, KeyBar, Tabs
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.tones import COMPONENTS
+
+if TYPE_CHECKING:
+    from nmem_tui.app import Cockpit
+
+DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
+
+
+class View(Screen[None]):
+    """One of the numbered screens."""
+
+    CONTEXT: ClassVar[str]
+    COMPONENT_CLASSES = set(COMPONENTS)
+    BINDINGS: ClassVar[list[Binding]] = []  # type: ignore[assignment]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
+
+    header = getters.query_one(Header)
+    notice = getters.query_one("#notice", Panel)
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        """Each screen gets the bindings of its context."""
+        cls.BINDINGS = bindings(cls.CONTEXT)
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = Reads(self, lambda: self.cockpit.db_path)
+        self.seen = -1
+        """The generation of the store that this screen shows."""
+
+    @property
+    def cockpit(self) -> Cockpit:
+        """The app, by its own type."""
+        from nmem_tui.app import Cockpit
+
+        app = self.app
+        assert isinstance(app, Cockpit)
+        return app
+
+    def compose(self) -> ComposeResult:
+        """Bars around the body."""
+        yield Panel(id="banner")
+        yield Header()
+        yield Tabs(self.CONTEXT)
+        yield Panel(id="notice")
+        yield from self.body()
+        yield KeyBar(self.CONTEXT)
+
+    def body(self) -> ComposeResult:
+        """What is between the tabs and the key bar."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Start with what there is."""
+        self.tell_demo()
+        self.refresh_data()
+
+    def tell_demo(self) -> None:
+        """A banner while the demo plays."""
+        self.query_one("#banner", Panel).show(lambda cells, _rows: [_banner(cells)])
+        self.set_class(self.cockpit.demo, "-demo")
+
+    def refresh_data(self) -> None:
+        """Read again what the screen shows."""
+        raise NotImplementedError
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what was committed while another screen was shown."""
+        if self.seen not in (-1, self.cockpit.generation):
+            self.refresh_data()
+
+    @on(StoreChanged)
+    def catch_up(self, message: StoreChanged) -> None:
+        """Another process committed."""
+        self.seen = message.generation
+        self.refresh_data()
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """Give an answer to who asked."""
+        if then := self.reads.done(message):
+            self.remove_class("-error")
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell_failure(self, message: ReadFailed) -> None:
+        """Say in place what could not be read."""
+        if self.reads.done(message):
+            self.lost(message.reason)
+
+    @on(StoreGone)
+    def tell_gone(self, message: StoreGone) -> None:
+        """The database went away, or never was."""
+        self.lost(message.reason)
+
+    def lost(self, reason: str) -> None:
+        """Show that nothing is recorded (no reason), or the reason why it cannot be read."""
+        if not reason:
+            self.nothing_yet()
+            return
+        told = printable(reason)
+        self.notice.show(lambda cells, _rows: _trouble(told, cells))
+        self.add_class("-error")
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded."""
+
+
+def _banner(cells: int) -> Line:
+    from nmem.text import pad
+
+    return [(" DEMO ", "key"), (pad(f" {DEMO_BANNER}", max(0, cells - 6)), "warn")]
+
+
+def _trouble(reason: str, cells: int) -> list[Line]:
+    first, *rest = wrap(reason, cells - 4, 3)
+    lines: list[Line] = [[(" ✗ ", "bad"), (first, "text")], *([("   ", "text"), (row, "text")] for row in rest)]
+    return [*lines, [("   what is below may be old; this is tried again by itself", "quiet")]]

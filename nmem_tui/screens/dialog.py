@@ -1,0 +1,113 @@
+"""A list over the screen with a filter on top: type to narrow, arrows or ctrl+n/p to move, enter takes, esc leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from nmem_tui.model.line import Line, cut
+from nmem_tui.widgets.tones import COMPONENTS, content
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of the list, the words that find it, and what choosing it gives (None: it cannot be chosen)."""
+
+    line: Line
+    words: str
+    value: str | None
+
+
+class Dialog(ModalScreen[str | None]):
+    """Choose one of a list by typing."""
+
+    COMPONENT_CLASSES = set(COMPONENTS)
+    TITLE_TEXT: ClassVar[str]
+    HINT: ClassVar[str] = " enter takes · esc leaves "
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("escape", "leave", show=False),
+        Binding("down,ctrl+n,ctrl+j", "step(1)", show=False, priority=True),
+        Binding("up,ctrl+k", "step(-1)", show=False, priority=True),
+        Binding("pagedown,ctrl+d", "step(10)", show=False, priority=True),
+        Binding("pageup,ctrl+u", "step(-10)", show=False, priority=True),
+    ]
+
+    field = getters.query_one(Input)
+    choices_list = getters.query_one(OptionList)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices: list[Choice] = []
+        self._shown: list[Choice] = []
+
+    def compose(self) -> ComposeResult:
+        """A box with the filter and the list."""
+        with Vertical(id="dialog") as box:
+            box.border_title = Content(f" {self.TITLE_TEXT} ")
+            box.border_subtitle = Content(self.HINT)
+            field = Input(placeholder="type to filter", compact=True)
+            field.cursor_blink = False
+            yield field
+            options = OptionList(compact=True, markup=False)
+            options.can_focus = False
+            yield options
+
+    def on_mount(self) -> None:
+        """The filter has the keyboard."""
+        self.field.focus()
+
+    def offer(self, choices: list[Choice]) -> None:
+        """These are the choices."""
+        self.choices = choices
+        self.narrow()
+
+    @on(Input.Changed)
+    def narrow(self) -> None:
+        """Only the choices that have every word."""
+        words = self.field.value.lower().split()
+        self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
+        cells = self.choices_list.scrollable_content_region.width or self.app.size.width
+        self.choices_list.clear_options()
+        self.choices_list.add_options(
+            Option(content([cut(item.line, cells - 2)]), disabled=item.value is None) for item in self._shown
+        )
+        first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
+        self.choices_list.highlighted = first
+
+    def on_resize(self) -> None:
+        """The lines are cut to the room there is."""
+        self.narrow()
+
+    def action_step(self, by: int) -> None:
+        """Move the highlight over the lines that can be taken."""
+        able = [place for place, item in enumerate(self._shown) if item.value is not None]
+        if not able:
+            return
+        here = self.choices_list.highlighted
+        at = able.index(here) if here in able else 0
+        self.choices_list.highlighted = able[max(0, min(at + by, len(able) - 1))]
+
+    @on(Input.Submitted)
+    def take(self) -> None:
+        """Give back the highlighted one."""
+        place = self.choices_list.highlighted
+        if place is not None and place < len(self._shown):
+            self.dismiss(self._shown[place].value)
+
+    @on(OptionList.OptionSelected)
+    def take_clicked(self, event: OptionList.OptionSelected) -> None:
+        """A click takes."""
+        self.dismiss(self._shown[event.option_index].value)
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)

@@ -1,0 +1,111 @@
+"""Watches files, in a thread of its own, started after the first frame: transcript, config, decision folders.
+
+A transcript that grew is caught up with at once, so that thinking and late prompts appear while the turn still runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capture import paths
+from nmem_tui.messages import FileChanged
+
+if TYPE_CHECKING:
+    from nmem.views import SessionRow
+
+DECISIONS = ("docs/decisions", "docs/adr", "docs/adrs", "decisions", "adr", ".adr")
+"""Folders of a project that commonly hold its decisions."""
+_STEP_MS = 200
+_WAIT_MS = 2000
+
+
+class Watch:
+    """The files that belong to the session on screen."""
+
+    def __init__(self, db_path: str, post: Callable[[FileChanged], object]) -> None:
+        self._db_path = db_path
+        self._post = post
+        self._session: SessionRow | None = None
+        self._config = paths.config()
+        self._moved = threading.Event()
+        self._stopped = threading.Event()
+        self._told: str = ""
+
+    def follow(self, session: SessionRow | None) -> None:
+        """Watch this session's files from now on."""
+        if session is not None and (self._session is None or session.id != self._session.id):
+            self._session = session
+            self._moved.set()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopped.set()
+        self._moved.set()
+
+    def folders(self) -> set[str]:
+        """The folders to watch; a file is watched through its folder, so that it may be replaced or not exist yet."""
+        found = {str(Path(self._config).parent)}
+        if self._session is not None:
+            if self._session.transcript_path:
+                found.add(str(Path(self._session.transcript_path).parent))
+            if self._session.root:
+                found.update(str(Path(self._session.root) / name) for name in DECISIONS)
+        return {folder for folder in found if Path(folder).is_dir()}
+
+    def run(self) -> None:
+        """Watch until stopped."""
+        from watchfiles import watch
+
+        while not self._stopped.is_set():
+            self._moved.clear()
+            self._catch_up()
+            folders = self.folders()
+            if not folders:
+                self._moved.wait(_WAIT_MS / 1000)
+                continue
+            self._watch(watch, folders)
+
+    def _watch(self, watch: Callable[..., object], folders: set[str]) -> None:
+        changes = watch(
+            *folders, stop_event=self._moved, step=_STEP_MS, debounce=_STEP_MS, rust_timeout=_WAIT_MS,
+            recursive=False, watch_filter=None, raise_interrupt=False, ignore_permission_denied=True,
+        )  # fmt: skip
+        for batch in changes:  # type: ignore[attr-defined]
+            for path in {str(path) for _, path in batch}:
+                self._tell(path)
+
+    def _tell(self, path: str) -> None:
+        if path == self._config:
+            self._post(FileChanged("config", path))
+        elif self._session is not None and path == self._session.transcript_path:
+            self._catch_up()
+        elif path.endswith((".md", ".markdown")) and str(Path(path).parent) in self.folders():
+            self._post(FileChanged("decision", path))
+
+    def _catch_up(self) -> None:
+        """Store what the transcript has that no hook told of; the feed then sees the commit."""
+        session = self._session
+        if session is None or not session.transcript_path or session.state == "ended":
+            return
+        from capture import store, transcript
+
+        try:
+            db = store.connect(self._db_path)
+            try:
+                transcript.catch_up(db, session.client, session.transcript_path, session.id)
+            finally:
+                db.close()
+        except FileNotFoundError:
+            return
+        except (sqlite3.Error, OSError, KeyError, ValueError) as error:
+            self._trouble(f"the transcript could not be read: {error}")
+
+    def _trouble(self, text: str) -> None:
+        """Say it once."""
+        if text != self._told:
+            self._told = text
+            self._post(FileChanged("trouble", text))

@@ -1,0 +1,106 @@
+"""The one-line bars: header, tabs, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.content import Content
+from textual.events import Click
+from textual.widget import Widget
+
+from nmem.text import width
+from nmem_tui.actions import Action, bar
+from nmem_tui.model.line import Line, length
+from nmem_tui.widgets.tones import content
+
+TABS = (("1", "Now", "now"), ("8", "Health", "health"))
+"""Key, name and mode of each screen."""
+
+
+class Bar(Widget):
+    """One line; some stretches of it run an action when clicked."""
+
+    DEFAULT_CSS = "Bar { height: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.spots: list[tuple[int, int, str]] = []
+        """Clickable cells [from, to) and the action they run."""
+
+    def line(self, cells: int) -> Line:
+        """What the bar says in so many cells."""
+        raise NotImplementedError
+
+    def render(self) -> Content:
+        """The line as it is now."""
+        return content([self.line(self.size.width)])
+
+    async def on_click(self, event: Click) -> None:
+        """Run the action under the pointer."""
+        for start, end, action in self.spots:
+            if start <= event.x < end:
+                await self.run_action(f"app.act({action!r})")
+
+
+class Header(Bar):
+    """Where, who, how long, and whether capture works."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draw: Callable[[int], Line] = lambda _cells: [(" nmem", "title")]
+
+    def show(self, draw: Callable[[int], Line]) -> None:
+        """Say this from now on."""
+        self.draw = draw
+        self.refresh()
+
+    def line(self, cells: int) -> Line:
+        """What was shown last."""
+        return self.draw(cells)
+
+
+class Tabs(Bar):
+    """The screens, by their numbers."""
+
+    def __init__(self, current: str) -> None:
+        super().__init__()
+        self.current = current
+
+    def line(self, cells: int) -> Line:
+        """All names; the current one stands out."""
+        line: Line = [(" ", "text")]
+        self.spots = []
+        for key, name, mode in TABS:
+            here = mode == self.current
+            start = length(line)
+            line += [(f" {key} ", "accent" if here else "quiet"), (f"{name} ", "tab" if here else "quiet"), (" ", "text")]
+            self.spots.append((start, length(line), f"show_{mode}"))
+        return line
+
+
+class KeyBar(Bar):
+    """The keys that apply now: help first, then whole groups as far as there is room."""
+
+    def __init__(self, context: str) -> None:
+        super().__init__()
+        self.context = context
+
+    def line(self, cells: int) -> Line:
+        """Whole groups only; a group that does not fit is left out, never cut."""
+        line: Line = [(" ", "text")]
+        self.spots = []
+        for number, group in enumerate(bar(self.context)):
+            needed = sum(_cells(action) for action in group) + (2 if number else 0)
+            if number and length(line) + needed > cells:
+                continue
+            if number:
+                line.append(("│ ", "line"))
+            for action in group:
+                start = length(line)
+                line += [(action.shown_key, "key"), (f" {action.label}  ", "quiet")]
+                self.spots.append((start, length(line), action.id))
+        return line
+
+
+def _cells(action: Action) -> int:
+    return width(action.shown_key) + width(action.label) + 3

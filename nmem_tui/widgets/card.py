@@ -1,0 +1,46 @@
+"""A titled frame around lines that a function draws for the room there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.content import Content
+from textual.widget import Widget
+
+from nmem_tui.model.line import Line
+from nmem_tui.widgets.tones import content
+
+Draw = Callable[[int, int], list[Line]]
+"""Lines for so many cells and rows."""
+
+
+class Panel(Widget):
+    """Lines without a frame; as high as what it shows where the style sheet says `height: auto`."""
+
+    DEFAULT_CSS = "Panel { height: auto; }"
+
+    def __init__(self, draw: Draw | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._draw: Draw = draw or (lambda _cells, _rows: [])
+
+    def show(self, draw: Draw, title: str = "") -> None:
+        """Draw this from now on."""
+        self._draw = draw
+        if title:
+            self.border_title = Content(f" {title} ")
+        self.refresh(layout=self.styles.is_auto_height)
+
+    def render(self) -> Content:
+        """The lines for the room there is."""
+        size = self.content_size
+        return content(self._draw(size.width, size.height or 99)) if size.width else Content("")
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        """As many rows as there are lines."""
+        return max(1, len(self._draw(width, 99)))
+
+
+class Card(Panel):
+    """A panel in a frame."""
+
+    DEFAULT_CSS = "Card { height: 1fr; }"

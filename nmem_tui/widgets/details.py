@@ -1,0 +1,80 @@
+"""Everything about one row: beside the stream where there is room, over it where there is not."""
+
+from __future__ import annotations
+
+import json
+from datetime import tzinfo
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from nmem.text import lines as text_lines
+from nmem.text import printable
+from nmem.views import StreamRow
+from nmem_tui.model.figures import day, duration
+from nmem_tui.model.line import Line
+from nmem_tui.model.rows import outcome, word
+from nmem_tui.widgets.tones import content
+
+
+def fields(row: StreamRow, zone: tzinfo | None) -> list[tuple[str, str, str]]:
+    """Name, value and tone of what is known."""
+    how, tone = outcome(row)
+    changed = " ".join(part for part in (f"+{row.added}" if row.added is not None else "",
+                                         f"−{row.removed}" if row.removed is not None else "") if part)  # fmt: skip
+    known = [
+        ("when", day(row.at, zone), "text"),
+        ("what", f"{word(row.word)[0]} ({printable(row.word)})", "text"),
+        ("path", printable(row.path), "strong"),
+        ("outcome", how, tone),
+        ("exit code", "" if row.exit_code is None else str(row.exit_code), "text"),
+        ("took", duration(row.duration_ms), "text"),
+        ("lines", changed, "text"),
+        ("repeated", f"{row.repeats} more times within five minutes" if row.repeats else "", "text"),
+        ("by", "a helper agent" if row.agent else "", "agent"),
+        ("tool", printable(row.tool), "quiet"),
+    ]
+    return [(name, value, tone) for name, value, tone in known if value]
+
+
+def _value(value: object) -> list[str]:
+    if isinstance(value, str):
+        return text_lines(value, 60)
+    return text_lines(json.dumps(value, ensure_ascii=False, indent=2, default=str), 60)
+
+
+def describe(row: StreamRow, zone: tzinfo | None) -> list[Line]:
+    """The whole row: its fields, its text with its own line breaks, and what else was noted."""
+    out: list[Line] = [[(f"{name:<10}", "quiet"), (value, tone)] for name, value, tone in fields(row, zone)]
+    out.append([])
+    out += [[(text, "text")] for text in text_lines(row.text, 600)]
+    for name, value in row.meta.items():
+        first, *rest = _value(value) or [""]
+        out += [[], [(f"{printable(str(name))}  ", "quiet"), (first, "text")], *([(text, "text")] for text in rest)]
+    return out
+
+
+class Details(VerticalScroll):
+    """The pane; hidden until a row is opened."""
+
+    can_focus = False
+
+    def __init__(self, zone: tzinfo | None) -> None:
+        super().__init__(id="details")
+        self.zone = zone
+        self.border_title = Content(" Details ")
+        self.border_subtitle = Content(" esc closes · J K scroll ")
+        self.key: int | None = None
+
+    def compose(self) -> ComposeResult:
+        """One long text."""
+        yield Static(id="description", markup=False)
+
+    def show(self, row: StreamRow) -> None:
+        """Show this row, from its top."""
+        if row.key != self.key:
+            self.scroll_home(animate=False)
+        self.key = row.key
+        self.query_one("#description", Static).update(content(describe(row, self.zone)))

@@ -1,0 +1,179 @@
+"""The virtual list of a stream: draws only the rows on screen and asks for those it does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from textual.binding import Binding
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nmem.views import StreamRow
+from nmem_tui.model import rows
+from nmem_tui.model.window import Window
+from nmem_tui.widgets.tones import COMPONENTS, Palette
+
+
+class Stream(ScrollView, can_focus=True):
+    """Rows with a cursor. Arriving rows never move the cursor unless it follows."""
+
+    COMPONENT_CLASSES = set(COMPONENTS)
+    BINDINGS: list[Binding] = []
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    following: reactive[bool] = reactive(True, repaint=False)
+
+    @dataclass
+    class Wanted(Message):
+        """Rows that are drawn but not in memory."""
+
+        keys: list[int]
+
+    @dataclass
+    class NearOldest(Message):
+        """The cursor or the view nears the oldest slot that is known."""
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row, or follows, or new rows wait below."""
+
+    @dataclass
+    class Opened(Message):
+        """The row under the cursor was clicked a second time."""
+
+    def __init__(self, zone: tzinfo | None, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.zone = zone
+        self.window = Window()
+        self.unseen = 0
+        """Rows that arrived below while the cursor did not follow."""
+        self._palette: Palette | None = None
+
+    def start(self, window: Window) -> None:
+        """Show another stream, from its newest row."""
+        self.window = window
+        self.unseen = 0
+        self.set_reactive(Stream.following, True)
+        self.grown(0)
+
+    def grown(self, arrived: int, *, before: int = 0) -> None:
+        """Slots were added: `arrived` anywhere, `before` of them known to be above the cursor."""
+        self.virtual_size = Size(self.size.width, len(self.window))
+        if self.following:
+            self.set_reactive(Stream.cursor, max(0, len(self.window) - 1))
+            self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
+        else:
+            self.unseen += arrived - before if not before or arrived > before else 0
+            if before:
+                self.set_reactive(Stream.cursor, self.cursor + before)
+                self.scroll_to(y=self.scroll_offset.y + before, animate=False, immediate=True, force=True)
+        self.refresh()
+        self.post_message(self.Moved())
+
+    @property
+    def row(self) -> StreamRow | None:
+        """The row under the cursor, if it is in memory."""
+        return self.window.row(self.cursor)
+
+    def move(self, by: int) -> None:
+        """Move the cursor by so many rows."""
+        self.go(self.cursor + by)
+
+    def go(self, place: int) -> None:
+        """Put the cursor on a place; at the newest row it follows again."""
+        last = len(self.window) - 1
+        place = max(0, min(place, last))
+        self.following = place >= last
+        if self.following:
+            self.unseen = 0
+        self.cursor = place
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if place < top:
+            self.scroll_to(y=place, animate=False, immediate=True, force=True)
+        elif place >= top + height:
+            self.scroll_to(y=place - height + 1, animate=False, immediate=True, force=True)
+        if place < 2 * height and not self.window.complete:
+            self.post_message(self.NearOldest())
+        self.post_message(self.Moved())
+
+    def page(self) -> int:
+        """Half of the rows on screen."""
+        return max(1, self.scrollable_content_region.height // 2)
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Repaint the two rows that changed."""
+        self._repaint(old, new)
+
+    def _repaint(self, *places: int) -> None:
+        top, width = self.scroll_offset.y, self.size.width
+        for place in places:
+            if 0 <= place - top < self.size.height:
+                self.refresh(Region(0, place - top, width, 1))
+
+    def visible(self) -> tuple[int, int]:
+        """The places on screen: first, and one past the last."""
+        top = self.scroll_offset.y
+        return top, min(len(self.window), top + self.scrollable_content_region.height)
+
+    def filled(self) -> None:
+        """Rows came into memory."""
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Another theme: resolve the tones again."""
+        super().notify_style_update()
+        self._palette = None
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one line of the screen."""
+        if self._palette is None:
+            self._palette = Palette(self)
+        place = self.scroll_offset.y + y
+        cells = self.scrollable_content_region.width
+        if place >= len(self.window):
+            return self._palette.strip([], cells)
+        row = self.window.row(place)
+        here = place == self.cursor
+        if row is None:
+            self._ask()
+            return self._palette.strip([(" ·" * min(12, cells // 2), "rest")], cells, cursor=here)
+        line = rows.draw(row, cells - 1, self.zone)
+        return self._palette.strip([("▌" if here else " ", "accent"), *line], cells, cursor=here)
+
+    def _ask(self) -> None:
+        first, last = self.visible()
+        if keys := self.window.wanted(first, last):
+            self.post_message(self.Wanted(list(keys)))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Scrolling by mouse stops following, except at the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(new_value) < round(old_value) and new_value < 40 and not self.window.complete:
+            self.post_message(self.NearOldest())
+
+    def on_mouse_scroll_up(self) -> None:
+        """Reading further up: rows that arrive must not pull the view away."""
+        self.following = False
+        self.post_message(self.Moved())
+
+    def on_resize(self, _event: Resize) -> None:
+        """Keep the newest row in sight while following."""
+        self.virtual_size = Size(self.size.width, len(self.window))
+        if self.following:
+            self.call_after_refresh(self.scroll_to, y=self.max_scroll_y, animate=False, force=True)
+        elif len(self.window):
+            self.call_after_refresh(self.go, self.cursor)
+
+    def on_click(self, event: Click) -> None:
+        """A click moves the cursor; on the row it is already on, it opens."""
+        place = self.scroll_offset.y + event.y
+        if place >= len(self.window):
+            return
+        if place == self.cursor:
+            self.post_message(self.Opened())
+        self.go(place)
