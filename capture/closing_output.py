@@ -8,7 +8,8 @@ from __future__ import annotations
 from capture.event import FAILED, OK, UNKNOWN
 
 _BAD = (
-    "nothing to commit", "nothing added to commit", "no changes added to commit", "error: could not compile", "BUILD FAILED", "Build FAILED", "[INFO] BUILD FAILURE", "FAILURE: Build failed",
+    "nothing to commit", "nothing added to commit", "no changes added to commit",
+    "error: could not compile", "BUILD FAILED", "Build FAILED", "[INFO] BUILD FAILURE", "FAILURE: Build failed",
     "Failed to compile", "ninja: build stopped", "make: ***", "gmake: ***", "npm ERR!", "npm error", "ERR_PNPM",
     "ERROR: No matching distribution", "ERROR: Could not find a version", "E: Unable to locate", "error Command failed",
     "✖ ", "ELIFECYCLE", "error: script ", "error during build:", "** BUILD FAILED **",
