@@ -18,8 +18,9 @@ _NAME = r"[A-Za-z0-9_$-]{0,60}"
 _OPERATOR = (
     r"(?:\\*[\"'`]|&quot;|%22)?[\])]?[ \t]{0,20}"
     r"(?:(?::[ \t]{0,4}|[ \t]{1,4})(?:\*{0,2}[A-Za-z][\w.\[\]<>|?*]{0,30})[ \t]{0,12}(?==[ \t]{0,4}[\"'`\w]))?"
-    r"(?:=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:|%3[dD]|>|\(|,[ \t]{0,4}(?=\\*[\"'`])"
+    r"(?:=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:|%3[dD]|>|\(|\n[ \t]{0,40}value:"
     r"|,\s{0,40}\\*[\"']?(?:value|Value|VALUE)\\*[\"']?[ \t]{0,4}[:=]"
+    r"|,[ \t]{0,4}(?=\\*[\"'`])"
     r"|[ \t]{1,4}(?:value|content)[ \t]{0,4}=|[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=[\"'`])"
     r"|[ \t]{1,20}(?=[^\s=:(]{8,200}(?:\s|\Z)))[ \t]{0,20}"
 )
@@ -163,7 +164,8 @@ def _belongs(text: str, start: int, name: str, operator: str) -> bool:
         if value and len(value.group()) >= 20 and random_looking(value.group()):
             return True
         line = text[text.rfind("\n", 0, start) + 1 : start].strip().lower()
-        return line in ("\\set", "set", "setx", "machine", "requirepass", "masterauth") or line.startswith("machine ")
+        settled = ("\\set", "set", "setx", "machine")
+        return line in settled or line.startswith("machine ") or name in ("requirepass", "masterauth")
     return True
 
 

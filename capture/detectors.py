@@ -203,7 +203,7 @@ STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "
 
 STRONG = frozenset(
     """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey authtoken accesskey
-    secretkey privatekey credential credentials cred creds userpass dbpass verifier""".split()
+    secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier""".split()
 )
 """A name that ends in one of these names a secret."""
 

@@ -94,7 +94,7 @@ def build(sources: Iterable[str]) -> bool:
     entries = dict(_entries())
     missing = [source for source in dict.fromkeys(sources) if source not in entries]
     if not missing:
-        return True
+        return os.path.exists(path())
     if len(entries) > _MOST:
         entries.clear()
     for source in missing:
