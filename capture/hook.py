@@ -102,7 +102,7 @@ def _event(path: str, client: str, native: str, given: Input, started: int) -> N
         payload = shorten(payload)
     given.payload = None
     adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
-    run = Run(client, native[:60], now, given.size, started)
+    run = Run(client, native[:60] if native.isascii() else "?", now, given.size, started)
     event: Event | None = adapter.parse(native, payload, now)
     if event is None and native not in adapter.EVENTS:
         _note(path, client, native, "unknown event")

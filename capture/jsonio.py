@@ -61,7 +61,8 @@ def raw_loads(text: str, start: int = 0) -> tuple[object, int]:
             return _scanner(_Careful)(text, start)
     except StopIteration as error:
         raise BadJson(f"no JSON value at {error.value}") from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, SystemError) as error:
+        # SystemError: the scanner's own error class is in `json`, which is not loaded
         raise BadJson(f"{type(error).__name__} in JSON") from None
 
 

@@ -122,8 +122,8 @@ class Writer:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (session_id, dedup_key) DO NOTHING",
             (session.id, self._turn(session, o), o.at, session.seq + 1, o.obs_type, o.tool_name or None,
-             o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, o.exit_code, o.duration_ms,
-             o.lines_added, o.lines_removed, _json(o.metadata), o.dedup_key),
+             o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, _int(o.exit_code),
+             _int(o.duration_ms), _int(o.lines_added), _int(o.lines_removed), _json(o.metadata), o.dedup_key),
         )  # fmt: skip
         if done.rowcount:
             session.seq += 1
@@ -187,6 +187,11 @@ class Writer:
             "INSERT OR IGNORE INTO payload_drift VALUES (?, ?, ?, ?, ?)",
             [(batch.client, event, field, version, batch.at) for field in batch.drift],
         )
+
+
+def _int(value: int | None) -> int | None:
+    """A number that a column can hold; a client's nonsense is no number."""
+    return value if value is not None and -1 << 53 < value < 1 << 53 else None
 
 
 def _json(value: dict[str, object]) -> str | None:

@@ -103,7 +103,9 @@ class Sessions:
         folder = values["cwd"]
         for name in KNOWN:
             value = known.get(name)
-            if value is not None and (newest or values[name] is None):
+            if isinstance(value, int) and not 0 <= value < 1 << 53:
+                continue
+            if isinstance(value, str | int) and (newest or values[name] is None):
                 values[name] = value
         if values["cwd"] != folder and self._folder(batch.cwd) is None:
             self._project(batch)

@@ -138,7 +138,20 @@ def _remove(path: str) -> bool:
 
 
 def _take(db: Connection, folder: str, names: list[str]) -> int:
-    """Store some files in one transaction, then remove them. A file that cannot be read is set aside."""
+    """Store some files, then remove them. One that cannot be read or that the tables refuse is set aside."""
+    from capture.sqlite import IntegrityError, InterfaceError, ProgrammingError
+
+    try:
+        return _store(db, folder, names)
+    except (ValueError, OverflowError, TypeError, IntegrityError, InterfaceError, ProgrammingError):
+        if len(names) == 1:
+            _set_aside(os.path.join(folder, names[0]))
+            return 0
+    return sum(_take(db, folder, [name]) for name in names)
+
+
+def _store(db: Connection, folder: str, names: list[str]) -> int:
+    """All of some files in one transaction."""
     from capture.rows import Writer
     from capture.store import count, transaction
 

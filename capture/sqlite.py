@@ -11,7 +11,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from sqlite3 import Error, connect
+    from sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
 def _cached(size: int) -> Callable[[Callable[[str], object]], object]:
@@ -43,8 +43,8 @@ def _load() -> None:
 if not TYPE_CHECKING:
     _load()
     try:
-        from _sqlite3 import Error, connect
+        from _sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
     except ImportError:
-        from sqlite3 import Error, connect
+        from sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
-__all__ = ["Error", "connect"]
+__all__ = ["Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect"]

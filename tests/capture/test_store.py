@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import time
@@ -55,8 +54,8 @@ def one(db: sqlite3.Connection, sql: str, *values: object) -> Any:
 
 
 def test_a_new_database_is_for_its_owner_only(db_path: str, db: sqlite3.Connection) -> None:
-    assert stat.S_IMODE(os.stat(db_path).st_mode) == 0o600
-    assert stat.S_IMODE(os.stat(Path(db_path).parent).st_mode) == 0o700
+    assert stat.S_IMODE(Path(db_path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(db_path).parent.stat().st_mode) == 0o700
     assert one(db, "PRAGMA journal_mode") == "wal"
     assert one(db, "PRAGMA foreign_keys") == 1
     assert one(db, "PRAGMA user_version") == store.VERSION == len(schema.MIGRATIONS)
@@ -71,7 +70,8 @@ def test_a_newer_database_is_left_alone(db_path: str, db: sqlite3.Connection) ->
 
 def test_a_row_has_all_that_was_observed(db: sqlite3.Connection) -> None:
     seen = did(NOW, "k", "test", "tests/a.py", exit_code=1, outcome="failed", duration_ms=12, lines_added=3,
-               lines_removed=0, agent_id="a1", tool_name="Bash", tool_use_id="toolu", metadata={"n": [1, "ü"]})  # fmt: skip
+               lines_removed=0, agent_id="a1", tool_name="Bash", tool_use_id="toolu",
+               metadata={"n": [1, "ü"]})  # fmt: skip
     written = store.write(db, batch(NOW, "s", seen))
     assert (written.stored, written.merged, written.duplicates) == (1, 0, 0)
     assert one(

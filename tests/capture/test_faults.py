@@ -1,0 +1,194 @@
+"""Whatever is wrong with the machine, a hook ends well, says nothing, and keeps what it accepted."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture import settle, spool, store
+
+Payload = Callable[..., dict[str, object]]
+Hook = Callable[..., Any]
+Rows = Callable[[str], list[Any]]
+KEYS = "SELECT dedup_key FROM observations ORDER BY dedup_key"
+
+
+@pytest.fixture(autouse=True)
+def own_temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temp))
+    return temp
+
+
+def log(db_path: str) -> str:
+    return (Path(db_path).parent / "nmem.log").read_text()
+
+
+def test_a_locked_database_is_not_waited_for(hook: Hook, bash: Payload, rows: Rows, db_path: str) -> None:
+    hook(bash(1))
+    holder = sqlite3.connect(db_path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    hook(bash(2))
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert spool.waiting(db_path) == 1
+    assert "spooled: OperationalError database is locked" in log(db_path)
+    hook(bash(3))
+    assert rows(KEYS) == ["toolu_1", "toolu_2", "toolu_3"]
+    assert rows("SELECT name, value FROM counters ORDER BY name") == [("drained", 1), ("spooled", 1)]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"this is no database, it is a letter\n" * 500, b"SQLite format 3\0" + b"\xff" * 9000]
+)
+def test_a_corrupt_database_is_never_overwritten(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str, damage: bytes
+) -> None:
+    path = Path(db_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(damage)
+    hook(bash(1))
+    hook(bash(2))
+    assert path.read_bytes() == damage
+    assert spool.waiting(db_path) == 2
+    path.unlink()
+    hook(bash(3))
+    assert rows(KEYS) == ["toolu_1", "toolu_2", "toolu_3"]
+
+
+def test_a_newer_database_is_not_touched(hook: Hook, bash: Payload, rows: Rows, db_path: str) -> None:
+    db = store.connect(db_path)
+    db.execute("PRAGMA user_version = 77")
+    db.close()
+    hook(bash(1))
+    assert rows("SELECT count(*) FROM observations") == [0]
+    assert spool.waiting(db_path) == 1
+    assert "NewerDatabase" in log(db_path)
+
+
+def test_a_folder_that_cannot_be_written_leads_to_the_last_resort(hook: Hook, bash: Payload, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    path = str(tmp_path / "file" / "nmem.db")
+    hook(bash(1), db=path)
+    assert spool.waiting(path) == 1
+    (tmp_path / "file").unlink()
+    hook(bash(2), db=path)
+    db = sqlite3.connect(path)
+    assert [row[0] for row in db.execute(KEYS)] == ["toolu_1", "toolu_2"]
+    db.close()
+
+
+def test_where_nothing_can_be_written_the_hook_still_ends_well(hook: Hook, bash: Payload, own_temp: Path) -> None:
+    own_temp.rmdir()
+    own_temp.write_text("no folder")
+    hook(bash(1), db="/proc/none/such/nmem.db")
+
+
+def no_more_than(size: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_a_disk_that_takes_no_database_page_keeps_the_event(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str
+) -> None:
+    hook(bash(1), preexec_fn=no_more_than(8192))
+    assert spool.waiting(db_path) == 1
+    hook(bash(2))
+    assert rows(KEYS) == ["toolu_1", "toolu_2"]
+    assert rows("PRAGMA integrity_check") == ["ok"]
+
+
+def test_a_disk_that_fills_up_later_keeps_the_event(hook: Hook, bash: Payload, rows: Rows, db_path: str) -> None:
+    hook(bash(1))
+    size = Path(db_path + "-wal").stat().st_size
+    hook(bash(2), preexec_fn=no_more_than(size))
+    assert spool.waiting(db_path) == 1
+    hook(bash(3))
+    assert rows(KEYS) == ["toolu_1", "toolu_2", "toolu_3"]
+    assert rows("PRAGMA integrity_check") == ["ok"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 400 kB; only an administrator can mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(words, capture_output=True).returncode:
+        pytest.skip("mounting a tiny file system needs rights that this process does not have")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_loses_nothing(hook: Hook, bash: Payload, tiny_disk: Path) -> None:
+    path = str(tiny_disk / "data" / "nmem.db")
+    hook(bash(0), db=path)
+    filler = tiny_disk / "filler"
+    with filler.open("wb", buffering=0) as file, pytest.raises(OSError):
+        while True:
+            file.write(b"x" * 4096)
+    for number in range(1, 6):
+        hook(bash(number), db=path)
+    filler.unlink()
+    hook(bash(6), db=path)
+    db = sqlite3.connect(path)
+    assert [row[0] for row in db.execute(KEYS)] == [f"toolu_{n}" for n in range(7)]
+    assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    db.close()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full 2>/dev/full"])
+def test_closed_streams_change_nothing(
+    command: Callable[..., list[str]], bash: Payload, rows: Rows, db_path: str, closed: str
+) -> None:
+    words = ["sh", "-c", f'exec "$@" {closed}', "sh", *command()]
+    done = subprocess.run(words, input=json.dumps(bash()).encode(), capture_output=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    if "<" in closed:
+        assert "input" in log(db_path)
+    else:
+        assert rows("SELECT content FROM observations") == ["make all"]
+
+
+def test_a_defect_of_ours_is_noted_without_the_payload(hook: Hook, bash: Payload, db_path: str) -> None:
+    hook(bash(1, "echo hunter2-planted", tool_use_id={"not": ["text"]}, cwd=[1], session_id="s"))
+    path = Path(db_path).parent / "nmem.log"
+    assert "hunter2" not in (path.read_text() if path.exists() else "")
+
+
+def test_the_log_is_set_aside_when_it_grows(hook: Hook, db_path: str) -> None:
+    path = Path(db_path).parent / "nmem.log"
+    path.parent.mkdir(parents=True)
+    path.write_text("line\n" * 210_000)
+    hook(b"")
+    hook(b"")
+    assert path.stat().st_size < 1000
+    assert path.with_name("nmem.log.1").stat().st_size > 1_000_000
+
+
+def test_errors_are_counted(hook: Hook, bash: Payload, rows: Rows, db_path: str) -> None:
+    spool.tally(db_path, "errors")
+    hook(bash(1))
+    assert rows("SELECT value FROM counters WHERE name = 'errors'") == [1]
+
+
+def test_settling_a_corrupt_database_changes_nothing(db_path: str, command: Callable[..., list[str]]) -> None:
+    path = Path(db_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database at all\n" * 300)
+    done = subprocess.run([*command()[:-4], "settle", "--db", db_path], capture_output=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert path.read_bytes() == b"no database at all\n" * 300
+    assert "DatabaseError" in log(db_path)
+    with pytest.raises(sqlite3.DatabaseError):
+        settle.settle(db_path)
