@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from capture import paths
+from capture import bytecode, paths
 from nmem.checks import WRONG, Finding, hooks, storage, switches
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
@@ -42,7 +42,10 @@ def fix(folder: str) -> list[str]:
     from nmem import setup
 
     db = paths.database()
+    uncompiled = len(bytecode.missing())
     done = [f"note: {note}" for note in setup.prepare(db)]
+    if compiled := uncompiled - len(bytecode.missing()):
+        done.append(f"{compiled} modules of the hook compiled")
     for path, mode in storage.open_to_others():
         path.chmod(mode)
         done.append(f"chmod {mode:o} {path}")

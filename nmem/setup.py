@@ -14,6 +14,17 @@ def pinned() -> str:
     return str(Path(os.environ["NMEM_DB"]).absolute()) if os.environ.get("NMEM_DB") else ""
 
 
+def fleeting(entry: str) -> bool:
+    """Whether an entry file lies where a tool or the system will clear it away, and the hooks with it."""
+    import tempfile
+
+    path = Path(entry).resolve()
+    kept_by_tools = (
+        any(part in ("archive-v0", "environments-v2") for part in path.parts) or "pipx/.cache" in path.as_posix()
+    )
+    return kept_by_tools or path.is_relative_to(Path(tempfile.gettempdir()).resolve())
+
+
 def prepare(db: str) -> list[str]:
     """Make everything ready; returns what could not be done, one line each.
 

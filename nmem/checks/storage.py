@@ -64,7 +64,7 @@ def _whole(db: sqlite3.Connection, path: str) -> Finding:
         return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
     if strays:
         tables = ", ".join(sorted({str(row[0]) for row in strays}))
-        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", "nmem doctor --json shows more", ms=ms)
+        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", ms=ms)
     return Finding("integrity", OK, "every page and index is whole", ms=ms)
 
 

@@ -68,6 +68,10 @@ def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> N
     for plan in made:
         for note in notes(plan, str(Path.cwd())):
             click.echo(note)
+    if setup.fleeting(registered.entry()):
+        click.echo(
+            f"note: {registered.entry()} is in a temporary place; install nmem for good, then init again", err=True
+        )
     if not dry_run and any(plan.changes for plan in wanted):
         click.echo(f"The memory is {db}.")
         click.echo(

@@ -79,5 +79,6 @@ def _memory(db: str) -> None:
         return
     folder = Path(paths.folder(db))
     own = folder.name == "nmem"
-    names = [str(folder)] if own else [db, db + "-wal", db + "-shm", *map(str, (paths.spool(db), paths.cache(db)))]
+    beside = (db + "-wal", db + "-shm", paths.spool(db), paths.cache(db), paths.log(db), installed.folder(db))
+    names = [str(folder)] if own else [name for name in (db, *beside) if Path(name).exists()]
     click.echo(f"The memory stays in {db}. To delete it: rm -rf {shlex.join(names)}")

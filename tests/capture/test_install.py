@@ -6,12 +6,12 @@ import json
 import os
 import shlex
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from capture import atomic, hook_entries, install, installed, registered, targets
 from capture.clients import CLIENTS
@@ -340,59 +340,47 @@ def test_folders_of_the_clients_are_honoured(own_home: Path, monkeypatch: pytest
         targets.target("codex", "local", "/p")
 
 
-AWKWARD = ["plain", "with space", "it's", 'say "hi"', "a$HOME`id`;&|*", "tab\there", "new\nline", "é ü"]
-
-
-@pytest.mark.parametrize("name", AWKWARD)
-def test_a_command_of_any_path_runs_through_sh_and_is_known_again(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / name / "capture"
-    folder.mkdir(parents=True)
-    entry = folder / "entry.py"
-    entry.write_text("import sys; print(sys.argv[1:], sys.flags.isolated, sys.flags.no_site)")
-    python = tmp_path / name / "python 3"
-    python.symlink_to(registered.interpreter())
-    line = registered.line(
-        [str(python), "-I", "-S", str(entry), "claude", "Stop", "--db", f"/d/{name}.db"], windows=False
-    )
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == f"{['claude', 'Stop', '--db', f'/d/{name}.db']} 1 1"
-    found = registered.recognise(line)
-    assert found is not None
-    assert (found.client, found.event, found.db) == ("claude", "Stop", f"/d/{name}.db")
-    assert (found.interpreter, found.entry) == (str(python), str(entry))
-
-
-def test_windows_commands_keep_spaces_and_survive_gits_sh() -> None:
-    line = registered.line(
-        [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\capture\entry.py", "claude", "Stop"],
-        windows=True,
-    )
-    assert line == '"C:/Program Files/Py/python.exe" -I -S "C:/Users/Jo Do/capture/entry.py" claude Stop'
-    assert shlex.split(line)[3] == "C:/Users/Jo Do/capture/entry.py"
-    found = registered.recognise(r'"C:\Program Files\Py\python.exe" -I -S "C:\Users\Jo Do\capture\entry.py" codex Stop')
-    assert found is not None and found.client == "codex"
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "python /x/capture/entry.py", "python /x/capture/entry.py other Stop", "/x/recapture/entry.py.bak claude Stop",
-     "echo 'capture/entry.py", "cat capture/entry.py > claude"],
-)  # fmt: skip
-def test_other_commands_are_not_taken_for_ours(line: str) -> None:
-    assert registered.recognise(line) is None
-
-
-def test_the_interpreter_is_a_program_not_a_script() -> None:
-    path = registered.interpreter()
-    assert Path(path).is_absolute()
-    assert Path(path).read_bytes()[:2] != b"#!"
-    done = subprocess.run([path, "-I", "-S", "-c", "import sys; print(sys.version)"], capture_output=True, text=True)
-    assert done.stdout.strip() == sys.version
-
-
 def test_the_plugin_file_of_somebody_else_is_left_alone(own_home: Path, db_path: str) -> None:
     target = target_of("opencode", own_home, b"export const Mine = 1\n")
     with pytest.raises(SettingsError, match=r"not nmem's"):
         install.plan_install(target, db_path)
     take(target, db_path)
     assert Path(target.path).read_bytes() == b"export const Mine = 1\n"
+
+
+LEAF = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=8))
+JSON = st.recursive(
+    LEAF, lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=5), x, max_size=3), max_leaves=8
+)
+HANDLER = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=20)})
+GROUP = st.fixed_dictionaries({"matcher": st.text(max_size=4), "hooks": st.lists(HANDLER, max_size=2)})
+HOOKS = st.dictionaries(st.sampled_from(["Stop", "PostToolUse", "SessionStart", "Other"]), st.lists(GROUP, max_size=2))
+SETTINGS = st.builds(
+    lambda rest, hooks: rest if hooks is None else rest | {"hooks": hooks},
+    st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), JSON, max_size=3),
+    st.none() | HOOKS,
+)
+
+
+@given(SETTINGS, st.sampled_from([None, 2, "\t"]), st.booleans(), st.sampled_from(["claude", "codex", "droid"]))
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_settings_say_they_come_back(
+    own_home: Path, db_path: str, value: Any, indent: Any, crlf: bool, client: str
+) -> None:
+    text = json.dumps(value, indent=indent).replace("\n", "\r\n" if crlf else "\n").encode()
+    target = target_of(client, own_home, text)
+    after = json.loads(put(target, db_path))
+    ours = hook_entries.entries(json.dumps(after), target)
+    assert len(ours) == len(hook_entries.events(client))
+    assert {key: item for key, item in after.items() if key != "hooks"} == {
+        k: v for k, v in value.items() if k != "hooks"
+    }
+    for event, groups in value.get("hooks", {}).items():
+        assert after["hooks"][event][: len(groups)] == groups
+
+    # the user changes something elsewhere: now only nmem's entries may go, character by character
+    plan = install.plan_uninstall(target, db_path)
+    assert plan.after == text
+    Path(target.path).write_bytes(b" " + Path(target.path).read_bytes())
+    take(target, db_path)
+    assert Path(target.path).read_bytes() == b" " + text

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from capture import hook_entries, install, paths, registered, targets
 from capture.clients import CLIENTS
-from nmem import doctor, probe
+from nmem import doctor, probe, probe_events
 from nmem.checks import hooks, storage, switches
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
@@ -84,7 +84,9 @@ def test_the_probe_is_really_written(claude: Path, db_path: str, monkeypatch: py
     monkeypatch.setattr(probe, "_clean", lambda *_: None)
     findings()
     with closing(sqlite3.connect(db_path)) as db:
-        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [(probe.TEXT,)]
+        assert db.execute("SELECT DISTINCT content FROM prompts WHERE source = 'user'").fetchall() == [
+            (probe_events.TEXT,)
+        ]
         assert db.execute("SELECT count(*) FROM observations WHERE outcome = 'failed'").fetchone()[0] >= 1
 
 

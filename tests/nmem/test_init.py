@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from capture import bytecode, installed
+from nmem import setup
 from nmem.commands.init import command as init
 from nmem.commands.uninstall import command as uninstall
 from nmem.errors import NmemError
@@ -182,3 +183,16 @@ def test_bytecode_is_made_where_python_was_told_not_to(tmp_path: Path, monkeypat
     assert bytecode.missing() == []
     source.write_text("x = 1234\n")
     assert bytecode.missing() == [str(source)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "fleeting"),
+    [
+        ("/home/u/.cache/uv/archive-v0/x1/lib/python3.12/site-packages/capture/entry.py", True),
+        ("/home/u/.local/pipx/.cache/ab/lib/python3.12/site-packages/capture/entry.py", True),
+        ("/home/u/.local/share/uv/tools/nmem/lib/python3.12/site-packages/capture/entry.py", False),
+        ("/home/u/src/nmem/.venv/lib/python3.12/site-packages/capture/entry.py", False),
+    ],
+)
+def test_an_environment_that_will_be_cleared_away_is_noticed(entry: str, fleeting: bool) -> None:
+    assert setup.fleeting(entry) is fleeting
