@@ -33,6 +33,7 @@ def main(argv: list[str], started: int) -> None:
     try:
         if not os.environ.get(SKIP):
             words, path = arguments(argv)
+            os.environ["NMEM_DB"] = path  # caches and settings beside the database are found by it
             if words[:1] == ["settle"]:
                 from capture.settle import settle
 

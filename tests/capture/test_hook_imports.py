@@ -11,7 +11,8 @@ from pathlib import Path
 import capture
 
 _NAMES = """re json dataclasses typing enum pathlib datetime logging hashlib sqlite3 collections functools threading
-subprocess tempfile argparse tomllib uuid contextlib shlex asyncio traceback inspect importlib ast random urllib socket"""
+subprocess tempfile argparse tomllib uuid contextlib shlex asyncio traceback inspect importlib ast random urllib
+socket"""
 COSTLY = set(_NAMES.split())
 PROBE = """
 import sys
