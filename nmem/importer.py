@@ -143,9 +143,8 @@ class Importer:
             made = sealed.batch
             if near:
                 mend.align(db, made, near)
-            for one in made.observations:
-                if one.obs_type.startswith("session_") and mend.told(db, made.session_id, one):
-                    made.observations = []
+            if made.session.get("source"):
+                made.observations = [one for one in made.observations if not mend.told(db, made.session_id, one)]
             yield sealed
             mend.outcomes(db, made)
         save(db, stretch.cursor, int(time.time() * 1000))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from capture.event import Event, Project
+from capture.event import Batch, Event, Project
 from capture.project import resolve
 from capture.seal import Sealed, seal
 from capture.transcript import mend, reader
@@ -53,7 +53,7 @@ class Stretch:
     """Rows, and the place in the file that they reach. `error` stands alone: the file could not be read on."""
 
     cursor: Cursor
-    rows: list[tuple[Sealed, tuple[str, ...]]] = field(default_factory=list)
+    rows: list[tuple[Sealed, mend.Near]] = field(default_factory=list)
     moved: int = 0
     records: int = 0
     unreadable: int = 0
@@ -67,7 +67,6 @@ class Stretcher:
 
     def __init__(self) -> None:
         self._projects: dict[tuple[str, str], Project] = {}
-        self._known: set[tuple[str, str]] = set()
 
     def read(self, job: Job) -> Iterator[Stretch]:
         """The new stretches of one file; an error of the file system is the last of them."""
@@ -98,7 +97,7 @@ class Stretcher:
         out = self._finished(out, told, events, at)
         out.skipped = told.skipped
         if events or told.tokens_at:
-            out.rows.append((self._status(told, _newest(events) or told.tokens_at, over=True), ()))
+            out.rows.append((self._status(told, _newest(events) or told.tokens_at, over=True), {}))
         yield out
 
     def _finished(self, out: Stretch, told: Reader, events: list[Event], end: int) -> Stretch:
@@ -106,23 +105,26 @@ class Stretcher:
         out.moved = end - cursor.offset
         cursor.offset, cursor.head = told.resume_at(end), fingerprint(told.source.path)
         cursor.session_id, cursor.state = told.source.session_id, json.dumps(told.state())
-        for event in events:
-            sealed = self._sealed(event)
-            if sealed is not None:
-                out.rows.append((sealed, mend.neighbours(event)))
+        out.rows = [(seal(made), near) for made, near in self._batches(events)]
         if events:
-            out.rows.append((self._status(told, _newest(events), over=False), ()))
+            out.rows.append((self._status(told, _newest(events), over=False), {}))
         return out
 
-    def _sealed(self, event: Event) -> Sealed | None:
-        made = batch(event, self._project(_home(event.cwd), event.project_dir))
-        if made is None or not (made.prompts or made.observations):
-            return None
-        known = (made.session_id, made.cwd)
-        if known in self._known:
-            made.project = None
-        self._known.add(known)
-        return seal(made)
+    def _batches(self, events: list[Event]) -> list[tuple[Batch, mend.Near]]:
+        """Few large batches: what is the same for a row after row is then redacted and stored once."""
+        out: list[tuple[Batch, mend.Near]] = []
+        for event in events:
+            made = batch(event, self._project(_home(event.cwd), event.project_dir))
+            if made is None or not (made.prompts or made.observations):
+                continue
+            keys = mend.neighbours(event)
+            near = {one.dedup_key: keys for one in made.observations} if keys else {}
+            if out and _alike(out[-1][0], made):
+                _append(*out[-1], made, near)
+                continue
+            made.session.setdefault("started_at", made.at)
+            out.append((made, near))
+        return out
 
     def _status(self, told: Reader, at: int, *, over: bool) -> Sealed:
         made = status(told, at)
@@ -151,6 +153,21 @@ def _reader(job: Job) -> Reader:
     if job.cursor.state and job.cursor.offset:
         out.restore(json.loads(job.cursor.state))
     return out
+
+
+def _alike(one: Batch, other: Batch) -> bool:
+    """Whether two batches differ in their rows only; the start of a session stands alone."""
+    starts = "source" in one.session or "source" in other.session
+    return not starts and (one.session_id, one.cwd) == (other.session_id, other.cwd)
+
+
+def _append(one: Batch, near: mend.Near, more: Batch, more_near: mend.Near) -> None:
+    one.prompts += more.prompts
+    one.observations += more.observations
+    one.drift += more.drift
+    near.update(more_near)
+    one.session["started_at"] = min(int(str(one.session.get("started_at", one.at))), more.at)
+    one.at = max(one.at, more.at)
 
 
 def _newest(events: list[Event]) -> int:

@@ -30,10 +30,15 @@ def neighbours(event: Event) -> tuple[str, ...]:
     return tuple(out)
 
 
-def align(db: Connection, batch: Batch, near: tuple[str, ...]) -> None:
-    """Give a call the key that a hook stored it under, if one did."""
+Near = dict[str, tuple[str, ...]]
+"""The key of a call without an id -> the keys that it may be stored under."""
+
+
+def align(db: Connection, batch: Batch, near: Near) -> None:
+    """Give calls the keys that a hook stored them under, if one did."""
     for observation in batch.observations:
-        row = db.execute(_STORED, (batch.session_id, observation.dedup_key, *near)).fetchone()
+        keys = near.get(observation.dedup_key)
+        row = keys and db.execute(_STORED, (batch.session_id, observation.dedup_key, *keys)).fetchone()
         if row:
             observation.dedup_key = row[0]
 

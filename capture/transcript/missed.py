@@ -135,7 +135,7 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
             continue
         near = mend.neighbours(event)
         if near:
-            mend.align(db, made, near)
+            mend.align(db, made, {one.dedup_key: near for one in made.observations})
         sealed = seal(made)
         yield sealed
         mend.outcomes(db, sealed.batch)

@@ -33,7 +33,12 @@ def exchange(session: str, number: int, text: str = "") -> list[dict[str, object
     """A prompt, a command and its result, half a minute after the one before."""
     at = f"2026-02-{1 + number // 2880:02d}T{number // 120 % 24:02d}:{number // 2 % 60:02d}:{number % 2 * 30:02d}"
     base = {"sessionId": session, "cwd": f"/home/dev/src/{session}", "version": "2.1.330", "isSidechain": False}
-    call = {"type": "tool_use", "id": f"{session}-t{number}", "name": "Bash", "input": {"command": f"make part{number}"}}
+    call = {
+        "type": "tool_use",
+        "id": f"{session}-t{number}",
+        "name": "Bash",
+        "input": {"command": f"make part{number}"},
+    }
     answer = {"type": "tool_result", "tool_use_id": call["id"], "content": text or "built"}
     rows: list[dict[str, object]] = [
         {"type": "user", "promptId": f"p{number}", "message": {"role": "user", "content": f"Build part {number}"}},
@@ -103,7 +108,10 @@ def test_what_a_fork_copied_counts_once(db: sqlite3.Connection, tmp_path: Path) 
     report = run(db, tmp_path)
     assert report.copied == 9
     assert stored(db) == (5, 5)
-    assert db.execute("SELECT session_id, count(*) FROM observations GROUP BY 1 ORDER BY 1").fetchall() == [("one", 3), ("two", 2)]
+    assert db.execute("SELECT session_id, count(*) FROM observations GROUP BY 1 ORDER BY 1").fetchall() == [
+        ("one", 3),
+        ("two", 2),
+    ]
     write(parent, "one", range(4))
     write(fork, "two", range(10, 13), copied)
     assert run(db, tmp_path).copied == 0
@@ -119,7 +127,9 @@ def test_a_fork_that_comes_later_is_recognised(db: sqlite3.Connection, tmp_path:
     assert stored(db) == (4, 4)
 
 
-def test_unreadable_lines_and_unknown_records_are_counted_and_passed_over(db: sqlite3.Connection, tmp_path: Path) -> None:
+def test_unreadable_lines_and_unknown_records_are_counted_and_passed_over(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
     file = tmp_path / "one.jsonl"
     good = "".join(json.dumps(row) + "\n" for row in exchange("one", 1))
     file.write_bytes(good.encode() + b'\xff\xfe{broken\n[1]\n{"type": "brand-new", "sessionId": "one"}\n\n')
@@ -142,11 +152,24 @@ def test_a_session_s_project_is_its_folder_even_when_it_is_gone(db: sqlite3.Conn
     assert db.execute("SELECT state, origin, client_version FROM sessions").fetchone() == ("ended", "import", "2.1.330")
 
 
+def test_the_work_right_after_a_compaction_is_kept(db: sqlite3.Connection, tmp_path: Path) -> None:
+    compacted = {"type": "system", "subtype": "compact_boundary", "sessionId": "one", "cwd": "/home/dev/src/one",
+                 "timestamp": "2026-02-01T00:00:01.000Z", "uuid": "c1"}  # fmt: skip
+    rows = [*exchange("one", 0), compacted, *exchange("one", 1), *exchange("one", 2)]
+    file = tmp_path / "one.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    run(db, file)
+    kinds = [kind for (kind,) in db.execute("SELECT obs_type FROM observations ORDER BY at")]
+    assert sorted(kinds) == ["build", "build", "build", "session_compact"]
+
+
 def test_every_observation_belongs_to_the_prompt_of_its_turn(db: sqlite3.Connection, tmp_path: Path) -> None:
     write(tmp_path / "one.jsonl", "one", range(6))
     run(db, tmp_path)
     rows = db.execute("SELECT p.content, o.content FROM observations o JOIN prompts p ON p.id = o.prompt_id").fetchall()
-    assert [(said.split()[-1], done.rpartition("part")[2]) for said, done in rows] == [(str(n), str(n)) for n in range(6)]
+    assert [(said.split()[-1], done.rpartition("part")[2]) for said, done in rows] == [
+        (str(n), str(n)) for n in range(6)
+    ]
 
 
 @pytest.mark.slow

@@ -48,11 +48,16 @@ class Session:
 
     def record(self, kind: str, second: float, **more: object) -> None:
         self.records.append({"type": kind, "sessionId": "s1", "cwd": CWD, "version": "2.1.330", "isSidechain": False,
-                             "uuid": f"u{len(self.records)}", "promptId": "p1", "timestamp": stamp(second), **more})  # fmt: skip
+                             "uuid": f"u{len(self.records)}", "promptId": "p1", "timestamp": stamp(second), **more})  # fmt: skip  # noqa: E501
 
 
 def block(kind: str, **more: object) -> dict[str, object]:
-    return {"role": "assistant", "model": "claude-sonnet-4-5", "usage": {"input_tokens": 500}, "content": [{"type": kind, **more}]}
+    return {
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "usage": {"input_tokens": 500},
+        "content": [{"type": kind, **more}],
+    }
 
 
 @pytest.fixture
@@ -61,13 +66,13 @@ def session(tmp_path: Path) -> Session:
     out.record("user", 0, message={"role": "user", "content": "Fix the total"})
     out.record("assistant", 1, message=block("thinking", thinking="Where is the tax added?"))
     out.record("assistant", 2, message=block("tool_use", id="t1", name="Read", input={"file_path": f"{CWD}/cart.py"}))
-    out.record("user", 3, message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "x"}]},
-               toolUseResult={"type": "text", "file": {"filePath": f"{CWD}/cart.py", "content": "x", "numLines": 1}})  # fmt: skip
+    out.record("user", 3, message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "x"}]},  # noqa: E501
+               toolUseResult={"type": "text", "file": {"filePath": f"{CWD}/cart.py", "content": "x", "numLines": 1}})  # fmt: skip  # noqa: E501
     out.record("assistant", 4, message=block("tool_use", id="t2", name="Bash", input={"command": "make test"}))
     out.record("user", 9, message={"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "t2", "content": "Exit code 2\nfailed", "is_error": True}]},
         toolUseResult="Error: Exit code 2\nfailed")  # fmt: skip
-    out.record("attachment", 6, attachment={"type": "queued_command", "prompt": "and the discount", "commandMode": "prompt",
+    out.record("attachment", 6, attachment={"type": "queued_command", "prompt": "and the discount", "commandMode": "prompt",  # noqa: E501
                                             "origin": {"kind": "human"}, "timestamp": stamp(6)})  # fmt: skip
     out.record("assistant", 12, message={**block("text", text="The tax was added twice."), "stop_reason": "end_turn"})
     return out
@@ -79,11 +84,11 @@ def hooks(session: Session) -> list[tuple[str, int, dict[str, object]]]:
     return [
         ("SessionStart", 0, {**base, "source": "startup"}),
         ("UserPromptSubmit", 300, {**base, "prompt": "Fix the total"}),
-        ("PostToolUse", 3_200, {**base, "tool_name": "Read", "tool_use_id": "t1", "tool_input": {"file_path": f"{CWD}/cart.py"},
+        ("PostToolUse", 3_200, {**base, "tool_name": "Read", "tool_use_id": "t1", "tool_input": {"file_path": f"{CWD}/cart.py"},  # noqa: E501
                                 "tool_response": {"type": "text", "file": {"filePath": f"{CWD}/cart.py", "content": "x",
                                                                            "numLines": 1}}}),
         ("UserPromptSubmit", 6_100, {**base, "prompt": "and the discount"}),
-        ("PostToolUseFailure", 9_300, {**base, "tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"command": "make test"},
+        ("PostToolUseFailure", 9_300, {**base, "tool_name": "Bash", "tool_use_id": "t2", "tool_input": {"command": "make test"},  # noqa: E501
                                        "error": "Exit code 2\nfailed"}),
         ("Stop", 12_400, {**base, "last_assistant_message": "The tax was added twice."}),
     ]  # fmt: skip
@@ -130,7 +135,7 @@ def test_import_first_then_hooks_is_stored_once(db: sqlite3.Connection, session:
     session.write()
     Importer(db).run(find([session.path]))
     assert texts(db) == SAID
-    assert dict((content, kind) for kind, content in said(db))["and the discount"] == "late"
+    assert ("late", "and the discount") in said(db)
     play(db, hooks(session))
     assert texts(db) == SAID
     assert done(db) == WHOLE
@@ -142,7 +147,11 @@ def test_the_end_of_a_turn_brings_what_no_hook_told(db: sqlite3.Connection, sess
     catch_up(db, "claude", str(session.path), "s1")
     assert texts(db) == SAID
     assert done(db) == WHOLE
-    assert db.execute("SELECT context_tokens, context_window, model FROM sessions").fetchone() == (500, 200_000, "claude-sonnet-4-5")
+    assert db.execute("SELECT context_tokens, context_window, model FROM sessions").fetchone() == (
+        500,
+        200_000,
+        "claude-sonnet-4-5",
+    )
     assert db.execute("SELECT value FROM counters WHERE name = 'recovered'").fetchone() is None
 
 
@@ -178,7 +187,14 @@ def test_a_subagent_s_file_is_read_with_its_session_s(db: sqlite3.Connection, se
     session.write()
     inner = session.path.with_suffix("") / "subagents" / "agent-a7.jsonl"
     inner.parent.mkdir(parents=True)
-    inside = {"sessionId": "s1", "cwd": CWD, "isSidechain": True, "agentId": "a7", "timestamp": stamp(5), "promptId": "p1"}
+    inside = {
+        "sessionId": "s1",
+        "cwd": CWD,
+        "isSidechain": True,
+        "agentId": "a7",
+        "timestamp": stamp(5),
+        "promptId": "p1",
+    }
     inner.write_text("".join(json.dumps({**inside, **record}) + "\n" for record in [
         {"type": "user", "message": {"role": "user", "content": "Find callers"}},
         {"type": "assistant", "message": block("thinking", thinking="Grep first")},
@@ -221,12 +237,12 @@ def test_a_codex_session_is_stored_once_and_learns_how_its_commands_ended(
     lines = [
         ("session_meta", {"id": "c1", "cwd": CWD, "cli_version": "0.169.0"}),
         ("turn_context", {"turn_id": "r1", "cwd": CWD, "model": "gpt-5.5"}),
-        ("response_item", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Run the tests"}]}),
+        ("response_item", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Run the tests"}]}),  # noqa: E501
         ("event_msg", {"type": "user_message", "message": "Run the tests"}),
         ("response_item", {"type": "function_call", "name": "exec_command", "call_id": "k1",
                            "arguments": json.dumps({"cmd": "make test", "workdir": CWD})}),
         ("response_item", {"type": "function_call_output", "call_id": "k1",
-                           "output": "Chunk ID: a\nWall time: 1.5 seconds\nProcess exited with code 2\nOutput:\nfailed\n"}),
+                           "output": "Chunk ID: a\nWall time: 1.5 seconds\nProcess exited with code 2\nOutput:\nfailed\n"}),  # noqa: E501
         ("event_msg", {"type": "task_complete", "last_agent_message": "They fail."}),
     ]  # fmt: skip
     path.write_text("".join(
@@ -235,7 +251,7 @@ def test_a_codex_session_is_stored_once_and_learns_how_its_commands_ended(
     ), "utf-8")  # fmt: skip
     told = [
         ("UserPromptSubmit", 2_100, {**base, "prompt": "Run the tests"}),
-        ("PostToolUse", 5_100, {**base, "tool_name": "Bash", "tool_use_id": "k1", "tool_input": {"command": "make test"},
+        ("PostToolUse", 5_100, {**base, "tool_name": "Bash", "tool_use_id": "k1", "tool_input": {"command": "make test"},  # noqa: E501
                                 "tool_response": "failed\n"}),
         ("Stop", 6_200, {**base, "last_assistant_message": "They fail."}),
     ]  # fmt: skip
@@ -259,12 +275,14 @@ def test_gemini_s_recorded_session_is_stored_once(
     folder = shared / "data" / "hook-payloads" / "recorded" / "gemini-cli"
     path = tmp_path / "session-x.jsonl"
     path.write_bytes((folder / "chats" / "session.jsonl").read_bytes())
-    names = ["BeforeAgent", "AfterTool.write_file", "AfterTool.run_shell_command", "AfterTool.read_file", "AfterTool.replace",
+    names = ["BeforeAgent", "AfterTool.write_file", "AfterTool.run_shell_command", "AfterTool.read_file", "AfterTool.replace",  # noqa: E501
              "AfterAgent"]  # fmt: skip
 
     def told() -> None:
         for name in names:
-            event = gemini.parse(name.partition(".")[0], json.loads((folder / f"{name}.json").read_text("utf-8")), 1 << 42)
+            event = gemini.parse(
+                name.partition(".")[0], json.loads((folder / f"{name}.json").read_text("utf-8")), 1 << 42
+            )
             assert event is not None
             sealed = sealed_event(event)
             assert sealed is not None

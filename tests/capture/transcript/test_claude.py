@@ -119,7 +119,10 @@ def test_clear_and_compaction_are_passages_of_the_session() -> None:
              " covers it.\n\nSummary:\n1. The cart was fixed.\n\nIf you need specific details from before compaction"
              " (like exact code), read the file.", isCompactSummary=True),
     )  # fmt: skip
-    assert [(event.kind, event.source) for event in events[:2]] == [("session_start", "clear"), ("session_start", "compact")]
+    assert [(event.kind, event.source) for event in events[:2]] == [
+        ("session_start", "clear"),
+        ("session_start", "compact"),
+    ]
     assert texts(events, "post_compact") == ["1. The cart was fixed."]
 
 
@@ -198,10 +201,15 @@ def test_thinking_is_kept_and_empty_thinking_is_not() -> None:
 
 
 def test_usage_is_the_main_thread_s_last_request() -> None:
-    usage = {"input_tokens": 10, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3000, "output_tokens": 7}
+    usage = {
+        "input_tokens": 10,
+        "cache_creation_input_tokens": 200,
+        "cache_read_input_tokens": 3000,
+        "output_tokens": 7,
+    }
     told, _ = read(
         assistant({"type": "text", "text": "a"}, model="claude-sonnet-4-5", usage=usage),
-        {**assistant({"type": "text", "text": "b"}, model="claude-haiku-4-5", usage={"input_tokens": 9}), "isSidechain": True},
+        {**assistant({"type": "text", "text": "b"}, model="claude-haiku-4-5", usage={"input_tokens": 9}), "isSidechain": True},  # noqa: E501
         assistant({"type": "text", "text": "c"}, model="<synthetic>", usage={"input_tokens": 0}),
     )  # fmt: skip
     assert (told.tokens, told.window, told.model) == (3210, 200_000, "claude-sonnet-4-5")

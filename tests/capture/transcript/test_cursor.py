@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,9 @@ from capture.transcript.cursor import Cursor, fingerprint, lines, load, save
 _LINES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")), max_size=12)
 
 
-@given(_LINES, st.binary(max_size=20).map(lambda raw: raw.replace(b"\n", b"")), st.lists(st.integers(0, 400), max_size=8))
+@given(
+    _LINES, st.binary(max_size=20).map(lambda raw: raw.replace(b"\n", b"")), st.lists(st.integers(0, 400), max_size=8)
+)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_split_into_appends_gives_the_same_lines(
     tmp_path: Path, whole: list[bytes], half: bytes, cuts: list[int]
@@ -98,7 +99,7 @@ def test_a_file_that_moves_with_its_session_keeps_its_place(place, tmp_path: Pat
     new.parent.mkdir()
     old.write_bytes(b"a\nb\n")
     place(old)
-    os.rename(old, new)
+    old.rename(new)
     with new.open("ab") as out:
         out.write(b"c\n")
     assert place(new) == [b"c\n"]
