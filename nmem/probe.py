@@ -54,7 +54,7 @@ def database(command: Command) -> str:
 def send(entry: Entry, session: str) -> Outcome:
     """One event through one command; its rows are looked for and taken away again."""
     command = entry.command
-    with tempfile.TemporaryDirectory(prefix="nmem-doctor-") as made:
+    with tempfile.TemporaryDirectory(prefix="nmem-doctor-", ignore_cleanup_errors=True) as made:
         folder = str(Path(made).resolve())
         text = json.dumps(payload(command.client, command.event, session, folder)).encode()
         log = _size(paths.log(database(command)))

@@ -22,7 +22,7 @@ from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
 
 TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
-          "payload_drift", "redactions")  # fmt: skip
+          "payload_drift", "redactions", "counters")  # fmt: skip
 
 
 @pytest.fixture
