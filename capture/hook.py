@@ -173,10 +173,17 @@ def _afterwards(db: Connection, path: str, event: Event | None) -> None:
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:
         _transcript(db, event)
-    if (event is not None and event.kind == "session_end") or os.stat(path + "-wal").st_size > WAL_LIMIT:
+    if (event is not None and event.kind == "session_end") or _size(path + "-wal") > WAL_LIMIT:
         from capture.settle import start
 
         start(path)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _waits(folder: str) -> bool:

@@ -180,3 +180,25 @@ def test_a_tool_call_starts_no_other_process(command: Callable[..., list[str]], 
     for number in range(5):
         hook(bash(number))
     assert not (Path(db_path).parent / "settle.lock").exists()
+
+
+def test_the_end_of_a_turn_brings_what_the_transcript_alone_knows(
+    hook: Hook, rows: Rows, tmp_path: Path, db_path: str
+) -> None:
+    transcript = tmp_path / "s-1.jsonl"
+    base = {"session_id": "s-1", "cwd": "/srv/none/such", "transcript_path": str(transcript), "prompt_id": "p-1"}
+    hook({**base, "prompt": "why is it slow?"}, "UserPromptSubmit")
+    thought = {"type": "thinking", "thinking": "The cache is cold."}
+    said = {"role": "assistant", "id": "msg_1", "model": "m", "content": [thought],
+            "usage": {"input_tokens": 900, "output_tokens": 5}}  # fmt: skip
+    record = {"type": "assistant", "sessionId": "s-1", "cwd": "/srv/none/such", "uuid": "u1", "message": said,
+              "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())}  # fmt: skip
+    transcript.write_text(json.dumps(record) + "\n")
+    hook({**base, "last_assistant_message": "The cache."}, "Stop")
+    hook({**base, "last_assistant_message": "The cache."}, "Stop")
+    assert sorted(rows("SELECT source, kind, content FROM prompts")) == [
+        ("agent", "closing", "The cache."), ("agent", "thinking", "The cache is cold."),
+        ("user", "prompt", "why is it slow?"),
+    ]  # fmt: skip
+    assert rows("SELECT context_tokens > 0 FROM sessions") == [1]
+    assert log(db_path) == ""
