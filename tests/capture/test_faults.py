@@ -120,10 +120,10 @@ def test_a_disk_that_fills_up_later_keeps_the_event(hook: Hook, bash: Payload, r
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 400 kB; only an administrator can mount one."""
+    """A file system of two megabytes; only an administrator can mount one."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(words, capture_output=True).returncode:
         pytest.skip("mounting a tiny file system needs rights that this process does not have")
     yield folder
