@@ -59,8 +59,12 @@ class ClaudeReader(Reader):
         return handler(self, record, offset)
 
     def finish(self, over: bool) -> list[Event]:
-        """The closing text, when no record can follow in its turn; calls that nobody will answer any more."""
-        return [*self._close(), *(self._abandon() if over else [])]
+        """The closing text, and calls that nobody will answer any more."""
+        return self._turn_over() if over else []
+
+    def turn_end(self) -> list[Event]:
+        """The closing text; a result that is not written yet may still come."""
+        return self._close()
 
     def _envelope(self, record: dict[str, object]) -> None:
         source = self.source

@@ -47,6 +47,10 @@ class GeminiReader(Reader):
         """The last text of the chat closes its turn."""
         return self._close() if over else []
 
+    def turn_end(self) -> list[Event]:
+        """The last text so far."""
+        return self._close()
+
     def _patched(self, given: dict[str, object], offset: int) -> list[Event]:
         out = []
         for message in items(given.get("messages")):

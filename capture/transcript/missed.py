@@ -74,9 +74,10 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, max_bytes:
         if record is not None:
             events += reader.feed(record, begin)
         end = after
-        if end - start > max_bytes:
+        if reader.resume_at(end) - start > max_bytes:
             break
-    events += reader.finish(False)
+    else:
+        events += reader.turn_end()
     if end == start:
         return
     calls: list[Event] = []

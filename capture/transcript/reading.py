@@ -50,6 +50,10 @@ class Reader:
         """What the end of the file makes certain; `over` when nobody writes to it any more."""
         raise NotImplementedError
 
+    def turn_end(self) -> list[Event]:
+        """What is certain when the client says that a turn is over: its last text was its closing."""
+        return []
+
     def skip(self, kind: str) -> list[Event]:
         """Count a record that is not kept."""
         self.skipped[kind] = self.skipped.get(kind, 0) + 1

@@ -160,7 +160,7 @@ def test_the_work_right_after_a_compaction_is_kept(db: sqlite3.Connection, tmp_p
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     run(db, file)
     kinds = [kind for (kind,) in db.execute("SELECT obs_type FROM observations ORDER BY at")]
-    assert sorted(kinds) == ["build", "build", "build", "session_compact"]
+    assert sorted(kinds) == ["command", "command", "command", "session_compact"]
 
 
 def test_every_observation_belongs_to_the_prompt_of_its_turn(db: sqlite3.Connection, tmp_path: Path) -> None:

@@ -208,6 +208,14 @@ def test_a_subagent_s_file_is_read_with_its_session_s(db: sqlite3.Connection, se
     assert db.execute("SELECT context_tokens FROM sessions").fetchone() == (500,)
 
 
+def test_a_large_backlog_is_read_in_parts(db: sqlite3.Connection, session: Session) -> None:
+    session.write()
+    for _ in session.records:
+        catch_up(db, "claude", str(session.path), "s1", 1)
+    assert texts(db) == SAID
+    assert done(db) == WHOLE
+
+
 def test_nothing_new_reads_nothing(db: sqlite3.Connection, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     session.write()
     catch_up(db, "claude", str(session.path), "s1")
@@ -249,7 +257,7 @@ def test_a_codex_session_is_stored_once_and_learns_how_its_commands_ended(
         json.dumps({"timestamp": stamp(second), "type": kind, "payload": payload}) + "\n"
         for second, (kind, payload) in enumerate(lines)
     ), "utf-8")  # fmt: skip
-    told = [
+    told: list[tuple[str, int, dict[str, object]]] = [
         ("UserPromptSubmit", 2_100, {**base, "prompt": "Run the tests"}),
         ("PostToolUse", 5_100, {**base, "tool_name": "Bash", "tool_use_id": "k1", "tool_input": {"command": "make test"},  # noqa: E501
                                 "tool_response": "failed\n"}),
@@ -288,7 +296,10 @@ def test_gemini_s_recorded_session_is_stored_once(
             assert sealed is not None
             store.write(db, sealed)
 
-    steps = [told, lambda: Importer(db).run(find([path]))]
+    def imported() -> None:
+        Importer(db).run(find([path]))
+
+    steps = [told, imported]
     for step in reversed(steps) if imports_first else steps:
         step()
     assert texts(db) == ["do the gemini thing", "Gemini mock done."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from capture import store
 from capture.transcript.cursor import Cursor, fingerprint, lines, load, save
 
+Reading = Callable[[Path], list[bytes]]
 _LINES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")), max_size=12)
 
 
@@ -57,7 +59,7 @@ def test_a_line_of_exactly_the_limit_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def place(db_path: str, tmp_path: Path):  # noqa: ANN201 - a closure
+def place(db_path: str) -> Iterator[Reading]:
     db = store.connect(db_path)
 
     def read(path: Path) -> list[bytes]:
@@ -74,7 +76,7 @@ def place(db_path: str, tmp_path: Path):  # noqa: ANN201 - a closure
     db.close()
 
 
-def test_a_file_is_read_on_where_it_was(place, tmp_path: Path) -> None:  # noqa: ANN001
+def test_a_file_is_read_on_where_it_was(place: Reading, tmp_path: Path) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_bytes(b"a\nb\n")
     assert place(file) == [b"a\n", b"b\n"]
@@ -85,7 +87,7 @@ def test_a_file_is_read_on_where_it_was(place, tmp_path: Path) -> None:  # noqa:
 
 
 @pytest.mark.parametrize("now", [b"a\n", b"x\ny\nz\n", b"A\nb\nc\nd\n"])
-def test_a_truncated_or_replaced_file_is_read_anew(place, tmp_path: Path, now: bytes) -> None:  # noqa: ANN001
+def test_a_truncated_or_replaced_file_is_read_anew(place: Reading, tmp_path: Path, now: bytes) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_bytes(b"a\nb\nc\n")
     place(file)
@@ -93,7 +95,7 @@ def test_a_truncated_or_replaced_file_is_read_anew(place, tmp_path: Path, now: b
     assert b"".join(place(file)) == now
 
 
-def test_a_file_that_moves_with_its_session_keeps_its_place(place, tmp_path: Path) -> None:  # noqa: ANN001
+def test_a_file_that_moves_with_its_session_keeps_its_place(place: Reading, tmp_path: Path) -> None:
     old, new = tmp_path / "-home-a" / "s1.jsonl", tmp_path / "-home-a-worktree" / "s1.jsonl"
     old.parent.mkdir()
     new.parent.mkdir()
@@ -105,7 +107,7 @@ def test_a_file_that_moves_with_its_session_keeps_its_place(place, tmp_path: Pat
     assert place(new) == [b"c\n"]
 
 
-def test_another_file_of_the_same_name_does_not_take_the_place(place, tmp_path: Path) -> None:  # noqa: ANN001
+def test_another_file_of_the_same_name_does_not_take_the_place(place: Reading, tmp_path: Path) -> None:
     old, new = tmp_path / "a" / "s1.jsonl", tmp_path / "b" / "s1.jsonl"
     old.parent.mkdir()
     new.parent.mkdir()

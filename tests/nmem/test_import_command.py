@@ -1,0 +1,134 @@
+"""`nmem import` finds history by itself, says in one line what it did, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmem.commands import main as cli
+
+
+def nmem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of `nmem import ...`."""
+    monkeypatch.setattr(sys, "argv", ["nmem", "import", *words])
+    code = 0
+    try:
+        cli.main()
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def claude_line(session: str, text: str, day: str = "2026-02-01") -> str:
+    record = {"type": "user", "uuid": f"u-{session}", "sessionId": session, "cwd": "/home/dev/src/shop", "promptId": "p1",  # noqa: E501
+              "timestamp": f"{day}T10:00:00.000Z", "message": {"role": "user", "content": text}}  # fmt: skip
+    return json.dumps(record) + "\n"
+
+
+@pytest.fixture
+def history(own_home: Path) -> Path:
+    """One session of each client, where the clients keep them."""
+    claude = own_home / ".claude" / "projects" / "-home-dev-src-shop" / "s1.jsonl"
+    codex = own_home / ".codex" / "sessions" / "2026" / "02" / "01" / "rollout-2026-02-01T10-00-00-c1.jsonl"
+    gemini = own_home / ".gemini" / "tmp" / "shop" / "chats" / "session-2026-02-01T10-00-g1.json"
+    for path in (claude, codex, gemini):
+        path.parent.mkdir(parents=True)
+    claude.write_text(claude_line("s1", "Fix the total"), "utf-8")
+    codex.write_text("".join(
+        json.dumps({"timestamp": "2026-02-01T11:00:00Z", "type": kind, "payload": payload}) + "\n"
+        for kind, payload in [
+            ("session_meta", {"id": "c1", "cwd": "/home/dev/src/shop", "cli_version": "0.1", "base_instructions": "x" * 90_000}),  # noqa: E501
+            ("event_msg", {"type": "user_message", "message": "Run the tests"}),
+        ]
+    ), "utf-8")  # fmt: skip
+    gemini.write_text(json.dumps({
+        "sessionId": "g1", "projectHash": "0" * 64, "startTime": "2026-02-01T12:00:00.000Z",
+        "messages": [{"id": "m1", "timestamp": "2026-02-01T12:00:00.000Z", "type": "user", "content": "Explain it"}],
+    }, indent=2), "utf-8")  # fmt: skip
+    (gemini.parent.parent / ".project_root").write_text("/home/dev/src/shop", "utf-8")
+    return own_home
+
+
+def test_history_is_found_without_a_path(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
+) -> None:
+    code, out, _ = nmem(monkeypatch, capsys, "--json")
+    report = json.loads(out)
+    assert (code, report["sessions"], report["prompts"], report["failed"]) == (0, 3, 3, [])
+    import sqlite3
+
+    db = sqlite3.connect(db_path)
+    rows = db.execute(
+        "SELECT s.client, s.id, s.cwd, p.content FROM sessions s JOIN prompts p ON p.session_id = s.id ORDER BY p.at"
+    )
+    assert rows.fetchall() == [
+        ("claude", "s1", "/home/dev/src/shop", "Fix the total"),
+        ("codex", "c1", "/home/dev/src/shop", "Run the tests"),
+        ("gemini", "g1", "/home/dev/src/shop", "Explain it"),
+    ]
+    assert db.execute("SELECT key FROM projects").fetchall() == [("/home/dev/src/shop",)]
+    db.close()
+    assert json.loads(nmem(monkeypatch, capsys, "--json")[1])["records"] == 0
+
+
+def test_the_client_s_own_settings_say_where_to_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "elsewhere" / "projects" / "x"
+    folder.mkdir(parents=True)
+    (folder / "s1.jsonl").write_text(claude_line("s1", "Fix it"), "utf-8")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
+    code, out, _ = nmem(monkeypatch, capsys)
+    assert code == 0
+    assert out.startswith("1 sessions, 1 prompts, 0 observations,")
+
+
+def test_one_client_and_a_limit_and_a_date(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert json.loads(nmem(monkeypatch, capsys, "--json", "--client", "codex")[1])["sessions"] == 1
+    folder = history / ".claude" / "projects" / "-home-dev-src-shop"
+    (folder / "s2.jsonl").write_text(claude_line("s2", "Later", "2026-03-01"), "utf-8")
+    (folder / "s3.jsonl").write_text(claude_line("s3", "Latest", "2026-04-01"), "utf-8")
+    assert json.loads(nmem(monkeypatch, capsys, "--json", "--limit", "1", str(folder))[1])["sessions"] == 1
+    assert json.loads(nmem(monkeypatch, capsys, "--json", "--since", "2026-02-15", str(folder))[1])["sessions"] == 1
+    assert json.loads(nmem(monkeypatch, capsys, "--json", str(folder))[1])["sessions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        ((), 1, "no transcripts in"),
+        (("/no/such/path",), 2, "/no/such/path does not exist"),
+        (("--since", "soon", "."), 2, "neither a date"),
+        (("--client", "emacs"), 2, "emacs"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    code: int,
+    says: str,
+) -> None:
+    (tmp_path / "s1.jsonl").write_text(claude_line("s1", "Fix it"), "utf-8")
+    given = [str(tmp_path) if word == "." else word for word in words]
+    done, out, err = nmem(monkeypatch, capsys, *given)
+    assert (done, out) == (code, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_files_of_nobody_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "data.json").write_text('{"a": 1}', "utf-8")
+    (tmp_path / "rows.jsonl").write_text('{"id": 1}\n{"id": 2}\n', "utf-8")
+    (tmp_path / "empty.jsonl").write_text("", "utf-8")
+    (tmp_path / "noise.jsonl").write_bytes(bytes(range(256)) * 40)
+    assert nmem(monkeypatch, capsys, str(tmp_path))[0] == 1
