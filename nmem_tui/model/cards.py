@@ -34,8 +34,8 @@ def state(view: NowView, at: int) -> tuple[str, str]:
 def hooks(view: NowView, at: int) -> Line:
     """Are the hooks alive, and was anything lost."""
     seen = view.hooks
-    if view.session.origin != "hook":
-        alive: Line = [(f"hooks – ({view.session.origin})", "quiet")]
+    if view.session.origin == "import":
+        alive: Line = [("hooks – imported", "quiet")]
     elif seen.last_at is None:
         alive = [("hooks ? none ran", "warn")]
     elif at - seen.last_at > _DAY_MS:
@@ -72,7 +72,7 @@ def effort(name: str, what: Effort, cells: int) -> Line:
     failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
     if not what.investigate + what.execute:
         return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
-    short = cells < 66
+    short = cells < width(name) + 49
     looking, doing = ("look", "do") if short else ("investigate", "execute")
     figures = f"  {what.investigate} · {what.execute}"
     room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
@@ -90,7 +90,7 @@ def prompt(view: NowView, at: int, cells: int, rows: int) -> list[Line]:
     else:
         lines = [[("no prompt yet: the next one that you type shows here", "quiet")]]
     lines += [[] for _ in range(room - len(lines))]
-    return [*lines, [], effort("this prompt  ", view.turn, cells), effort("session      ", view.total, cells)][: max(3, rows)]
+    return [*lines, [], effort("prompt   ", view.turn, cells), effort("session  ", view.total, cells)][: max(3, rows)]
 
 
 def prompt_title(view: NowView, at: int) -> str:
@@ -105,10 +105,10 @@ def _hot(file: HotFile, top: int, cells: int) -> Line:
     failed = f" ✗{file.failures}" if file.failures else ""
     bar_cells = max(4, min(10, cells // 5))
     done = filled(file.weight, top, bar_cells)
-    room = cells - 13 - bar_cells - 2
+    room = cells - 11 - bar_cells - 2
     return [
         (pad(fit_path(printable(file.path), room), room) + "  ", "text"),
-        (pad(counts, 8), "quiet"), (pad(failed, 5), "bad"), ("▇" * done, "bar"), (" " * (bar_cells - done), "rest"),
+        (counts, "quiet"), (pad(failed, max(0, 11 - width(counts))), "bad"), ("▇" * done, "bar"), (" " * (bar_cells - done), "rest"),
     ]  # fmt: skip
 
 

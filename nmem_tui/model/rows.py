@@ -53,7 +53,7 @@ def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
     name, tone = word(row.word)
     roomy = cells >= 100
     how, how_tone = outcome(row)
-    end_cells = 12 if roomy else 10
+    end_cells = 13 if roomy else 11
     line: Line = [(f" {clock(row.at, zone)} ", "quiet"), (pad(name, 7) + " ", tone)]
     room = cells - 18
     if not row.outcome:
@@ -83,5 +83,13 @@ def _what(row: StreamRow, room: int) -> str:
     room -= width(more)
     if row.path and row.word in _FILES:
         return fit_path(printable(row.path), room) + more
-    text = printable(" ".join(row.text.split())) or printable(row.path) or "–"
+    text = printable(" ".join(_words(row).split())) or printable(row.path) or "–"
     return fit(text, room) + more
+
+
+def _words(row: StreamRow) -> str:
+    """A commit is known by its subject, everything else by its text."""
+    commit = row.meta.get("commit")
+    if row.word == "git_commit" and isinstance(commit, dict) and commit.get("subject"):
+        return f"{commit['subject']} {commit.get('hash', '')}"
+    return row.text

@@ -32,7 +32,7 @@ class Dialog(ModalScreen[str | None]):
 
     COMPONENT_CLASSES = set(COMPONENTS)
     TITLE_TEXT: ClassVar[str]
-    HINT: ClassVar[str] = " enter takes · esc leaves "
+    HINT: ClassVar[str] = "enter takes · esc leaves"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape", "leave", show=False),
         Binding("down,ctrl+n,ctrl+j", "step(1)", show=False, priority=True),
@@ -52,7 +52,7 @@ class Dialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """A box with the filter and the list."""
         with Vertical(id="dialog") as box:
-            box.border_title = Content(f" {self.TITLE_TEXT} ")
+            box.border_title = Content(self.TITLE_TEXT)
             box.border_subtitle = Content(self.HINT)
             field = Input(placeholder="type to filter", compact=True)
             field.cursor_blink = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import getters
 from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 
 from nmem.health import HealthView, health
 from nmem_tui.model import vitals
@@ -29,9 +29,13 @@ class Health(View):
 
     def body(self) -> ComposeResult:
         """Cards in a scroll."""
-        with VerticalScroll(id="health"), Container(id="grid"):
-            for name in ("hooks", "events", "storage", "redactions", "clients", "drift", "log"):
-                yield Card(id=name)
+        with VerticalScroll(id="health"):
+            with Container(id="columns"):
+                with Vertical():
+                    yield from (Card(id=name) for name in ("hooks", "storage"))
+                with Vertical():
+                    yield from (Card(id=name) for name in ("events", "redactions", "clients", "drift"))
+            yield Card(id="log")
 
     def on_mount(self) -> None:
         """Ages move on by themselves."""

@@ -12,7 +12,7 @@ class Help(Dialog):
     """The list of all actions."""
 
     TITLE_TEXT = "Help ─ every key"
-    HINT = " enter runs it · esc leaves "
+    HINT = "enter runs it · esc leaves"
 
     def __init__(self, context: str) -> None:
         super().__init__()

@@ -242,12 +242,12 @@ class Now(View):
         more = "" if shown.window.complete else "+"
         what = several(total, "row") if not self.query_now else f"{several(total, 'match', 'matches')}{more}"
         place = "following" if shown.following else f"row {shown.cursor + 1} of {total}{more}"
-        self.frame.border_title = Content(f" Stream ─ {place} ")
-        self.frame.border_subtitle = Content(f" ▼ {shown.unseen} new · G goes there ") if shown.unseen else Content("")
+        self.frame.border_title = Content(f"Stream ─ {place}")
+        self.frame.border_subtitle = Content(f"▼ {shown.unseen} new · G goes there") if shown.unseen else Content("")
         self.frame.set_class(bool(shown.unseen), "-unseen")
         self.search.border_title = None
         if self.query_now:
-            self.frame.border_title = Content(f" Stream ─ {what} for “{printable(self.query_now.text)}” ─ {place} ")
+            self.frame.border_title = Content(f"Stream ─ {what} for “{printable(self.query_now.text)}” ─ {place}")
         if self.details.display:
             self._describe()
 

@@ -97,7 +97,8 @@ class KeyBar(Bar):
                 line.append(("│ ", "line"))
             for action in group:
                 start = length(line)
-                line += [(action.shown_key, "key"), (f" {action.label}  ", "quiet")]
+                able = self.app.why_not(action.id) is None  # type: ignore[attr-defined]
+                line += [(action.shown_key, "key" if able else "rest"), (f" {action.label}  ", "quiet" if able else "rest")]
                 self.spots.append((start, length(line), action.id))
         return line
 

@@ -27,7 +27,7 @@ class Panel(Widget):
         """Draw this from now on."""
         self._draw = draw
         if title:
-            self.border_title = Content(f" {title} ")
+            self.border_title = Content(title)
         self.refresh(layout=self.styles.is_auto_height)
 
     def render(self) -> Content:

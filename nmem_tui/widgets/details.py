@@ -64,8 +64,8 @@ class Details(VerticalScroll):
     def __init__(self, zone: tzinfo | None) -> None:
         super().__init__(id="details")
         self.zone = zone
-        self.border_title = Content(" Details ")
-        self.border_subtitle = Content(" esc closes · J K scroll ")
+        self.border_title = Content("Details")
+        self.border_subtitle = Content("esc closes · J K scroll")
         self.key: int | None = None
 
     def compose(self) -> ComposeResult:

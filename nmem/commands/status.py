@@ -1,0 +1,112 @@
+"""`nmem status`: the Health screen's figures on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from capture import paths
+from nmem import database, views
+from nmem.health import HealthView, Latency, health
+from nmem.text import printable
+from nmem.views import SessionRow
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+"""Title, column names, rows."""
+
+
+def ms(us: int | None) -> str:
+    """Microseconds as milliseconds."""
+    return "-" if us is None else f"{us / 1000:.1f} ms"
+
+
+def _ago(at: int, now: int) -> str:
+    seconds = max(0, now - at) // 1000
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit} ago"
+    return f"{seconds} s ago"
+
+
+def _latency(name: str, what: Latency) -> tuple[str, ...]:
+    return (name, ms(what.p50), ms(what.p95), ms(what.p99))
+
+
+def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Section]:
+    """What there is to say, as tables; empty ones are left out."""
+    tally = {**dict.fromkeys(("stored", "duplicate", "dropped"), 0), **view.results,
+             **dict.fromkeys(("spooled", "drained", "lost", "errors"), 0), **view.counters}  # fmt: skip
+    latency = [_latency("wall", view.wall), _latency("cpu", view.cpu)] if view.runs else []
+    found: list[Section] = [
+        ("Sessions", ("project", "client", "state", "last event", "prompt"),
+         [(row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60]) for row in recent]),
+        (f"Hooks, the newest {view.runs} runs", ("", "p50", "p95", "p99"), latency),
+        ("Clients", ("client", "last event", "when", "runs"),
+         [(row.client, row.last_event, _ago(row.last_at, now), str(row.runs)) for row in view.clients]),
+        ("Events", ("what", "count"), [(name, str(number)) for name, number in tally.items()]),
+        ("Storage", ("what", "size"), [("database", f"{view.database_bytes:,} bytes"), ("log (WAL)", f"{view.wal_bytes:,} bytes"),
+         *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items())]),
+        ("Secrets taken out", ("kind", "count"), [(kind, str(number)) for kind, number in view.redactions.items()]),
+        ("Fields nobody knew", ("client", "event", "field", "since"),
+         [(row.client, row.event, row.field, row.version) for row in view.drift]),
+        ("Log", ("",), [(line,) for line in view.log]),
+    ]  # fmt: skip
+    return [(title, head, [tuple(printable(cell) for cell in row) for row in rows]) for title, head, rows in found if rows]
+
+
+def plain(found: list[Section]) -> str:
+    """The tables without frames, one row a line, columns by tabs: made for pipes."""
+    out: list[str] = []
+    for title, _head, rows in found:
+        out += [f"# {title}", *("\t".join(row) for row in rows)]
+    return "\n".join(out)
+
+
+def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head), pad_edge=False)
+    for number, name in enumerate(head):
+        right = number and name in ("p50", "p95", "p99", "count", "size", "runs")
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
+@click.option("--project", default="", help="Only sessions of this project (name, key or root folder).")
+@click.option("--limit", default=5, show_default=True, help="How many sessions to list.")
+def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
+    """What is recorded, and whether the hooks are alive."""
+    import time
+
+    path = db or paths.database()
+    connection = database.reader(path)
+    try:
+        view, recent = health(connection, path), views.sessions(connection, limit, project)
+    finally:
+        connection.close()
+    if as_json:
+        click.echo(json.dumps({**asdict(view), "sessions": [asdict(row) for row in recent]}, ensure_ascii=False))
+        return
+    found = sections(view, recent, time.time_ns() // 1_000_000)
+    if not sys.stdout.isatty():
+        click.echo(plain(found))
+        return
+    from rich.console import Console
+
+    console = Console()
+    for section in found:
+        console.print(_table(*section))

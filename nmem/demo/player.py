@@ -1,0 +1,129 @@
+"""Plays `session.jsonl`: what a client would have sent to the hooks, and written into its transcript.
+
+Each line has `at` in seconds and either `event` with its `payload` for a hook, or a `transcript` record. The lines up
+to the one marked `cut` are stored at once with times in the past; the rest follow at their own pace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from capture import entry, store
+from capture.clients import claude
+from capture.hook import sealed_event
+from capture.transcript import catch_up
+
+_PREFIX = "nmem-demo-"
+_SESSION = Path(__file__).with_name("session.jsonl")
+
+
+def temporary() -> str:
+    """A path for the demo's database in a new private folder."""
+    return str(Path(tempfile.mkdtemp(prefix=_PREFIX)) / "nmem.db")
+
+
+def remove(db_path: str) -> None:
+    """Take the demo's folder away with all that is in it."""
+    folder = Path(db_path).parent
+    if folder.name.startswith(_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Player:
+    """One performance of the recorded session."""
+
+    def __init__(self, db_path: str, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000, speed: float = 1.0) -> None:
+        self._db_path = db_path
+        self._clock = clock
+        self._speed = speed
+        folder = Path(db_path).parent
+        self._root = folder / "tidewatch"
+        self._transcript = folder / "transcript.jsonl"
+        self._stopped = threading.Event()
+        self._steps = [json.loads(line) for line in self._script()]
+
+    def _script(self) -> list[str]:
+        text = _SESSION.read_text("utf-8")
+        for name, path in (("{root}", self._root), ("{transcript}", self._transcript)):
+            text = text.replace(name, json.dumps(str(path))[1:-1])
+        return text.splitlines()
+
+    def stop(self) -> None:
+        """End the performance, after the step that is being stored."""
+        self._stopped.set()
+
+    def run(self) -> None:
+        """The first stretch at once, then the rest at its pace, until the end or until stopped."""
+        self.prepare()
+        last = self.opening()
+        for step in self._steps[self._cut() :]:
+            if self._stopped.wait((step["at"] - last) / self._speed):
+                return
+            last = step["at"]
+            self._live(step)
+
+    def prepare(self) -> None:
+        """The invented project's folder, with a branch for the header."""
+        git = self._root / ".git"
+        git.mkdir(parents=True, exist_ok=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+
+    def _cut(self) -> int:
+        return next(place for place, step in enumerate(self._steps) if step.get("cut")) + 1
+
+    def opening(self) -> float:
+        """Store all up to the cut, in the past; the time of the last step."""
+        steps, now = self._steps[: self._cut()], self._clock()
+        end: float = steps[-1]["at"]
+        for step in steps:
+            if not self._stopped.is_set():
+                self._store(step, now - int(1000 * (end - step["at"])))
+        return end
+
+    def _live(self, step: dict[str, Any]) -> None:
+        """As it would come now: an event through a hook process of its own, a record through the transcript."""
+        if "transcript" in step:
+            self._store(step, self._clock())
+            return
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
+        subprocess.run(
+            [sys.executable, "-I", "-S", entry.__file__, "claude", step["event"], "--db", self._db_path],
+            input=json.dumps(step["payload"]).encode(), env=kept, check=False, timeout=30,
+        )  # fmt: skip
+
+    def _store(self, step: dict[str, Any], at: int) -> None:
+        """Through the same pipeline, but with a time in the past."""
+        db = store.connect(self._db_path)
+        try:
+            if "transcript" in step:
+                self._note(step["transcript"], at)
+                catch_up(db, "claude", str(self._transcript), self.session_id)
+                return
+            native, payload = str(step["event"]), step["payload"]
+            sealed = sealed_event(claude.parse(native, payload, at))
+            if sealed is not None:
+                sealed.batch.origin = "demo"
+                store.write(db, sealed)
+        finally:
+            db.close()
+
+    @property
+    def session_id(self) -> str:
+        """The session that plays."""
+        return str(self._steps[0]["payload"]["session_id"])
+
+    def _note(self, record: object, at: int) -> None:
+        stamp = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        with self._transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, ensure_ascii=False).replace("{time}", stamp) + "\n")
