@@ -170,6 +170,13 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("monday-webhook", "whse_", "[A-Za-z0-9]{20,60}"),
 )  # fmt: skip
 
+LITERALS: tuple[tuple[str, str, str], ...] = tuple(
+    (literal, kind, body)
+    for kind, literals, body in TOKENS
+    for literal in ((literals,) if literals[-1] == " " else literals.split(" "))
+)
+"""The same, a row for each literal."""
+
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
     "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",

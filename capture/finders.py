@@ -75,10 +75,8 @@ def _begins(text: str, at: int) -> bool:
 
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
     spans = []
-    for kind, literals, body in detectors.TOKENS:
-        for literal in literals.split(" ") if literals[-1] != " " else (literals,):
-            if literal not in text:
-                continue
+    for literal, kind, body in detectors.LITERALS:
+        if literal in text:
             for at in _hits(text, literal):
                 matched = pattern(body).match(text, at + len(literal)) if _begins(text, at) else None
                 if matched and _varied(text[at : matched.end()]):
@@ -189,6 +187,8 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
 
     def finder(text: str, low: str) -> list[Span]:  # noqa: ARG001
         spans: list[Span] = []
+        if literal not in text:
+            return spans
         for at in _hits(text, literal):
             if gate and text[at + 7 : at + 8] != gate:
                 continue
@@ -240,6 +240,12 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     assignments.find,
 )
 """The more specific first: where two finders overlap, the earlier one names the kind."""
+
+
+NAMED = (_urls, assignments.find)
+"""What can stand in a text of fewer than SHORT characters: no token is that short."""
+
+SHORT = 20
 
 
 def sources() -> Iterable[str]:

@@ -54,7 +54,7 @@ def find(text: str) -> list[Span]:
         low = "".join(char.lower() if char.isascii() else char for char in text)
     known = settings.load()
     spans: list[Span] = []
-    for finder in finders.FINDERS:
+    for finder in finders.FINDERS if len(text) >= finders.SHORT else finders.NAMED:
         spans += finder(text, low)
     for name, source in known.patterns:
         spans += _own(text, name, source)

@@ -27,6 +27,9 @@ MARGIN = 4_096
 """Characters beyond the limit that redaction looks at."""
 
 _SECRET = object()
+_plain: set[str] = set()
+"""Short strings known to hold nothing: an import sees the same folders, names and ids in every record."""
+_MOST_PLAIN = 4_096
 _IDS = frozenset(("id", "parent_id", "prompt_id"))
 _PATHS = frozenset(("cwd", "transcript_path", "project_dir", "root", "folder"))
 _PROMPT = ("at", "source", "kind", "content", "dedup_key", "native_id", "agent_id")
@@ -91,7 +94,7 @@ def seal(batch: Batch) -> Sealed:
     """Clean, redact and cut every string of the batch, in place; counts by kind go to its `redactions`."""
     counts = batch.redactions
     batch.client = _text(batch.client, "name", counts)
-    batch.session_id = _id(batch.session_id)
+    batch.session_id = identity(batch.session_id)
     batch.cwd = _text(batch.cwd, "path", counts)
     batch.origin = _text(batch.origin, "name", counts)
     batch.session = {_text(name, "name", counts): _column(name, value, counts) for name, value in batch.session.items()}
@@ -114,9 +117,9 @@ def _seal_prompt(prompt: Prompt, counts: dict[str, int]) -> None:
     prompt.source = _text(prompt.source, "name", counts)
     prompt.kind = _text(prompt.kind, "name", counts)
     prompt.content = _text(prompt.content, "prompt", counts)
-    prompt.dedup_key = _id(prompt.dedup_key)
-    prompt.native_id = _id(prompt.native_id)
-    prompt.agent_id = _id(prompt.agent_id)
+    prompt.dedup_key = identity(prompt.dedup_key)
+    prompt.native_id = identity(prompt.native_id)
+    prompt.agent_id = identity(prompt.agent_id)
 
 
 def _seal_observation(seen: Observation, counts: dict[str, int]) -> None:
@@ -127,7 +130,7 @@ def _seal_observation(seen: Observation, counts: dict[str, int]) -> None:
     if seen.file_path is not None:
         seen.file_path = _text(seen.file_path, "path", counts)
     for name in ("dedup_key", "tool_use_id", "agent_id", "turn_id"):
-        setattr(seen, name, _id(getattr(seen, name)))
+        setattr(seen, name, identity(getattr(seen, name)))
     seen.metadata = {_text(name, "name", counts): _tree(value, counts, name) for name, value in seen.metadata.items()}
 
 
@@ -135,22 +138,36 @@ def _column(name: str, value: object, counts: dict[str, int]) -> object:
     if not isinstance(value, str):
         return _tree(value, counts, name)
     if name in _IDS:
-        return _id(value)
+        return identity(value)
     return _text(value, "path" if name in _PATHS else "value", counts)
 
 
 def _text(text: str, field: str, counts: dict[str, int]) -> str:
     limit = LIMITS[field]
+    if text in _plain and len(text) <= limit:
+        return text
     if len(text) > limit:
         text = text[: 2 * limit + MARGIN]
-    return redact(clean(text), counts)[:limit]
+    kept = redact(clean(text), counts)[:limit]
+    if kept == text and len(text) <= LIMITS["name"]:
+        _note_plain(text)
+    return kept
 
 
-def _id(value: str) -> str:
+def _note_plain(text: str) -> None:
+    if len(_plain) >= _MOST_PLAIN:
+        _plain.clear()
+    _plain.add(text)
+
+
+def identity(value: str) -> str:
     """An id as it is, unless it is overlong or holds a secret: then a hash that is as distinct."""
     if not value:
         return value
+    if value in _plain:
+        return value
     if len(value) <= LIMITS["id"] and redact(clean(value)) == value:
+        _note_plain(value)
         return value
     from _blake2 import blake2b
 

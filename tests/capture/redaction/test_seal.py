@@ -27,9 +27,7 @@ def batch(text: str) -> Batch:
     return made
 
 
-@pytest.mark.parametrize(
-    "around", ["{}", "x {} y", "https://u:{}@example.org/a.git", "/home/a/{}/b", "\x1b[1m{}\x1b[0m"]
-)
+@pytest.mark.parametrize("around", ["{}", "x {} y", "https://u:{}@h.example/a.git", "/home/a/{}/b", "\x1b[1m{}\x1b[0m"])
 def test_no_field_keeps_a_secret(planted: dict[str, str], around: str) -> None:
     for token in planted.values():
         sealed = seal(batch(around.format(token)))

@@ -24,6 +24,7 @@ SECRET = "password = '" + "q8Rt3vLm0" + "Zx7Kp2W'"
 def config(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = own_home / "config.toml"
     monkeypatch.setenv("NMEM_CONFIG", str(file))
+    monkeypatch.setattr(settings, "RECHECK", 0.0)
     return file
 
 
