@@ -102,15 +102,28 @@ def _event(path: str, client: str, native: str, given: Input, started: int) -> N
 
         payload = shorten(payload)
     given.payload = None
-    adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
     run = Run(client, native[:60] if native.isascii() else "?", now, given.size, started)
-    event: Event | None = adapter.parse(native, payload, now)
-    if event is None and native not in adapter.EVENTS:
-        _note(path, client, native, "unknown event")
+    event = _parsed(path, client, native, payload, now)
     run.session_id = event.session_id if event else None
     db = _keep(path, sealed_event(event), run)
     if db is not None:
         _afterwards(db, path, event)
+
+
+def _parsed(path: str, registered: str, native: str, payload: object, now: int) -> Event | None:
+    """The event in nmem's words, by the adapter of the client that sent it, whoever's settings it came through."""
+    from capture.clients import detect
+
+    client = detect.detect(registered, payload, os.environ)
+    adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
+    event: Event | None = adapter.parse(native, payload, now)
+    if event is None:
+        if native not in adapter.EVENTS and client == registered:
+            _note(path, client, native, "unknown event")
+        return None
+    event.project_dir = detect.project_dir(client, os.environ) or event.project_dir
+    event.client_version = event.client_version or detect.client_version(client, os.environ)
+    return event
 
 
 def sealed_event(event: Event | None) -> Sealed | None:

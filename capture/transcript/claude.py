@@ -193,6 +193,7 @@ class ClaudeReader(Reader):
         if self.calls is None:
             self.calls = {}
         self.calls[event.tool_use_id] = event
+        self.called.append(event.tool_use_id)
         self.held[event.tool_use_id] = offset
 
     def _results(self, record: dict[str, object], blocks: list[dict[str, object]]) -> list[Event]:

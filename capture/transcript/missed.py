@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _EARLIER = 5_000
 """Milliseconds before a session's first event that still belong to it: the client's clock and ours differ a little."""
+_ORDERED = 500
+"""How many of the newest calls are put in order: SQLite takes only so many at once."""
 _SESSION_EVENTS = frozenset(("session_start", "post_compact"))
 
 
@@ -95,12 +97,15 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     from time import time_ns
 
     from capture.store import write_many
+    from capture.transcript import mend
 
     now = time_ns() // 1_000_000
     recovered = write_many(db, _sealed(db, reader, calls)).stored if calls else 0
 
     def rest() -> Iterator[Sealed]:
         yield from _sealed(db, reader, others)
+        if len(reader.called) > 1:
+            mend.order(db, reader.source.session_id, reader.called[-_ORDERED:])
         yield _status(reader, now)
         save(db, cursor, now)
         if recovered:

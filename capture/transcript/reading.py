@@ -39,6 +39,8 @@ class Reader:
         self.tokens_at = 0
         self.skipped: dict[str, int] = {}
         """Records that are not kept, by what they are."""
+        self.called: list[str] = []
+        """The ids of the tool calls, in the order in which the agent made them."""
         self.held: dict[str, int] = {}
         """What waits for a later record -> the offset of its own: reading goes on there the next time."""
 

@@ -97,7 +97,7 @@ EXAMPLE: list[Row] = [
     ("search", "ok", None),
     ("file_write", "ok", "app.py"),
     ("file_read", "ok", "app.py"),
-    ("command", "failed", None),
+    ("test", "failed", None),
     ("file_edit", "ok", "app.py"),
     ("git_other", "ok", None),
     ("file_write", "ok", "changelog.py"),
