@@ -40,6 +40,8 @@ _KINDS = {"pass": "password", "pw": "password", "psk": "password", "secret": "se
           "cred": "credential"}  # fmt: skip
 _COMPARISONS = frozenset(("==", "===", "!=", "!==", ">", "=>", "(", ","))
 _LONGEST_LIST = 20
+_SPEAKING = ("pass", "secret", "test", "some", "my")
+"""A word that holds one of these says what it is for rather than what it is."""
 
 NONE, WEAK, STRONG = 0, 1, 2
 
@@ -223,7 +225,9 @@ def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
 
 
 def _chosen(value: str) -> bool:
-    """What a person makes up: letters with a digit or a sign, not a dotted or hyphenated name."""
+    """What a person makes up: letters with a digit or a sign, or one plain word; not a dotted or hyphenated name."""
+    if value.isalpha():
+        return len(value) >= 6 and value.isascii() and value.islower() and not any(w in value for w in _SPEAKING)
     if ":" in value or "/" in value:
         return False
     signs = [char for char in value if not char.isalnum() and char not in "-_. "]

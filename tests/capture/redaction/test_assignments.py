@@ -115,6 +115,11 @@ def test_a_password_that_somebody_made_up_goes(template: str) -> None:
     assert CHOSEN not in redact(template.format(CHOSEN))
 
 
+@pytest.mark.parametrize("template", ['password = "{}"', "DB_PASSWORD={}", "password: '{}'", '{{"password": "{}"}}'])
+def test_a_password_of_one_word_goes(template: str) -> None:
+    assert "sunshine" not in redact(template.format("sunshine"))
+
+
 @pytest.mark.parametrize("text", STAYS)
 def test_what_is_no_secret_stays(text: str) -> None:
     assert redact(text) == text
