@@ -30,7 +30,7 @@ _ESCAPED = r"[^\"'`\\\n]{0,2000}"
 _MORE = r"\\*[\"']\s{0,40},\s{0,40}\\*[\"']"
 _UNTIL = r"(?:[^\s\"'`,;<>\\&%]{1,200}|\\(?![nrt\"'])|&(?![\w.-]{1,40}=)|%(?!26))"
 _BARE = _UNTIL + "{1,40}"
-_PEEK = r"[^\s\"'`,;<>\\&%]{1,80}"
+_PEEK = r"[^\s\"'`,;<>\\&%]{1,24}"
 _TAG = r"\s{0,40}([^<>\s]{1,500})\s{0,40}(?=</)"
 _FLAG = r"[ \t]+(?![-|<>&;])[\"']?"
 _DIGEST = r"(?:[Hh]ash|[Cc]heck|[Cc]ompare|[Vv]erify|[Vv]alidate)\w{0,20}\([\"'`]?\Z"
@@ -99,7 +99,7 @@ def find(text: str, low: str) -> list[Span]:
             end = matched.end() if matched else at
             if end not in done:
                 done.add(end)
-                found, size = _values(text, at, end, thrifty=seen > 2 * len(text))
+                found, size = _values(text, at, end, thrifty=seen > len(text))
                 spans += found
                 seen += size
             at = low.find(stem, max(end, at + 1))
