@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import store
+from capture.storage import store
 
 NEWEST = 1_760_000_000_000
 """The time of the newest row, in milliseconds."""

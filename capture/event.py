@@ -20,9 +20,35 @@ STATUS = "status"
 THINKING = "thinking"
 
 OBS_TYPES = frozenset(
-    "file_read file_write file_edit search command test build lint install git_commit git_push git_other github"
-    " task_spawn skill web_fetch web_search mcp_call question plan todo session_start session_resume session_clear"
-    " session_compact marker tool_other".split()
+    [
+        "file_read",
+        "file_write",
+        "file_edit",
+        "search",
+        "command",
+        "test",
+        "build",
+        "lint",
+        "install",
+        "git_commit",
+        "git_push",
+        "git_other",
+        "github",
+        "task_spawn",
+        "skill",
+        "web_fetch",
+        "web_search",
+        "mcp_call",
+        "question",
+        "plan",
+        "todo",
+        "session_start",
+        "session_resume",
+        "session_clear",
+        "session_compact",
+        "marker",
+        "tool_other",
+    ]
 )
 
 OK = "ok"
@@ -41,8 +67,8 @@ class Event:
     __slots__ = (
         "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "context_window", "cwd", "drift",
         "duration_ms", "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text",
-        "permission_mode", "project_dir", "reason", "session_id", "source", "text", "tool", "tool_input", "tool_name", "tool_use_id",
-        "transcript_path", "turn_id",
+        "permission_mode", "project_dir", "reason", "session_id", "source", "text", "tool", "tool_input", "tool_name",
+        "tool_use_id", "transcript_path", "turn_id",
     )  # fmt: skip
 
     def __init__(self, client: str, kind: str, session_id: str, at: int, native: str = "") -> None:
@@ -150,8 +176,10 @@ class Project:
 class Batch:
     """All rows of one event, or of a stretch of one transcript; stored in one transaction."""
 
-    __slots__ = ("at", "client", "cwd", "drift", "observations", "origin", "project", "prompts", "redactions", "session",
-                 "session_id")  # fmt: skip
+    __slots__ = (
+        "at", "client", "cwd", "drift", "observations", "origin", "project", "prompts", "redactions", "session",
+        "session_id",
+    )  # fmt: skip
 
     def __init__(self, client: str, session_id: str, at: int, cwd: str, origin: str = "hook") -> None:
         self.client = client

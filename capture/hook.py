@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from capture.event import Event
     from capture.seal import Sealed
     from capture.stdin import Input
-    from capture.store import Run
+    from capture.storage.store import Run
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
@@ -59,7 +59,8 @@ def arguments(argv: list[str]) -> tuple[list[str], str]:
 def _fault(path: str, error: BaseException) -> None:
     """Note what went wrong; where even that fails, there is nothing else to try."""
     try:
-        from capture import log, spool
+        from capture import log
+        from capture.storage import spool
 
         path = path or paths.database()
         log.note(path, log.reason(error))
@@ -93,7 +94,7 @@ def _event(path: str, client: str, native: str, given: Input, started: int) -> N
     """Make rows of one client's event, and keep them."""
     from time import time_ns
 
-    from capture.store import Run
+    from capture.storage.store import Run
 
     now = time_ns() // 1_000_000
     payload: object = given.payload
@@ -104,8 +105,9 @@ def _event(path: str, client: str, native: str, given: Input, started: int) -> N
     given.payload = None
     run = Run(client, native[:60] if native.isascii() else "?", now, given.size, started)
     event = _parsed(path, client, native, payload, now)
-    run.session_id = event.session_id if event else None
-    db = _keep(path, sealed_event(event), run)
+    sealed = sealed_event(event)
+    run.session_id = sealed.batch.session_id if sealed else None
+    db = _keep(path, sealed, run)
     if db is not None:
         _afterwards(db, path, event)
 
@@ -142,7 +144,7 @@ def sealed_event(event: Event | None) -> Sealed | None:
 
 def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
     """Store the rows, or leave them for the next process that can; the connection, if it works."""
-    from capture import store
+    from capture.storage import store
 
     try:
         db = store.connect(path)
@@ -158,15 +160,16 @@ def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
 
 def _failures() -> tuple[type[BaseException], ...]:
     """What may go wrong with a database: SQLite's errors, the file system's, and a file of a newer nmem."""
-    from capture.schema import NewerDatabase
-    from capture.sqlite import Error
+    from capture.storage.schema import NewerDatabase
+    from capture.storage.sqlite import Error
 
     return Error, OSError, NewerDatabase
 
 
 def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
     """Spool what could not be stored, and say so."""
-    from capture import log, spool
+    from capture import log
+    from capture.storage import spool
 
     if sealed is None:
         kept = "nothing to spool"
@@ -181,7 +184,7 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
 def _afterwards(db: Connection, path: str, event: Event | None) -> None:
     """What can wait until the event is safe: rows of earlier hooks, the transcript, the write-ahead log."""
     if _waits(paths.spool(path)) or _waits(paths.last_spool(path)):
-        from capture import spool
+        from capture.storage import spool
 
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:

@@ -114,11 +114,10 @@ def _close(cut: _Cut) -> dict[str, object] | None:
     closing = "".join(reversed(cut.stack))
     if cut.in_string:
         for less in range(min(7, len(text))):
-            stem = text[: len(text) - less]
-            value = _object(stem + '"' + closing) or _object(stem + '":null' + closing)
+            value = _object(text[: len(text) - less] + '"' + closing)
             if value is not None:
                 return value
-    for attempt in ("", "null", ":null", '"":null'):
+    for attempt in ("", "null", ":null"):
         value = _object(text + attempt + closing)
         if value is not None:
             return value

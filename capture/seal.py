@@ -7,7 +7,7 @@ looked for. Ids must stay distinct: one that holds a secret is replaced by its h
 from __future__ import annotations
 
 from capture.event import Batch, Observation, Project, Prompt
-from capture.redact import redact, redact_tree
+from capture.redaction import redact, redact_tree
 from capture.text import clean
 
 LIMITS = {

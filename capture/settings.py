@@ -34,7 +34,7 @@ class Settings:
         """Does the user say that this is no secret?"""
         if found in self.allow:
             return True
-        from capture.rules_cache import pattern
+        from capture.redaction.rules_cache import pattern
 
         return any(pattern(source).fullmatch(found) for source in self.allow_patterns)
 
@@ -100,7 +100,7 @@ def _cached(file: str, stamp: tuple[int, int]) -> Settings:
 def _read(file: str, stamp: tuple[int, int], last: tuple[list[object], ...] | None) -> Settings:
     import tomllib
 
-    from capture.rules_cache import build
+    from capture.redaction.rules_cache import build
 
     try:
         with open(file, "rb") as handle:
@@ -166,7 +166,7 @@ def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
 
 
 def _keep(form: tuple[str, tuple[int, int], object]) -> None:
-    from capture.rules_cache import write
+    from capture.redaction.rules_cache import write
 
     write(_cache(), marshal.dumps(form))  # type: ignore[arg-type]
 

@@ -81,7 +81,7 @@ def _mine(lock: int) -> bool:
 
 
 def _settle(db_path: str, seconds: float) -> int:
-    from capture import spool, store
+    from capture.storage import spool, store
 
     db = store.connect(db_path, timeout=seconds)
     try:

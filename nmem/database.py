@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from capture.schema import MIGRATIONS
+from capture.storage.schema import MIGRATIONS
 from nmem.errors import NmemError, NoDatabase
 
 _BUSY_MS = 500
@@ -28,7 +28,9 @@ def reader(path: str) -> sqlite3.Connection:
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     db = None
     try:
-        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+        )
         db.row_factory = sqlite3.Row
         db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
         db.execute("PRAGMA query_only=1")

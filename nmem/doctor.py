@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from capture import bytecode, paths
+from capture import paths
+from capture.install import bytecode
 from nmem.checks import WRONG, Finding, hooks, storage, switches
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (

@@ -1,7 +1,7 @@
 """What nmem raises on purpose.
 
-    NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
-    └── NoDatabase     nothing is recorded yet
+NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
+└── NoDatabase     nothing is recorded yet
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from capture import store
 from capture.seal import Sealed
+from capture.storage import store
 from capture.transcript import mend
 from capture.transcript.cursor import load, save
 from nmem.discover import Transcript

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from capture import event as words
 from capture import paths
-from capture.hook_entries import Entry
-from capture.registered import Command
+from capture.install.hook_entries import Entry
+from capture.install.registered import Command
 from nmem.probe_events import adapter, environment, payload
 
 _LIMIT = 20

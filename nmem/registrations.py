@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from capture import atomic, hook_entries, install, opencode_plugin, targets
-from capture.hook_entries import Entry
-from capture.jsonc import BadJson, parse
-from capture.targets import PLUGIN, Target
+from capture import install
+from capture.install import atomic, hook_entries, opencode_plugin, targets
+from capture.install.hook_entries import Entry
+from capture.install.jsonc import BadJson, parse
+from capture.install.targets import PLUGIN, Target
 
 _DEEPEST = 7
 _LARGEST = 1_000_000

@@ -8,7 +8,7 @@ import sys
 import click
 
 from capture.install import Plan
-from capture.targets import TITLES
+from capture.install.targets import TITLES
 from nmem.text import printable
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from capture import bytecode, paths
+from capture import paths
+from capture.install import bytecode
 from nmem.errors import NmemError
 
 
@@ -45,7 +46,7 @@ def prepare(db: str) -> list[str]:
 def _database(db: str) -> None:
     import sqlite3
 
-    from capture import schema, store
+    from capture.storage import schema, store
 
     folder = Path(paths.folder(db))
     try:
@@ -62,6 +63,6 @@ def _database(db: str) -> None:
 
 def warm() -> bool:
     """Compile the redaction rules into their cache; False when it could not be written."""
-    from capture import rules_cache
+    from capture.redaction import rules_cache
 
     return rules_cache.prepare()

@@ -82,9 +82,7 @@ _OBSERVATION = (
     "SELECT id * 2 + 1 AS key, at, obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added,"
     " lines_removed, repeats, agent_id, tool_name, metadata FROM observations WHERE id IN ({marks})"
 )
-_PROMPT = (
-    "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
-)
+_PROMPT = "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
 
 
 def _said(row: Row) -> StreamRow:

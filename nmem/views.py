@@ -139,7 +139,19 @@ FROM sessions s JOIN projects p ON p.id = s.project_id
 
 
 def _session(row: Row) -> SessionRow:
-    texts = ("id", "client", "project", "root", "branch", "model", "state", "cwd", "transcript_path", "origin", "intent")
+    texts = (
+        "id",
+        "client",
+        "project",
+        "root",
+        "branch",
+        "model",
+        "state",
+        "cwd",
+        "transcript_path",
+        "origin",
+        "intent",
+    )
     numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
     return SessionRow(**{name: row[name] or "" for name in texts}, **{name: row[name] for name in numbers})
 
@@ -148,7 +160,7 @@ def sessions(db: Connection, limit: int = 200, project: str = "") -> list[Sessio
     """The newest sessions first; `project` is a name or a key."""
     where = "WHERE p.name = ? OR p.key = ? OR p.root = ?" if project else ""
     values = [project] * 3 if project else []
-    found = db.execute(f"{_SESSION} {where} ORDER BY s.last_at DESC LIMIT ?", [*values, limit])  # noqa: S608 -- constants
+    found = db.execute(f"{_SESSION} {where} ORDER BY s.last_at DESC LIMIT ?", [*values, limit])
     return [_session(row) for row in found.fetchall()]
 
 

@@ -96,7 +96,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
     from time import time_ns
 
-    from capture.store import write_many
+    from capture.storage.store import write_many
     from capture.transcript import mend
 
     now = time_ns() // 1_000_000

@@ -8,11 +8,12 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from capture import hook_entries, paths, registered, targets
+from capture import paths
 from capture.clients import CLIENTS
-from capture.hook_entries import Entry
-from capture.registered import Command
-from capture.targets import TITLES, Target
+from capture.install import hook_entries, registered, targets
+from capture.install.hook_entries import Entry
+from capture.install.registered import Command
+from capture.install.targets import TITLES, Target
 from nmem import probe, registrations
 from nmem.checks import NOTE, OK, WRONG, Finding
 

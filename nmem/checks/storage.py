@@ -9,8 +9,10 @@ import stat
 import time
 from pathlib import Path
 
-from capture import bytecode, paths, settings, spool
-from capture.schema import MIGRATIONS
+from capture import paths, settings
+from capture.install import bytecode
+from capture.storage import spool
+from capture.storage.schema import MIGRATIONS
 from nmem.checks import NOTE, OK, WRONG, Finding
 
 _WAL_LIMIT = 64 * 1024 * 1024
@@ -138,7 +140,7 @@ def runtime() -> list[Finding]:
         out.append(Finding("bytecode", NOTE, said, "nmem doctor --fix"))
     else:
         out.append(Finding("bytecode", OK, "every module of the hook is compiled"))
-    from capture import rules_cache
+    from capture.redaction import rules_cache
 
     if Path(rules_cache.path()).is_file():
         out.append(Finding("rule cache", OK, rules_cache.path()))

@@ -9,11 +9,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-from capture import atomic, install, targets
+from capture import install
 from capture.hook import SKIP
-from capture.hook_entries import Entry
-from capture.settings_file import value_at
-from capture.targets import Target
+from capture.install import atomic, targets
+from capture.install.hook_entries import Entry
+from capture.install.settings_file import value_at
+from capture.install.targets import Target
 from nmem import registrations
 from nmem.checks import NOTE, OK, WRONG, Finding
 

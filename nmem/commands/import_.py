@@ -13,8 +13,9 @@ from pathlib import Path
 
 import click
 
-from capture import paths, store
-from capture.schema import NewerDatabase
+from capture import paths
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
 from nmem.discover import CLIENTS, Transcript, find, folders
 from nmem.errors import NmemError

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from capture import install, installed, paths, registered, targets
+from capture import install, paths
 from capture.clients import CLIENTS
-from capture.install import Plan, SettingsError
+from capture.install import Plan, SettingsError, installed, registered, targets
 from nmem import settings_diff, setup
 from nmem.errors import NmemError
 

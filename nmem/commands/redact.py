@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from capture.redact import redact
+from capture.redaction import redact
 from capture.text import clean
 
 _BEGIN, _END, _KEY = "-----BEGIN ", "-----END ", "PRIVATE KEY"

@@ -58,7 +58,9 @@ def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Secti
          [(row.client, row.event, row.field, row.version) for row in view.drift]),
         ("Log", ("",), [(line,) for line in view.log]),
     ]  # fmt: skip
-    return [(title, head, [tuple(printable(cell) for cell in row) for row in rows]) for title, head, rows in found if rows]
+    return [
+        (title, head, [tuple(printable(cell) for cell in row) for row in rows]) for title, head, rows in found if rows
+    ]
 
 
 def plain(found: list[Section]) -> str:
@@ -74,7 +76,9 @@ def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Ta
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head), pad_edge=False)
+    table = Table(
+        title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head), pad_edge=False
+    )
     for number, name in enumerate(head):
         right = number and name in ("p50", "p95", "p99", "count", "size", "runs")
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from capture import install, installed, paths, targets
+from capture import install, paths
 from capture.clients import CLIENTS
-from capture.install import Plan, SettingsError
-from capture.targets import Target
+from capture.install import Plan, SettingsError, installed, targets
+from capture.install.targets import Target
 from nmem import settings_diff
 from nmem.errors import NmemError
 

@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from capture import entry, store
+from capture import entry
 from capture.clients import claude
 from capture.hook import sealed_event
+from capture.storage import store
 from capture.transcript import catch_up
 
 _PREFIX = "nmem-demo-"
@@ -43,7 +44,9 @@ def remove(db_path: str) -> None:
 class Player:
     """One performance of the recorded session."""
 
-    def __init__(self, db_path: str, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000, speed: float = 1.0) -> None:
+    def __init__(
+        self, db_path: str, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000, speed: float = 1.0
+    ) -> None:
         self._db_path = db_path
         self._clock = clock
         self._speed = speed

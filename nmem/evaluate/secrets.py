@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from capture.redact import redact
+from capture.redaction import redact
 from nmem.errors import NmemError
 
 BASELINE = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from capture import spool, store
+from capture.storage import spool, store
 
 Payload = Callable[..., dict[str, object]]
 Command = Callable[..., list[str]]

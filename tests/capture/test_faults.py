@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from capture import settle, spool, store
+from capture import settle
+from capture.storage import spool, store
 
 Payload = Callable[..., dict[str, object]]
 Hook = Callable[..., Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capture.git_output import commit, push
+from capture.extract.git_output import commit, push
 
 COMMIT = """On the way: 3 hooks passed
 [feature/x 1a2b3c4] Read the config once

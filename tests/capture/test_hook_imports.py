@@ -64,7 +64,13 @@ def test_the_schema_is_not_read_once_the_database_is_there(
 ) -> None:
     hook(bash(0))
     modules = loaded(bash(1), "PostToolUse", db_path)
-    assert not {"capture.schema", "capture.spool", "capture.settle", "capture.salvage", "capture.log"} & set(modules)
+    assert not {
+        "capture.storage.schema",
+        "capture.storage.spool",
+        "capture.settle",
+        "capture.salvage",
+        "capture.log",
+    } & set(modules)
 
 
 def test_it_also_runs_as_a_console_script(db_path: str, bash: Callable[..., dict[str, object]],

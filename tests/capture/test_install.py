@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capture import atomic, hook_entries, install, installed, registered, targets
+from capture import install
 from capture.clients import CLIENTS
-from capture.install import SettingsError
-from capture.targets import Target
+from capture.install import SettingsError, atomic, hook_entries, installed, registered, targets
+from capture.install.targets import Target
 
 BOM = b"\xef\xbb\xbf"
 OWN_HOOKS = b"""{
@@ -127,7 +127,7 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
         "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop", "StopFailure",
         "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
-    entry = str(Path(registered.__file__).with_name("entry.py"))
+    entry = str(Path(registered.__file__).parents[1] / "entry.py")
     assert hooks["PostToolUse"] == [
         {
             "matcher": "*",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from capture import registered
+from capture.install import registered
 
 AWKWARD = ["plain", "with space", "it's", 'say "hi"', "a$HOME`id`;&|*", "tab\there", "new\nline", "é ü"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.relative import relative
+from capture.extract.relative import relative
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capture.jsonc import BadJson, Node, parse
-from capture.settings_file import find, insert, remove, replace, value_at
+from capture.install.jsonc import BadJson, Node, parse
+from capture.install.settings_file import find, insert, remove, replace, value_at
 
 SCALARS = st.one_of(
     st.none(),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from capture.event import OBS_TYPES
 from capture.shell import message, parse
-from capture.shell_scan import scan
+from capture.shell.scan import scan
 
 TYPES = [
     # git: what is a commit or a push, and what only speaks of one

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from capture import settle, spool, store
+from capture import settle
 from capture.event import Batch, Observation, Project
 from capture.seal import Sealed, seal
+from capture.storage import spool, store
 
 NOW = 1_760_000_000_000
 Rows = Callable[[str], list[Any]]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from capture import schema, store
 from capture.event import Batch, Observation, Project, Prompt
 from capture.seal import Sealed, seal
+from capture.storage import schema, store
 
 NOW = 1_760_000_000_000
 SECOND = 1_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.test_output import summary
+from capture.extract.test_output import summary
 
 PYTEST = """FAILED tests/test_a.py::test_one[a b] - AssertionError: 1 != 2
 ERROR tests/test_b.py - ImportError

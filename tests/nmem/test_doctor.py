@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from capture import hook_entries, install, paths, registered, targets
+from capture import install, paths
 from capture.clients import CLIENTS
+from capture.install import hook_entries, registered, targets
 from nmem import doctor, probe, probe_events
 from nmem.checks import hooks, storage, switches
 from nmem.commands.doctor import command as doctor_command

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from capture import store
+from capture.storage import store
 from nmem.discover import find
 from nmem.importer import Importer, Report
 from nmem.stretches import SIZE

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from capture import bytecode, installed
+from capture.install import bytecode, installed
 from nmem import setup
 from nmem.commands.init import command as init
 from nmem.commands.uninstall import command as uninstall

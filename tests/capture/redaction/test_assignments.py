@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capture.redact import redact
+from capture.redaction import redact
 
 DRAWN = "kq7" + "Zt9" + "wPx" + "2mVb"
 CHOSEN = "tr0ub4dor" + "&3"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from capture.redact import redact
+from capture.redaction import redact
 from capture.text import clean
 from nmem.evaluate.secrets import evaluate, records
 

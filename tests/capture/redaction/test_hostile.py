@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capture.redact import find, redact, redact_tree
+from capture.redaction import find, redact, redact_tree
 from capture.text import clean
 
 FRAGMENTS = [

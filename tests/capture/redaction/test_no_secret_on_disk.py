@@ -181,7 +181,6 @@ def test_what_a_transcript_holds_is_redacted_as_well(planted: dict[str, str], db
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="hook_runs keeps the session's id as the client sent it")
 def test_not_even_a_session_id_carries_a_secret(planted: dict[str, str], db_path: str, tmp_path: Path) -> None:
     feed(payloads(planted, tmp_path, ids=True)[:4], db_path)
     assert left(Path(db_path).parent, planted) == []

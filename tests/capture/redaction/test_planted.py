@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from capture.redact import redact, redact_tree
+from capture.redaction import redact, redact_tree
 from capture.text import clean
 
 SURROUNDINGS: dict[str, Callable[[str], str]] = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from capture import paths, rules_cache, settings
-from capture.redact import redact
+from capture import paths, settings
+from capture.redaction import redact, rules_cache
 
 GOOD = """
 [redaction]
@@ -82,7 +82,7 @@ def test_a_hook_imports_neither_re_nor_tomllib_once_the_cache_is_there(config: P
     write(config, GOOD)
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from capture.redact import redact\n"
+        "from capture.redaction import redact\n"
         "out = redact(sys.argv[2])\n"
         "print(out); print(sorted({'re', 'tomllib', 'json', 'enum', 'typing'} & set(sys.modules)))"
     )

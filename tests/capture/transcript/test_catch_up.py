@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from capture import store
 from capture.clients import claude, codex, gemini
 from capture.hook import sealed_event
+from capture.storage import store
 from capture.transcript import catch_up
 from nmem.discover import find
 from nmem.importer import Importer
@@ -313,7 +313,7 @@ def test_the_hook_s_path_stays_light(session: Session, db_path: str) -> None:
     session.write()
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from capture import hook, store\nfrom capture.clients import claude\nfrom capture.transcript import catch_up\n"
+        "from capture import hook\nfrom capture.storage import store\nfrom capture.clients import claude\nfrom capture.transcript import catch_up\n"
         "db = store.connect(sys.argv[2])\n"
         "said = {'session_id': 's1', 'cwd': '/', 'prompt': 'Fix the total'}\n"
         "store.write(db, hook.sealed_event(claude.parse('UserPromptSubmit', said, 1772359200000)))\n"
@@ -322,7 +322,7 @@ def test_the_hook_s_path_stays_light(session: Session, db_path: str) -> None:
         "print(db.execute('SELECT count(*) FROM prompts').fetchone()[0])\n"
         "print(*sorted(name for name in set(sys.modules) - before if not name.startswith('capture')))"
     )
-    root = str(Path(store.__file__).parents[1])
+    root = str(Path(store.__file__).parents[2])
     words = [sys.executable, "-I", "-S", "-c", code, root, db_path, str(session.path)]
     ran = subprocess.run(words, capture_output=True, text=True, check=True)
     stored, loaded = ran.stdout.splitlines()

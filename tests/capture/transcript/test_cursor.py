@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capture import store
+from capture.storage import store
 from capture.transcript.cursor import Cursor, fingerprint, lines, load, save
 
 Reading = Callable[[Path], list[bytes]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture import detectors
-from capture.rules_cache import pattern
+from capture.redaction import detectors
+from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def is_random(value: str) -> bool:
     letters = [part for part in parts if not part.isdigit()]
     if not letters:
         return False
-    from capture.trigrams import rare
+    from capture.redaction.trigrams import rare
 
     unusual, total = rare(letters)
     if total and unusual >= 0.3 * total and (total > 1 or len(value) > 5):

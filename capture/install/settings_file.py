@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from capture.jsonc import BadJson, Node, parse
+from capture.install.jsonc import BadJson, Node, parse
 
 Path = tuple[str | int, ...]
 

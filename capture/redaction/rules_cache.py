@@ -76,7 +76,7 @@ def _compile(source: str) -> Pattern[str]:
     import re
 
     compiled = re.compile(source)
-    from capture import finders
+    from capture.redaction import finders
 
     build([*finders.sources(), source])
     return compiled
@@ -84,7 +84,7 @@ def _compile(source: str) -> Pattern[str]:
 
 def prepare() -> bool:
     """Write the cache now, so that the first hook need not; True when it is complete."""
-    from capture import finders
+    from capture.redaction import finders
 
     return build(finders.sources())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from capture import registered
-from capture.registered import Command
+from capture.install import registered
+from capture.install.registered import Command
 
 _MARK = b"// nmem: "
 _COMMAND = b"const COMMAND = "

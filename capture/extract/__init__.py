@@ -59,14 +59,14 @@ def batch(event: Event, project: Project) -> Batch | None:
 
 def observations(event: Event, project: Project) -> list[Observation]:
     """What a tool call amounts to: one observation, or one for each file that an edit changed."""
-    from capture import outcome
+    from capture.extract import outcome
 
     if event.tool == "shell":
-        from capture.shell_call import describe as describe_command
+        from capture.extract.shell_call import describe as describe_command
 
         seen = [describe_command(event, project)]
     else:
-        from capture.tools import describe
+        from capture.extract.tools import describe
 
         seen = describe(event, project)
     for number, one in enumerate(seen):
@@ -85,7 +85,7 @@ def observations(event: Event, project: Project) -> list[Observation]:
 
 def _remember(event: Event, seen: Observation) -> None:
     """The part of the answer that a reader or a learner will want, and how the call ended."""
-    from capture.outcome import excerpt
+    from capture.extract.outcome import excerpt
 
     if event.interrupted:
         seen.metadata["interrupted"] = True

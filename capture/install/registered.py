@@ -31,7 +31,7 @@ class Command:
 
 def entry() -> str:
     """The file that a hook runs."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entry.py")
 
 
 def _is_shim(path: str) -> bool:

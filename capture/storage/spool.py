@@ -139,7 +139,7 @@ def _remove(path: str) -> bool:
 
 def _take(db: Connection, folder: str, names: list[str]) -> int:
     """Store some files, then remove them. One that cannot be read or that the tables refuse is set aside."""
-    from capture.sqlite import IntegrityError, InterfaceError, ProgrammingError
+    from capture.storage.sqlite import IntegrityError, InterfaceError, ProgrammingError
 
     try:
         return _store(db, folder, names)
@@ -152,8 +152,8 @@ def _take(db: Connection, folder: str, names: list[str]) -> int:
 
 def _store(db: Connection, folder: str, names: list[str]) -> int:
     """All of some files in one transaction."""
-    from capture.rows import Writer
-    from capture.store import count, transaction
+    from capture.storage.rows import Writer
+    from capture.storage.store import count, transaction
 
     taken: list[str] = []
     with transaction(db):
@@ -206,7 +206,7 @@ def _set_aside(path: str) -> None:
 
 def _add_up(db: Connection, folder: str) -> None:
     """Move the counts that were kept in a file into the database."""
-    from capture.store import count, transaction
+    from capture.storage.store import count, transaction
 
     path = os.path.join(folder, "counts")
     mine = f"{path}.{os.getpid()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capture.event import Event, Observation
-from capture.relative import relative
+from capture.extract.relative import relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _place(event: Event, project: Project, path: object) -> str | None:
 
 
 def _changed(event: Event, project: Project, file: dict[str, object]) -> Observation:
-    from capture.diff import compact
+    from capture.extract.diff import compact
 
     seen = _new(event, _FILE_TYPES[event.tool], "")
     seen.file_path = _place(event, project, file.get("path"))

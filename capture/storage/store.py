@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from capture import sqlite
+from capture.storage import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from capture.seal import Sealed
 
 VERSION = 1
-"""How many migrations capture.schema has; a test holds the two together."""
+"""How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256
 
@@ -81,7 +81,7 @@ def _migrate(db: Connection, timeout: float) -> None:
     """Write-ahead logging, then every migration; the switch may find the file locked without waiting, so it retries."""
     import time
 
-    from capture.schema import migrate
+    from capture.storage.schema import migrate
 
     until = time.monotonic() + timeout
     while True:
@@ -102,7 +102,7 @@ def write(db: Connection, sealed: Sealed, run: Run | None = None) -> Written:
 
 def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -> Written:
     """Store batches in one transaction: all of them or none. Raises sqlite3.Error."""
-    from capture.rows import Writer
+    from capture.storage.rows import Writer
 
     with transaction(db):
         writer = Writer(db)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 
-from capture import registered
 from capture.clients.registration import Registration
-from capture.jsonc import Node, parse
-from capture.registered import Command
-from capture.settings_file import Path, find, insert, remove, replace, value_at
-from capture.targets import FLAT, GROUPS, Target
+from capture.install import registered
+from capture.install.jsonc import Node, parse
+from capture.install.registered import Command
+from capture.install.settings_file import Path, find, insert, remove, replace, value_at
+from capture.install.targets import FLAT, GROUPS, Target
 
 Left = dict[Path, str]
 Item = dict[str, object]

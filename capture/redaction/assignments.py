@@ -1,13 +1,14 @@
 """Secrets that only their name gives away: `password = "x"`, `"token": "x"`, `--secret x`, `<key>x</key>`, `?token=x`.
 
 From each name that may name a secret the text is read forwards, anchored, so the work grows with the number of names.
-What is a name, and how surely it names a secret, is data of capture.detectors; what a value looks like, of entropy.
+What is a name, and how surely it names a secret, is data of capture.redaction.detectors; what a value looks like is of
+entropy.
 """
 
 from __future__ import annotations
 
-from capture import detectors, entropy
-from capture.rules_cache import pattern
+from capture.redaction import detectors, entropy
+from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.shell_tables import words
+from capture.shell.tables import words
 
 _KEYWORDS = words("if then elif else while until do ! { } time coproc")
 _OPAQUE = words("for case select function done fi esac in [[ [ test")

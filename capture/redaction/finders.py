@@ -5,8 +5,8 @@ A pattern is anchored where its literal was found, or bounded, so hostile text c
 
 from __future__ import annotations
 
-from capture import assignments, detectors, entropy
-from capture.rules_cache import pattern
+from capture.redaction import assignments, detectors, entropy
+from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from capture.event import OK, USER
-from capture.sessions import Sessions
-from capture.store import Written
+from capture.storage.sessions import Sessions
+from capture.storage.store import Written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from capture.event import Batch, Observation, Prompt
-    from capture.sessions import Session
+    from capture.storage.sessions import Session
 
 MERGE_WITHIN = 300_000
 """Milliseconds in which the same read or search is counted on its first row."""

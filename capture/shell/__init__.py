@@ -5,10 +5,10 @@ Quoted text, heredocs and comments are no commands; `bash -c '...'` is looked in
 
 from __future__ import annotations
 
-from capture.shell_families import families, git, positionals
-from capture.shell_scan import Simple, scan
-from capture.shell_tables import words
-from capture.shell_wrappers import program, unwrap
+from capture.shell.families import families, git, positionals
+from capture.shell.scan import Simple, scan
+from capture.shell.tables import words
+from capture.shell.wrappers import program, unwrap
 
 WINDOW = 16_384
 """Characters of a command that are read; what follows does not change what it is."""

@@ -6,8 +6,8 @@ network container read write edit trivial.
 
 from __future__ import annotations
 
-from capture.shell_tables import programs, tools, words
-from capture.shell_wrappers import program
+from capture.shell.tables import programs, tools, words
+from capture.shell.wrappers import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import hashlib
 import json
 import os
 
-from capture import atomic, paths
+from capture import paths
+from capture.install import atomic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from capture.hook_entries import Left
+    from capture.install.hook_entries import Left
 
 
 def digest(data: bytes) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-from capture import atomic, hook_entries, installed, opencode_plugin
-from capture.installed import Record
-from capture.jsonc import BadJson
-from capture.settings_file import remove, value_at
-from capture.targets import PLUGIN, PROJECT, Target
+from capture.install import atomic, hook_entries, installed, opencode_plugin
+from capture.install.installed import Record
+from capture.install.jsonc import BadJson
+from capture.install.settings_file import remove, value_at
+from capture.install.targets import PLUGIN, PROJECT, Target
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -9,7 +9,7 @@ import os
 import py_compile
 import sys
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def _sources() -> list[str]:

@@ -5,8 +5,9 @@ Finders read the text side by side, each behind a substring test; what they find
 
 from __future__ import annotations
 
-from capture import assignments, finders, settings
-from capture.rules_cache import pattern
+from capture import settings
+from capture.redaction import assignments, finders
+from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

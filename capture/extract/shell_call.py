@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from capture.event import FAILED, OK, UNKNOWN, Event, Observation
-from capture.outcome import exit_code, outcome, window
-from capture.relative import relative
+from capture.extract.outcome import exit_code, outcome, window
+from capture.extract.relative import relative
 from capture.shell import Command, message, parse
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def _facts(event: Event, command: Command, seen: Observation) -> None:
     """What the output tells of tests, commits and pushes."""
     done = {family for step in command.steps for family in step.families}
     if "git_commit" in done or "git_push" in done:
-        from capture.git_output import commit, push
+        from capture.extract.git_output import commit, push
 
         out = window(event.output_text)
         if "git_commit" in done and (found := commit(out, event.output, message(command))):
@@ -60,7 +60,7 @@ def _facts(event: Event, command: Command, seen: Observation) -> None:
         if "git_push" in done and (pushed := push(out, event.output)):
             seen.metadata["push"] = pushed
     if "test" in done:
-        from capture.test_output import summary
+        from capture.extract.test_output import summary
 
         if tests := summary(window(event.output_text)):
             seen.metadata["tests"] = tests
@@ -84,7 +84,7 @@ def _settled(event: Event, seen: Observation, masked: bool) -> str:
         return said
     if found != UNKNOWN:
         return found
-    from capture.closing_output import verdict
+    from capture.extract.closing_output import verdict
 
     return verdict(event.output_text, seen.content)
 

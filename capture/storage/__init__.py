@@ -1,0 +1,1 @@
+"""The database: its tables, the write path, and the spool for when it cannot be written."""
