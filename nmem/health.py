@@ -142,7 +142,7 @@ def health(db: Connection, path: str) -> HealthView:
         database_bytes=_size(path),
         wal_bytes=_size(path + "-wal"),
         rows={name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in _TABLES},  # noqa: S608
-        redactions={kind: number for kind, number in kinds.fetchall()},
+        redactions=dict(tuple(row) for row in kinds.fetchall()),
         drift=tuple(Drift(*row) for row in drift.fetchall()),
         clients=_clients(db),
         log=log_tail(path),

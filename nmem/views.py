@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
+from typing import Any
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
 EXECUTE = (
@@ -133,7 +134,8 @@ class StreamRow:
 _SESSION = """
 SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
   s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
-  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent
+  (SELECT substr(content, 1, 400) FROM prompts
+   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent
 FROM sessions s JOIN projects p ON p.id = s.project_id
 """
 
@@ -153,7 +155,8 @@ def _session(row: Row) -> SessionRow:
         "intent",
     )
     numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
-    return SessionRow(**{name: row[name] or "" for name in texts}, **{name: row[name] for name in numbers})
+    values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
+    return SessionRow(**values)
 
 
 def sessions(db: Connection, limit: int = 200, project: str = "") -> list[SessionRow]:
@@ -235,7 +238,7 @@ def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) 
 
 def counters(db: Connection) -> dict[str, int]:
     """All counters by name."""
-    return {name: value for name, value in db.execute("SELECT name, value FROM counters").fetchall()}
+    return dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall())
 
 
 def hooks(db: Connection) -> Hooks:

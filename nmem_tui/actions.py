@@ -41,7 +41,9 @@ _NAMES = {
 }  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
-    Action("help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs", "General"),
+    Action(
+        "help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs", "General"
+    ),
     Action("filter", ("slash",), "filter", "show only rows with these words; esc clears", "Stream", "now"),
     Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
     Action("open", ("enter",), "open", "details of the row under the cursor; again closes them", "Stream", "now"),

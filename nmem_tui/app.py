@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
-from nmem.text import printable
 from nmem_tui import themes
-from nmem_tui.actions import BY_ID, EVERYWHERE, bindings
+from nmem_tui.acting import Acting
+from nmem_tui.actions import EVERYWHERE, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
 from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
 from nmem_tui.screens.base import View
-from nmem_tui.widgets.bars import TABS
 
 if TYPE_CHECKING:
     from nmem.views import SessionRow
     from nmem_tui.watch import Watch
-
-MODES = tuple(mode for _, _, mode in TABS)
 
 
 def _now() -> Screen[None]:
@@ -49,11 +45,11 @@ def _palette() -> type[Any]:
     return Actions
 
 
-class Cockpit(App[None]):
+class Cockpit(Acting):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
-    CSS_PATH: ClassVar[list[str | Path]] = [style(name) for name in ("base", "now", "health", "dialogs")]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [style(name) for name in ("base", "now", "health", "dialogs")]
     MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {"now": _now, "health": _health}  # type: ignore[assignment]
     DEFAULT_MODE = "now"
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
@@ -61,8 +57,17 @@ class Cockpit(App[None]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, db_path: str, *, project: str = "", theme: str = "", demo: bool = False, watch: bool = True,
-                 clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000, zone: tzinfo | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        db_path: str,
+        *,
+        project: str = "",
+        theme: str = "",
+        demo: bool = False,
+        watch: bool = True,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        zone: tzinfo | None = None,
+    ) -> None:
         super().__init__()
         self.db_path = db_path
         self.project = project
@@ -105,12 +110,12 @@ class Cockpit(App[None]):
     def pass_on(self, message: StoreChanged) -> None:
         """Only the screen on top catches up; others do when they are shown."""
         self.generation = message.generation
-        self._view().post_message(StoreChanged(message.generation))
+        self.view().post_message(StoreChanged(message.generation))
 
     @on(StoreGone)
     def pass_on_loss(self, message: StoreGone) -> None:
         """The database is not there or cannot be read."""
-        self._view().post_message(StoreGone(message.reason))
+        self.view().post_message(StoreGone(message.reason))
 
     @on(FileChanged)
     def tell_file(self, message: FileChanged) -> None:
@@ -156,10 +161,6 @@ class Cockpit(App[None]):
             self._player.stop()
         self.feed.close()
 
-    def _view(self) -> Screen[Any]:
-        """The numbered screen, also while a dialog is open over it."""
-        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
-
     # Sessions
 
     def shown(self, session: SessionRow) -> None:
@@ -186,7 +187,7 @@ class Cockpit(App[None]):
         self._tell_choice()
 
     def _tell_choice(self) -> None:
-        view = self._view()
+        view = self.view()
         if changed := getattr(view, "session_changed", None):
             changed()
 
@@ -220,84 +221,6 @@ class Cockpit(App[None]):
     def _all_views(self) -> Iterable[View]:
         return [screen for stack in self._screen_stacks.values() for screen in stack if isinstance(screen, View)]
 
-    # Actions
-
-    def why_not(self, action_id: str) -> str | None:
-        """Why an action does not apply now; None when it does."""
-        action, view = BY_ID[action_id], self._view()
-        context = getattr(view, "CONTEXT", "")
-        if action.context not in (EVERYWHERE, context):
-            return f"only on the screen {action.context.capitalize()}"
-        for owner in (view, self):
-            if may := getattr(owner, f"may_{action_id}", None):
-                reason: str | None = may()
-                return reason
-        return None
-
-    def action_act(self, action_id: str) -> None:
-        """Carry an action out, or say why it does not apply."""
-        if reason := self.why_not(action_id):
-            self.say(reason, severity="warning")
-            return
-        owner = next(owner for owner in (self._view(), self) if hasattr(owner, f"do_{action_id}"))
-        getattr(owner, f"do_{action_id}")()
-
-    def do_help(self) -> None:
-        """Every key."""
-        from nmem_tui.screens.help import Help
-
-        self.push_screen(Help(getattr(self._view(), "CONTEXT", "")), self._run_later)
-
-    def _run_later(self, action_id: str | None) -> None:
-        if action_id:
-            self.call_later(self.action_act, action_id)
-
-    def do_palette(self) -> None:
-        """Any action by its name."""
-        self.action_command_palette()
-
-    def do_theme(self) -> None:
-        """Dark or light."""
-        self.theme = themes.other(self.theme)
-
-    def do_quit(self) -> None:
-        """Leave."""
-        self.exit()
-
-    def do_show_now(self) -> None:
-        """The screen Now."""
-        self.switch_mode("now")
-
-    def do_show_health(self) -> None:
-        """The screen Health."""
-        self.switch_mode("health")
-
-    def do_next_screen(self) -> None:
-        """The next numbered screen."""
-        self._step(1)
-
-    def do_previous_screen(self) -> None:
-        """The numbered screen before."""
-        self._step(-1)
-
-    def _step(self, by: int) -> None:
-        self.switch_mode(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
-
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002
         """None but our own."""
         return ()
-
-    # Telling
-
-    def say(self, text: str, *, severity: str = "information") -> None:
-        """A toast; its text is data."""
-        self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
-
-    def copy_out(self, text: str) -> None:
-        """Put text on the clipboard of the person's terminal, and say how it went there."""
-        from nmem_tui.clipboard import osc52
-
-        sequence, how = osc52(text, os.environ)
-        if self._driver is not None:
-            self._driver.write(sequence)
-        self.say(f"{len(text)} characters sent to the clipboard by {how}")

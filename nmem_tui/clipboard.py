@@ -15,7 +15,7 @@ def osc52(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
     plain = f"\x1b]52;c;{data}\x07"
     if environ.get("TMUX"):
         inner = plain.replace("\x1b", "\x1b\x1b")
-        return f"\x1bPtmux;{inner}\x1b\\{plain}", "OSC 52 through tmux (needs `set -g set-clipboard on`)"
+        return f"\x1bPtmux;{inner}\x1b\\{plain}", "OSC 52 via tmux"
     if environ.get("TERM", "").startswith("screen"):
-        return f"\x1bP{plain}\x1b\\", "OSC 52 through screen"
+        return f"\x1bP{plain}\x1b\\", "OSC 52 via screen"
     return plain, "OSC 52"

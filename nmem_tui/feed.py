@@ -1,6 +1,6 @@
 """Notices commits of other processes: polls `PRAGMA data_version` on one connection that is never in a transaction.
 
-The call takes microseconds, so it stays on the event loop. A poll every 50 ms keeps a commit's way to the screen under
+The call takes microseconds, so it stays on the event loop. A poll every 60 ms keeps a commit's way to the screen under
 100 ms; with the terminal's focus elsewhere, two a second do.
 """
 
@@ -15,7 +15,7 @@ from nmem import database
 from nmem.errors import NmemError, NoDatabase
 from nmem_tui.messages import StoreChanged, StoreGone
 
-FOCUSED_S = 0.05
+FOCUSED_S = 0.06
 BLURRED_S = 0.5
 _ABSENT_S = 0.5
 _INODE_EVERY_S = 2.0
@@ -28,6 +28,8 @@ class Feed:
         self.path = path
         self.every = FOCUSED_S
         self.generation = 0
+        self.looked = False
+        """Whether the file was looked at since the start."""
         self._post = post
         self._db: sqlite3.Connection | None = None
         self._version = -1
@@ -40,6 +42,7 @@ class Feed:
         try:
             while True:
                 self.poll()
+                self.looked = True
                 await asyncio.sleep(self.every if self._db else max(self.every, _ABSENT_S))
         finally:
             self.close()

@@ -16,7 +16,9 @@ class Actions(Provider):
     def _actions(self) -> list[Action]:
         why_not = self.app.why_not  # type: ignore[attr-defined]
         skip = ("palette", "down", "up", "back")
-        return [item for item in of(getattr(self.screen, "CONTEXT", "")) if item.id not in skip and not why_not(item.id)]
+        return [
+            item for item in of(getattr(self.screen, "CONTEXT", "")) if item.id not in skip and not why_not(item.id)
+        ]
 
     def _run(self, action: Action) -> partial[None]:
         return partial(self.app.action_act, action.id)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK, LIGHT = "nmem-dark", "nmem-light"
 
@@ -32,32 +32,85 @@ def _variables(**colours: str) -> dict[str, str]:
 
 
 _DARK = {
-    "ground": "#11161c", "raised": "#1a212a", "line": "#34404d", "text": "#d8dee6", "strong": "#ffffff",
-    "quiet": "#8b98a7", "accent": "#7cb7ff", "good": "#6fb3e0", "bad": "#ff9a5c", "warn": "#f2c14e",
-    "user": "#f4d58d", "agent": "#b9a5e2", "change": "#8fd0c0", "run": "#a9c7ea", "look": "#94a3b3",
-    "cursor": "#27425f", "bar": "#4f8fcf", "rest": "#2b3743",
-}  # fmt: skip
+    "ground": "#11161c",
+    "raised": "#1a212a",
+    "line": "#34404d",
+    "text": "#d8dee6",
+    "strong": "#ffffff",
+    "quiet": "#8b98a7",
+    "accent": "#7cb7ff",
+    "good": "#6fb3e0",
+    "bad": "#ff9a5c",
+    "warn": "#f2c14e",
+    "user": "#f4d58d",
+    "agent": "#b9a5e2",
+    "change": "#8fd0c0",
+    "run": "#a9c7ea",
+    "look": "#94a3b3",
+    "cursor": "#27425f",
+    "bar": "#4f8fcf",
+    "rest": "#2b3743",
+}
 _LIGHT = {
-    "ground": "#fbfaf7", "raised": "#f0eee8", "line": "#c4c0b6", "text": "#24292f", "strong": "#000000",
-    "quiet": "#626a73", "accent": "#0b5cad", "good": "#0a5f9e", "bad": "#b03a00", "warn": "#7d5700",
-    "user": "#6f4e00", "agent": "#5f3fa3", "change": "#066452", "run": "#2a4d7c", "look": "#5a626b",
-    "cursor": "#cfe0f4", "bar": "#4a86c5", "rest": "#dcd8ce",
-}  # fmt: skip
+    "ground": "#fbfaf7",
+    "raised": "#f0eee8",
+    "line": "#c4c0b6",
+    "text": "#24292f",
+    "strong": "#000000",
+    "quiet": "#626a73",
+    "accent": "#0b5cad",
+    "good": "#0a5f9e",
+    "bad": "#b03a00",
+    "warn": "#7d5700",
+    "user": "#6f4e00",
+    "agent": "#5f3fa3",
+    "change": "#066452",
+    "run": "#2a4d7c",
+    "look": "#5a626b",
+    "cursor": "#cfe0f4",
+    "bar": "#4a86c5",
+    "rest": "#dcd8ce",
+}
 _ANSI = {
-    "ground": "ansi_default", "raised": "ansi_default", "line": "ansi_bright_black", "text": "ansi_default",
-    "strong": "ansi_default", "quiet": "ansi_default", "accent": "ansi_blue", "good": "ansi_cyan", "bad": "ansi_red",
-    "warn": "ansi_yellow", "user": "ansi_yellow", "agent": "ansi_magenta", "change": "ansi_green", "run": "ansi_blue",
-    "look": "ansi_default", "cursor": "ansi_default", "bar": "ansi_blue", "rest": "ansi_bright_black",
-}  # fmt: skip
+    "ground": "ansi_default",
+    "raised": "ansi_default",
+    "line": "ansi_bright_black",
+    "text": "ansi_default",
+    "strong": "ansi_default",
+    "quiet": "ansi_default",
+    "accent": "ansi_blue",
+    "good": "ansi_cyan",
+    "bad": "ansi_red",
+    "warn": "ansi_yellow",
+    "user": "ansi_yellow",
+    "agent": "ansi_magenta",
+    "change": "ansi_green",
+    "run": "ansi_blue",
+    "look": "ansi_default",
+    "cursor": "ansi_default",
+    "bar": "ansi_blue",
+    "rest": "ansi_bright_black",
+}
 
 
 def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False) -> Theme:
     return Theme(
-        name=name, primary=colours["accent"], secondary=colours["quiet"], accent=colours["accent"],
-        warning=colours["warn"], error=colours["bad"], success=colours["good"], foreground=colours["text"],
-        background=colours["ground"], surface=colours["ground"], panel=colours["raised"], dark=dark, ansi=ansi,
-        variables=_variables(**colours),
-    )  # fmt: skip
+        name=name,
+        primary=colours["accent"],
+        secondary=colours["quiet"],
+        accent=colours["accent"],
+        warning=colours["warn"],
+        error=colours["bad"],
+        success=colours["good"],
+        foreground=colours["text"],
+        background=colours["ground"],
+        surface=colours["ground"],
+        panel=colours["raised"],
+        dark=dark,
+        ansi=ansi,
+        variables=(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables if ansi else {})
+        | _variables(**colours),
+    )
 
 
 THEMES = (
@@ -88,6 +141,4 @@ def other(name: str) -> str:
 
 def known(name: str) -> bool:
     """Whether there is such a theme, of ours or built in."""
-    from textual.theme import BUILTIN_THEMES
-
     return name in ("dark", "light", "ansi") or name in NAMES or name in BUILTIN_THEMES

@@ -91,7 +91,8 @@ class Watch:
         session = self._session
         if session is None or not session.transcript_path or session.state == "ended":
             return
-        from capture import store, transcript
+        from capture import transcript
+        from capture.storage import store
 
         try:
             db = store.connect(self._db_path)

@@ -41,23 +41,46 @@ def _latency(name: str, what: Latency) -> tuple[str, ...]:
 
 def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Section]:
     """What there is to say, as tables; empty ones are left out."""
-    tally = {**dict.fromkeys(("stored", "duplicate", "dropped"), 0), **view.results,
-             **dict.fromkeys(("spooled", "drained", "lost", "errors"), 0), **view.counters}  # fmt: skip
+    tally = {
+        **dict.fromkeys(("stored", "duplicate", "dropped"), 0),
+        **view.results,
+        **dict.fromkeys(("spooled", "drained", "lost", "errors"), 0),
+        **view.counters,
+    }
     latency = [_latency("wall", view.wall), _latency("cpu", view.cpu)] if view.runs else []
     found: list[Section] = [
-        ("Sessions", ("project", "client", "state", "last event", "prompt"),
-         [(row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60]) for row in recent]),
+        (
+            "Sessions",
+            ("project", "client", "state", "last event", "prompt"),
+            [
+                (row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60])
+                for row in recent
+            ],
+        ),
         (f"Hooks, the newest {view.runs} runs", ("", "p50", "p95", "p99"), latency),
-        ("Clients", ("client", "last event", "when", "runs"),
-         [(row.client, row.last_event, _ago(row.last_at, now), str(row.runs)) for row in view.clients]),
+        (
+            "Clients",
+            ("client", "last event", "when", "runs"),
+            [(row.client, row.last_event, _ago(row.last_at, now), str(row.runs)) for row in view.clients],
+        ),
         ("Events", ("what", "count"), [(name, str(number)) for name, number in tally.items()]),
-        ("Storage", ("what", "size"), [("database", f"{view.database_bytes:,} bytes"), ("log (WAL)", f"{view.wal_bytes:,} bytes"),
-         *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items())]),
+        (
+            "Storage",
+            ("what", "size"),
+            [
+                ("database", f"{view.database_bytes:,} bytes"),
+                ("log (WAL)", f"{view.wal_bytes:,} bytes"),
+                *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items()),
+            ],
+        ),
         ("Secrets taken out", ("kind", "count"), [(kind, str(number)) for kind, number in view.redactions.items()]),
-        ("Fields nobody knew", ("client", "event", "field", "since"),
-         [(row.client, row.event, row.field, row.version) for row in view.drift]),
+        (
+            "Fields nobody knew",
+            ("client", "event", "field", "since"),
+            [(row.client, row.event, row.field, row.version) for row in view.drift],
+        ),
         ("Log", ("",), [(line,) for line in view.log]),
-    ]  # fmt: skip
+    ]
     return [
         (title, head, [tuple(printable(cell) for cell in row) for row in rows]) for title, head, rows in found if rows
     ]

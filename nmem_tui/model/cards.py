@@ -11,9 +11,14 @@ from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
 from nmem_tui.model.rows import word
 
 CLIENTS = {
-    "claude": "claude-code", "codex": "codex", "gemini": "gemini-cli", "cursor": "cursor", "copilot": "copilot-cli",
-    "droid": "droid", "opencode": "opencode",
-}  # fmt: skip
+    "claude": "claude-code",
+    "codex": "codex",
+    "gemini": "gemini-cli",
+    "cursor": "cursor",
+    "copilot": "copilot-cli",
+    "droid": "droid",
+    "opencode": "opencode",
+}
 _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
 
@@ -37,7 +42,8 @@ def hooks(view: NowView, at: int) -> Line:
     if view.session.origin == "import":
         alive: Line = [("hooks – imported", "quiet")]
     elif seen.last_at is None:
-        alive = [("hooks ? none ran", "warn")]
+        demo = view.session.origin == "demo"
+        alive = [("hooks – none ran in the demo yet" if demo else "hooks ? none ran", "quiet" if demo else "warn")]
     elif at - seen.last_at > _DAY_MS:
         alive = [(f"hooks ? silent {age(at - seen.last_at)}", "warn")]
     else:
@@ -57,7 +63,9 @@ def header(view: NowView, at: int, cells: int) -> Line:
     others: Line = [(f"+{several(view.live_elsewhere, 'other live session')}", "accent")] if view.live_elsewhere else []
     right = hooks(view, at)
     if cells < 120:
-        right = [span for span in right if span[1] != "quiet" or "lost" not in span[0]] if not view.hooks.lost else right
+        right = (
+            [span for span in right if span[1] != "quiet" or "lost" not in span[0]] if not view.hooks.lost else right
+        )
         others = [(f"+{view.live_elsewhere} live", "accent")] if view.live_elsewhere else []
     brand: list[tuple[int, Line]] = [(6, [("nmem ▸", "quiet")])] if cells >= 100 else []
     parts = [*brand, (0, project), (2, branch), (3, client), (1, [(told, tone)]), (4, others)]
@@ -72,16 +80,18 @@ def effort(name: str, what: Effort, cells: int) -> Line:
     failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
     if not what.investigate + what.execute:
         return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
-    short = cells < width(name) + 49
+    short = cells < width(name) + 47
     looking, doing = ("look", "do") if short else ("investigate", "execute")
     figures = f"  {what.investigate} · {what.execute}"
     room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
     done = filled(what.investigate, what.investigate + what.execute, max(4, room))
     bar: Line = [("▓" * done, "bar"), ("░" * (max(4, room) - done), "rest")]
-    return cut([(name, "quiet"), (f"{looking} ", "text"), *bar, (f" {doing}", "text"), (figures, "strong"), *failed], cells)
+    return cut(
+        [(name, "quiet"), (f"{looking} ", "text"), *bar, (f" {doing}", "text"), (figures, "strong"), *failed], cells
+    )
 
 
-def prompt(view: NowView, at: int, cells: int, rows: int) -> list[Line]:
+def prompt(view: NowView, cells: int, rows: int) -> list[Line]:
     """The prompt that is being worked on, and how the work divides."""
     room = max(1, rows - 3)
     if view.prompt:
@@ -108,8 +118,11 @@ def _hot(file: HotFile, top: int, cells: int) -> Line:
     room = cells - 11 - bar_cells - 2
     return [
         (pad(fit_path(printable(file.path), room), room) + "  ", "text"),
-        (counts, "quiet"), (pad(failed, max(0, 11 - width(counts))), "bad"), ("▇" * done, "bar"), (" " * (bar_cells - done), "rest"),
-    ]  # fmt: skip
+        (counts, "quiet"),
+        (pad(failed, max(0, 11 - width(counts))), "bad"),
+        ("▇" * done, "bar"),
+        (" " * (bar_cells - done), "rest"),
+    ]
 
 
 def hot(view: NowView, cells: int, rows: int) -> list[Line]:
@@ -131,7 +144,10 @@ def window(view: NowView, at: int, cells: int) -> list[Line]:
     tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "bar"
     done = filled(share, 1, cells)
     hint = "nearly full: it compacts soon" if share >= 0.9 else "three quarters full" if share >= 0.75 else ""
-    told: Line = [(f"{share:.0%}", "strong"), (f"  {tokens(row.context_tokens)} of {tokens(row.context_window)} tokens", "quiet")]
+    told: Line = [
+        (f"{share:.0%}", "strong"),
+        (f"  {tokens(row.context_tokens)} of {tokens(row.context_window)} tokens", "quiet"),
+    ]
     seen = f"as of {ago(at - row.context_at)}" if row.context_at else ""
     return [[("█" * done, tone), ("░" * (cells - done), "rest")], told, [(hint or seen, "warn" if hint else "quiet")]]
 
@@ -166,7 +182,7 @@ def failures(view: NowView, zone: tzinfo | None, cells: int, rows: int) -> list[
 def failures_title(view: NowView) -> str:
     """The title of the failures card."""
     still = sum(not item.mended for item in view.failures)
-    return f"Failures ─ {view.total.failed} in all, {still} of the last {len(view.failures)} open" if view.failures else "Failures"
+    return f"Failures ─ {view.total.failed} in all, {still} still open" if view.failures else "Failures"
 
 
 def narrow(view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int) -> list[Line]:
@@ -176,7 +192,7 @@ def narrow(view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int) -
     lines = [spread([(said, "strong" if view.prompt else "quiet")], when, cells), effort("", view.turn, cells)]
     still = [item for item in view.failures if not item.mended]
     if still:
-        lines += [[("✗ ", "bad"), *line] for line in failures(view, zone, cells - 2, 1)] if len(still) else []
+        lines += [[("! ", "warn"), *line] for line in failures(view, zone, cells - 2, 1)] if still else []
     gauge = window_short(view)
     room = cells - sum(width(text) for text, _ in gauge) - (3 if gauge else 0)
     lines.append(spread(_hot_short(view, room), gauge, cells))

@@ -13,7 +13,27 @@ Span = tuple[str, str]
 Line = list[Span]
 
 TONES = frozenset(
-    "text strong quiet accent good bad warn user agent change run look bar rest line cursor title tab key".split()
+    [
+        "text",
+        "strong",
+        "quiet",
+        "accent",
+        "good",
+        "bad",
+        "warn",
+        "user",
+        "agent",
+        "change",
+        "run",
+        "look",
+        "bar",
+        "rest",
+        "line",
+        "cursor",
+        "title",
+        "tab",
+        "key",
+    ]
 )
 
 

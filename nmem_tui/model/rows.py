@@ -37,9 +37,9 @@ def outcome(row: StreamRow) -> tuple[str, str]:
     """How it went: a glyph and a word, and its tone."""
     if row.outcome == "failed":
         return f"✗ {outcome_words('failed', row.exit_code, row.meta)}", "bad"
-    if row.outcome == "ok":
+    if row.outcome == "ok" and row.word not in _UNMEASURED:
         return f"✓ {outcome_words('ok', None, row.meta)}", "good"
-    return ("", "quiet") if not row.outcome or row.word in _UNMEASURED else ("· unsure", "quiet")
+    return ("", "quiet") if row.outcome in ("", "ok") or row.word in _UNMEASURED else ("· unsure", "quiet")
 
 
 def change(row: StreamRow) -> str:

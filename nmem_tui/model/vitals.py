@@ -14,8 +14,10 @@ from nmem_tui.model.line import Line, wrap
 def hooks(view: HealthView, cells: int) -> list[Line]:
     """What a hook costs the client it runs in."""
     if not view.runs:
-        return [[("no hook has run yet", "quiet")], [("nmem init", "key"), ("  registers them, ", "quiet"),
-                ("nmem doctor", "key"), ("  tries each", "quiet")]]  # fmt: skip
+        return [
+            [("no hook has run yet", "quiet")],
+            [("nmem init", "key"), ("  registers them, ", "quiet"), ("nmem doctor", "key"), ("  tries each", "quiet")],
+        ]
     head: Line = [(pad("", 8), "quiet"), *((pad(name, 9, right=True), "quiet") for name in ("p50", "p95", "p99"))]
     lines = [head, _percentiles("wall", view.wall), _percentiles("cpu", view.cpu)]
     recent = view.recent[-min(cells - 8, 60) :]
@@ -31,7 +33,10 @@ def _cut(line: Line, cells: int) -> Line:
 
 
 def _percentiles(name: str, what: Latency) -> Line:
-    return [(pad(name, 8), "text"), *((pad(micro(value), 9, right=True), "strong") for value in (what.p50, what.p95, what.p99))]
+    return [
+        (pad(name, 8), "text"),
+        *((pad(micro(value), 9, right=True), "strong") for value in (what.p50, what.p95, what.p99)),
+    ]
 
 
 _EVENTS = (
@@ -53,26 +58,43 @@ def events(view: HealthView, cells: int) -> list[Line]:
         number = tally.get(name, 0)
         wrong = tone == "bad" and number
         glyph = "✗ " if wrong else "✓ " if tone == "bad" else "  "
-        lines.append([(glyph, "bad" if wrong else "good"), (pad(name, 11), "text"),
-                      (pad(count(number), 9, right=True), "bad" if wrong else "strong"),
-                      ("  " + fit(meaning, cells - 24), "quiet")])  # fmt: skip
+        lines.append(
+            [
+                (glyph, "bad" if wrong else "good"),
+                (pad(name, 11), "text"),
+                (pad(count(number), 9, right=True), "bad" if wrong else "strong"),
+                ("  " + fit(meaning, cells - 24), "quiet"),
+            ]
+        )
     if view.spool_files:
-        lines.append([("! ", "warn"), (f"{view.spool_files} files wait in the spool; the next event brings them in", "warn")])
+        lines.append(
+            [("! ", "warn"), (f"{view.spool_files} files wait in the spool; the next event brings them in", "warn")]
+        )
     return lines
 
 
 def storage(view: HealthView, cells: int) -> list[Line]:
     """What the database takes up."""
     lines: list[Line] = [
-        [(pad("database", 15), "text"), (pad(size(view.database_bytes), 9, right=True), "strong"),
-         (pad("log (WAL)", 12, right=True), "text"), (pad(size(view.wal_bytes), 9, right=True), "strong")],
-    ]  # fmt: skip
+        [
+            (pad("database", 15), "text"),
+            (pad(size(view.database_bytes), 9, right=True), "strong"),
+            (pad("log (WAL)", 12, right=True), "text"),
+            (pad(size(view.wal_bytes), 9, right=True), "strong"),
+        ],
+    ]
     top = max(view.rows.values(), default=0)
     room = max(4, min(24, cells - 28))
     for name, number in view.rows.items():
         done = filled(number, top, room)
-        lines.append([(pad(name.replace("_", " "), 15), "text"), (pad(count(number), 9, right=True), "strong"),
-                      ("  ", "text"), ("▇" * done, "bar")])  # fmt: skip
+        lines.append(
+            [
+                (pad(printable(name.replace("_", " ")), 15), "text"),
+                (pad(count(number), 9, right=True), "strong"),
+                ("  ", "text"),
+                ("▇" * done, "bar"),
+            ]
+        )
     return lines
 
 
@@ -83,10 +105,14 @@ def redactions(view: HealthView, cells: int) -> list[Line]:
     top = max(view.redactions.values())
     room = max(4, min(20, cells - 34))
     return [
-        [(pad(printable(kind), 22) + " ", "text"), (pad(count(number), 7, right=True), "strong"), ("  ", "text"),
-         ("▇" * filled(number, top, room), "bar")]
+        [
+            (pad(printable(kind), 22) + " ", "text"),
+            (pad(count(number), 7, right=True), "strong"),
+            ("  ", "text"),
+            ("▇" * filled(number, top, room), "bar"),
+        ]
         for kind, number in view.redactions.items()
-    ]  # fmt: skip
+    ]
 
 
 def clients(view: HealthView, at: int, cells: int) -> list[Line]:
@@ -94,11 +120,15 @@ def clients(view: HealthView, at: int, cells: int) -> list[Line]:
     if not view.clients:
         return [[("none has reported through a hook yet", "quiet")]]
     return [
-        [(pad(CLIENTS.get(row.client, printable(row.client)), 13), "strong"),
-         (pad(ago(at - row.last_at), 10) + " ", "text"), (pad(printable(row.last_event), max(0, cells - 42)) + " ", "quiet"),
-         (pad(micro(row.p50_us), 7, right=True), "text"), (pad(f"{count(row.runs)} runs", 10, right=True), "quiet")]
+        [
+            (pad(CLIENTS.get(row.client, printable(row.client)), 13), "strong"),
+            (pad(ago(at - row.last_at), 10) + " ", "text"),
+            (pad(printable(row.last_event), max(0, cells - 42)) + " ", "quiet"),
+            (pad(micro(row.p50_us), 7, right=True), "text"),
+            (pad(f"{count(row.runs)} runs", 10, right=True), "quiet"),
+        ]
         for row in view.clients
-    ]  # fmt: skip
+    ]
 
 
 def drift(view: HealthView, cells: int) -> list[Line]:
@@ -106,10 +136,14 @@ def drift(view: HealthView, cells: int) -> list[Line]:
     if not view.drift:
         return [[("✓ every field that came was known", "quiet")]]
     return [
-        [(pad(CLIENTS.get(row.client, printable(row.client)), 13), "text"), (pad(printable(row.event), 20) + " ", "quiet"),
-         (fit(printable(row.field), max(6, cells - 46)), "strong"), (f"  since {printable(row.version) or '?'}", "quiet")]
+        [
+            (pad(CLIENTS.get(row.client, printable(row.client)), 13), "text"),
+            (pad(printable(row.event), 20) + " ", "quiet"),
+            (fit(printable(row.field), max(6, cells - 46)), "strong"),
+            (f"  since {printable(row.version) or '?'}", "quiet"),
+        ]
         for row in view.drift[:6]
-    ]  # fmt: skip
+    ]
 
 
 def log(view: HealthView, cells: int) -> list[Line]:
@@ -123,8 +157,13 @@ def header(view: HealthView, at: int, zone: tzinfo | None) -> Line:
     """The header of the screen: the file that all this is about."""
     lost = view.counters.get("lost", 0)
     state: Line = [("✗ events were lost", "bad")] if lost else [("✓ nothing lost", "good")]
-    return [(" nmem ▸ ", "quiet"), (printable(view.path), "title"), ("  ", "text"), *state,
-            (f"  read {day(at, zone)[11:]}", "quiet")]  # fmt: skip
+    return [
+        (" nmem ▸ ", "quiet"),
+        (printable(view.path), "title"),
+        ("  ", "text"),
+        *state,
+        (f"  read {day(at, zone)[11:]}", "quiet"),
+    ]
 
 
 def wrapped(text: str, cells: int) -> list[Line]:

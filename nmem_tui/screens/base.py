@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -28,7 +28,7 @@ class View(Screen[None]):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
-    COMPONENT_CLASSES = set(COMPONENTS)
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = []  # type: ignore[assignment]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
@@ -36,7 +36,7 @@ class View(Screen[None]):
     header = getters.query_one(Header)
     notice = getters.query_one("#notice", Panel)
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 -- the base class takes what it takes
         """Each screen gets the bindings of its context."""
         cls.BINDINGS = bindings(cls.CONTEXT)
         super().__init_subclass__(**kwargs)
@@ -100,6 +100,7 @@ class View(Screen[None]):
         if then := self.reads.done(message):
             self.remove_class("-error")
             then(message.value)
+            self.query_one(KeyBar).check()
 
     @on(ReadFailed)
     def tell_failure(self, message: ReadFailed) -> None:

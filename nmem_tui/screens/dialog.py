@@ -30,7 +30,7 @@ class Choice:
 class Dialog(ModalScreen[str | None]):
     """Choose one of a list by typing."""
 
-    COMPONENT_CLASSES = set(COMPONENTS)
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     TITLE_TEXT: ClassVar[str]
     HINT: ClassVar[str] = "enter takes · esc leaves"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from sqlite3 import Connection
-
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -18,62 +15,16 @@ from nmem.views import NowView, StreamRow
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.figures import several
-from nmem_tui.model.window import BLOCK, Window
+from nmem_tui.model.reading import FIRST, Opening, Tick, opening, pick, tick
+from nmem_tui.model.window import Window
 from nmem_tui.screens.base import View
+from nmem_tui.widgets.bars import KeyBar
 from nmem_tui.widgets.card import Card, Panel
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.stream import Stream
 
-_FIRST = 400
-_SWITCH_MS = 10 * 60_000
 _CARDS_S = 0.25
 """The cards are read at most this often; the stream at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """What a commit brought: new slots, the newest ids, and rows worth drawing."""
-
-    slots: Slots
-    marks: Marks
-    rows: dict[int, StreamRow]
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """The newest stretch of a stream."""
-
-    session_id: str
-    slots: Slots
-    marks: Marks
-    rows: dict[int, StreamRow]
-
-
-def pick(db: Connection, chosen: str, current: str, project: str, at: int) -> str:
-    """Which session to show: the chosen one; else the current one while it lives; else the newest."""
-    if chosen:
-        return chosen
-    newest = next(iter(views.sessions(db, 1, project)), None)
-    if newest is None or newest.id == current:
-        return newest.id if newest else ""
-    shown = views.session(db, current) if current else None
-    if shown and shown.state != "ended" and at - shown.last_at < _SWITCH_MS:
-        return current
-    return newest.id
-
-
-def opening(db: Connection, session_id: str, query: Query) -> Opening:
-    """The newest stretch of a session's stream with the rows that come on screen first."""
-    seen = stream.marks(db)
-    slots = stream.page(db, session_id, None, query, _FIRST)
-    return Opening(session_id, slots, seen, stream.rows(db, slots.key[-BLOCK:]))
-
-
-def tick(db: Connection, session_id: str, seen: Marks, query: Query, stale: list[int]) -> Tick:
-    """What was stored since `seen`, and the rows on screen as they are now."""
-    newest = stream.marks(db)
-    slots = stream.since(db, session_id, seen, query)
-    return Tick(slots, newest, stream.rows(db, [*stale, *slots.key[-BLOCK:]]))
 
 
 class Now(View):
@@ -137,13 +88,11 @@ class Now(View):
         self._cards_due = False
         app, current = self.cockpit, self.session_id
         chosen, project, at = app.chosen, app.project, app.clock()
-        self.reads.ask(
-            "cards", lambda db: views.now(db, pick(db, chosen, current, project, at), at), self._show_cards
-        )
+        self.reads.ask("cards", lambda db: views.now(db, pick(db, chosen, current, project, at), at), self._show_cards)
 
     def _read_stream(self) -> None:
         session_id, seen, query = self.session_id, self.marks, self.query_now
-        stale = self.stream.window.stale(*self.stream.visible())
+        stale = self.stream.window.stale(*self.stream.places())
         self.reads.ask("stream", lambda db: tick(db, session_id, seen, query, stale), self._grow)
 
     def _open_stream(self) -> None:
@@ -173,7 +122,7 @@ class Now(View):
         self.header.show(lambda cells: cards.header(view, at, cells))
         if self.has_class("-wide"):
             draw = self.query_one
-            draw("#prompt", Card).show(lambda c, r: cards.prompt(view, at, c, r), cards.prompt_title(view, at))
+            draw("#prompt", Card).show(lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
             draw("#hot", Card).show(lambda c, r: cards.hot(view, c, r), "Hot files")
             draw("#window", Card).show(lambda c, _: cards.window(view, at, c), "Context window")
             draw("#failures", Card).show(lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
@@ -186,7 +135,7 @@ class Now(View):
             return
         self.marks = found.marks
         window = Window()
-        window.older(found.slots, complete=len(found.slots) < _FIRST)
+        window.older(found.slots, complete=len(found.slots) < FIRST)
         window.fill(found.rows, ())
         self.stream.start(window)
         if not window.complete and self.query_now:
@@ -248,6 +197,7 @@ class Now(View):
         self.search.border_title = None
         if self.query_now:
             self.frame.border_title = Content(f"Stream ─ {what} for “{printable(self.query_now.text)}” ─ {place}")
+        self.query_one(KeyBar).check()
         if self.details.display:
             self._describe()
 

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from nmem.text import width
 from nmem_tui.actions import Action, bar
-from nmem_tui.model.line import Line, length
+from nmem_tui.model.line import Line, cut, length
 from nmem_tui.widgets.tones import content
 
 TABS = (("1", "Now", "now"), ("8", "Health", "health"))
@@ -33,7 +33,7 @@ class Bar(Widget):
 
     def render(self) -> Content:
         """The line as it is now."""
-        return content([self.line(self.size.width)])
+        return content([cut(self.line(self.size.width), self.size.width)])
 
     async def on_click(self, event: Click) -> None:
         """Run the action under the pointer."""
@@ -66,14 +66,18 @@ class Tabs(Bar):
         super().__init__()
         self.current = current
 
-    def line(self, cells: int) -> Line:
+    def line(self, cells: int) -> Line:  # noqa: ARG002 -- the names fit everywhere
         """All names; the current one stands out."""
         line: Line = [(" ", "text")]
         self.spots = []
         for key, name, mode in TABS:
             here = mode == self.current
             start = length(line)
-            line += [(f" {key} ", "accent" if here else "quiet"), (f"{name} ", "tab" if here else "quiet"), (" ", "text")]
+            line += [
+                (f" {key} ", "accent" if here else "quiet"),
+                (f"{name} ", "tab" if here else "quiet"),
+                (" ", "text"),
+            ]
             self.spots.append((start, length(line), f"show_{mode}"))
         return line
 
@@ -84,6 +88,17 @@ class KeyBar(Bar):
     def __init__(self, context: str) -> None:
         super().__init__()
         self.context = context
+        self._able: list[bool] = []
+
+    def check(self) -> None:
+        """Draw again if another set of actions applies now."""
+        able = [self._applies(action) for group in bar(self.context) for action in group]
+        if able != self._able:
+            self._able = able
+            self.refresh()
+
+    def _applies(self, action: Action) -> bool:
+        return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
 
     def line(self, cells: int) -> Line:
         """Whole groups only; a group that does not fit is left out, never cut."""
@@ -97,8 +112,11 @@ class KeyBar(Bar):
                 line.append(("│ ", "line"))
             for action in group:
                 start = length(line)
-                able = self.app.why_not(action.id) is None  # type: ignore[attr-defined]
-                line += [(action.shown_key, "key" if able else "rest"), (f" {action.label}  ", "quiet" if able else "rest")]
+                able = self._applies(action)
+                line += [
+                    (action.shown_key, "key" if able else "rest"),
+                    (f" {action.label}  ", "quiet" if able else "rest"),
+                ]
                 self.spots.append((start, length(line), action.id))
         return line
 

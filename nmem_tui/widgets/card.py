@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual.content import Content
 from textual.widget import Widget
 
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, cut
 from nmem_tui.widgets.tones import content
 
 Draw = Callable[[int, int], list[Line]]
@@ -33,9 +33,10 @@ class Panel(Widget):
     def render(self) -> Content:
         """The lines for the room there is."""
         size = self.content_size
-        return content(self._draw(size.width, size.height or 99)) if size.width else Content("")
+        lines = self._draw(size.width, size.height or 99) if size.width else []
+        return content(cut(line, size.width) for line in lines)
 
-    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:  # noqa: ARG002
         """As many rows as there are lines."""
         return max(1, len(self._draw(width, 99)))
 

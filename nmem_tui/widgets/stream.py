@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import tzinfo
+from typing import ClassVar
 
-from textual.binding import Binding
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -19,11 +19,10 @@ from nmem_tui.model.window import Window
 from nmem_tui.widgets.tones import COMPONENTS, Palette
 
 
-class Stream(ScrollView, can_focus=True):
+class Stream(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows with a cursor. Arriving rows never move the cursor unless it follows."""
 
-    COMPONENT_CLASSES = set(COMPONENTS)
-    BINDINGS: list[Binding] = []
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
 
     cursor: reactive[int] = reactive(0, repaint=False)
     following: reactive[bool] = reactive(True, repaint=False)
@@ -115,7 +114,7 @@ class Stream(ScrollView, can_focus=True):
             if 0 <= place - top < self.size.height:
                 self.refresh(Region(0, place - top, width, 1))
 
-    def visible(self) -> tuple[int, int]:
+    def places(self) -> tuple[int, int]:
         """The places on screen: first, and one past the last."""
         top = self.scroll_offset.y
         return top, min(len(self.window), top + self.scrollable_content_region.height)
@@ -146,7 +145,7 @@ class Stream(ScrollView, can_focus=True):
         return self._palette.strip([("▌" if here else " ", "accent"), *line], cells, cursor=here)
 
     def _ask(self) -> None:
-        first, last = self.visible()
+        first, last = self.places()
         if keys := self.window.wanted(first, last):
             self.post_message(self.Wanted(list(keys)))
 

@@ -1,0 +1,87 @@
+"""How long `nmem tui` takes to its first frame, as a ratio to a bare Textual app in the same run.
+
+Both start through a pseudo-terminal of 120x40, turn about; measured from the spawn to the first frame that holds a
+marker word. Run it from an installed wheel with compiled bytecode; the budget is a median ratio of 2.2.
+
+    python benchmarks/first_frame.py [--runs 20] [--db PATH]
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import statistics
+import struct
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+BARE = """
+from textual.app import App
+from textual.widgets import Static
+class Bare(App):
+    def compose(self):
+        yield Static("BARE-READY")
+Bare().run()
+"""
+
+
+def first_frame(argv: list[str], marker: bytes, limit: float = 20.0) -> float:
+    """Milliseconds from the spawn of `argv` to the marker on its terminal."""
+    started = time.perf_counter()
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none")
+        os.chdir(tempfile.gettempdir())
+        os.execvp(argv[0], argv)
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    seen = b""
+    try:
+        while marker not in seen:
+            left = limit - (time.perf_counter() - started)
+            if left <= 0 or not select.select([fd], [], [], left)[0]:
+                raise SystemExit(f"{argv}: no {marker!r} within {limit} s: {seen[-300:]!r}")
+            seen += os.read(fd, 65_536)
+        return 1000 * (time.perf_counter() - started)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(fd)
+
+
+def main() -> None:
+    """Print the medians and their ratio."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--db", default="")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    db = options.db or str(Path(tempfile.mkdtemp()) / "none.db")
+    bare_argv = [sys.executable, "-c", BARE]
+    ours_argv = [sys.executable, "-m", "nmem", "tui", "--db", db]
+    marker = b"Stream" if options.db else b"nmem init"
+    first_frame(bare_argv, b"BARE-READY")
+    first_frame(ours_argv, b"palette")
+    bare, ours, full = [], [], []
+    for _ in range(options.runs):
+        bare.append(first_frame(bare_argv, b"BARE-READY"))
+        ours.append(first_frame(ours_argv, b"palette"))
+        full.append(first_frame(ours_argv, marker))
+    figures = {
+        "bare_ms": round(statistics.median(bare)), "first_frame_ms": round(statistics.median(ours)),
+        "with_data_ms": round(statistics.median(full)),
+        "ratio": round(statistics.median(ours) / statistics.median(bare), 2),
+        "ratio_with_data": round(statistics.median(full) / statistics.median(bare), 2), "runs": options.runs,
+    }  # fmt: skip
+    print(json.dumps(figures) if options.json else "\n".join(f"{name:16} {value}" for name, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

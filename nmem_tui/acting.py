@@ -1,0 +1,99 @@
+"""How keys become actions: whether one applies, who carries it out, and what is said about it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from textual.app import App
+from textual.screen import Screen
+
+from nmem.text import printable
+from nmem_tui import themes
+from nmem_tui.actions import BY_ID, EVERYWHERE
+from nmem_tui.screens.base import View
+from nmem_tui.widgets.bars import TABS
+
+MODES = tuple(mode for _, _, mode in TABS)
+
+
+class Acting(App[None]):
+    """An app whose actions come from the registry."""
+
+    def view(self) -> Screen[Any]:
+        """The numbered screen, also while a dialog is open over it."""
+        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
+
+    def why_not(self, action_id: str) -> str | None:
+        """Why an action does not apply now; None when it does."""
+        action, view = BY_ID[action_id], self.view()
+        context = getattr(view, "CONTEXT", "")
+        if action.context not in (EVERYWHERE, context):
+            return f"only on the screen {action.context.capitalize()}"
+        for owner in (view, self):
+            if may := getattr(owner, f"may_{action_id}", None):
+                reason: str | None = may()
+                return reason
+        return None
+
+    def action_act(self, action_id: str) -> None:
+        """Carry an action out, or say why it does not apply."""
+        if reason := self.why_not(action_id):
+            self.say(reason, severity="warning")
+            return
+        owner = next(owner for owner in (self.view(), self) if hasattr(owner, f"do_{action_id}"))
+        getattr(owner, f"do_{action_id}")()
+
+    def do_help(self) -> None:
+        """Every key."""
+        from nmem_tui.screens.help import Help
+
+        self.push_screen(Help(getattr(self.view(), "CONTEXT", "")), self._run_later)
+
+    def _run_later(self, action_id: str | None) -> None:
+        if action_id:
+            self.call_later(self.action_act, action_id)
+
+    def do_palette(self) -> None:
+        """Any action by its name."""
+        self.action_command_palette()
+
+    def do_theme(self) -> None:
+        """Dark or light."""
+        self.theme = themes.other(self.theme)
+
+    def do_quit(self) -> None:
+        """Leave."""
+        self.exit()
+
+    def do_show_now(self) -> None:
+        """The screen Now."""
+        self.switch_mode("now")
+
+    def do_show_health(self) -> None:
+        """The screen Health."""
+        self.switch_mode("health")
+
+    def do_next_screen(self) -> None:
+        """The next numbered screen."""
+        self._step(1)
+
+    def do_previous_screen(self) -> None:
+        """The numbered screen before."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        self.switch_mode(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast; its text is data."""
+        self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
+
+    def copy_out(self, text: str) -> None:
+        """Put text on the clipboard of the person's terminal, and say how it went there."""
+        from nmem_tui.clipboard import osc52
+
+        sequence, how = osc52(text, os.environ)
+        if self._driver is not None:
+            self._driver.write(sequence)
+        self.say(f"{len(text)} characters copied by {how}")

@@ -1,0 +1,89 @@
+"""Makes the project's screenshots from the running app: `python -m nmem_tui.gallery [FOLDER]`.
+
+The demo's session is played to its end into a temporary database; SVG files are written, and PNG files beside them
+where `rsvg-convert` is installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from nmem.demo.player import Player, remove, temporary
+from nmem_tui.app import Cockpit
+
+AT = 1_773_313_440_000
+"""The moment at which all pictures are taken."""
+_FONT = "DejaVu Sans Mono"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: its name, the size and theme of the terminal, the keys pressed before."""
+
+    name: str
+    size: tuple[int, int] = (160, 45)
+    theme: str = "dark"
+    keys: tuple[str, ...] = ()
+    empty: bool = False
+
+
+SHOTS = (
+    Shot("now"),
+    Shot("now-light", theme="light", keys=("k", "k", "k", "k", "k", "enter")),
+    Shot("now-narrow", (80, 24)),
+    Shot("health", keys=("8",)),
+    Shot("help", (80, 24), keys=("question_mark",)),
+    Shot("empty", (80, 24), empty=True),
+)
+
+
+def _record(path: str) -> None:
+    """The demo's first stretch, at a fixed time, so that the pictures are the same each time."""
+    player = Player(path, clock=lambda: AT)
+    player.prepare()
+    player.opening()
+
+
+def tidy(svg: str) -> str:
+    """Stable ids, an installed font, and blanks that every converter keeps."""
+    svg = re.sub(r"terminal-\d+-", "terminal-", svg).replace("Fira Code", _FONT)
+    return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
+
+
+async def take(shot: Shot, path: str) -> str:
+    """The picture as SVG."""
+    app = Cockpit(path, theme=shot.theme, watch=False, clock=lambda: AT, zone=UTC)
+    async with app.run_test(size=shot.size) as pilot:
+        await pilot.pause(0.6)
+        for key in shot.keys:
+            await pilot.press(key)
+            await pilot.pause(0.3)
+        await pilot.pause(0.5)
+        return tidy(app.export_screenshot(title="nmem tui"))
+
+
+def main(folder: Path) -> None:
+    """Write all pictures."""
+    path = temporary()
+    try:
+        _record(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        for shot in SHOTS:
+            svg = folder / f"{shot.name}.svg"
+            nowhere = str(Path(path).with_name("nothing.db"))
+            svg.write_text(asyncio.run(take(shot, nowhere if shot.empty else path)), "utf-8")
+            if shutil.which("rsvg-convert"):
+                subprocess.run(["rsvg-convert", svg, "-o", svg.with_suffix(".png")], check=True)
+    finally:
+        remove(path)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))

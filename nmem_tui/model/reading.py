@@ -1,0 +1,60 @@
+"""What the Now screen asks of the database, each in one visit: which session, its newest stretch, what is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem import stream, views
+from nmem.stream import Marks, Query, Slots
+from nmem.views import StreamRow
+from nmem_tui.model.window import BLOCK
+
+FIRST = 400
+_SWITCH_MS = 10 * 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a commit brought: new slots, the newest ids, and rows worth drawing."""
+
+    slots: Slots
+    marks: Marks
+    rows: dict[int, StreamRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The newest stretch of a stream."""
+
+    session_id: str
+    slots: Slots
+    marks: Marks
+    rows: dict[int, StreamRow]
+
+
+def pick(db: Connection, chosen: str, current: str, project: str, at: int) -> str:
+    """Which session to show: the chosen one; else the current one while it lives; else the newest."""
+    if chosen:
+        return chosen
+    newest = next(iter(views.sessions(db, 1, project)), None)
+    if newest is None or newest.id == current:
+        return newest.id if newest else ""
+    shown = views.session(db, current) if current else None
+    if shown and shown.state != "ended" and at - shown.last_at < _SWITCH_MS:
+        return current
+    return newest.id
+
+
+def opening(db: Connection, session_id: str, query: Query) -> Opening:
+    """The newest stretch of a session's stream with the rows that come on screen first."""
+    seen = stream.marks(db)
+    slots = stream.page(db, session_id, None, query, FIRST)
+    return Opening(session_id, slots, seen, stream.rows(db, slots.key[-BLOCK:]))
+
+
+def tick(db: Connection, session_id: str, seen: Marks, query: Query, stale: list[int]) -> Tick:
+    """What was stored since `seen`, and the rows on screen as they are now."""
+    newest = stream.marks(db)
+    slots = stream.since(db, session_id, seen, query)
+    return Tick(slots, newest, stream.rows(db, [*stale, *slots.key[-BLOCK:]]))

@@ -1,0 +1,60 @@
+"""`nmem status`: the same figures, as tables, as plain lines, as JSON."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from nmem.commands.main import nmem
+from nmem.errors import NoDatabase
+
+_SPEC = importlib.util.spec_from_file_location(
+    "cockpit_seed", Path(__file__).parents[1] / "nmem_tui" / "cockpit_seed.py"
+)
+assert _SPEC
+assert _SPEC.loader
+seeds: Any = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(seeds)
+
+
+def test_plain_when_piped(db_path: str) -> None:
+    db = seeds.database(db_path)
+    seeds.story(db)
+    db.close()
+    result = CliRunner().invoke(nmem, ["status"])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert "stored\t35" in lines
+    assert "lost\t0" in lines
+    assert "password\t5" in lines
+    assert any(line.startswith("aurora-api\tclaude\tworking") for line in lines)
+    assert "\x1b" not in result.output
+
+
+def test_json(db_path: str) -> None:
+    db = seeds.database(db_path)
+    seeds.story(db)
+    db.close()
+    found = json.loads(CliRunner().invoke(nmem, ["status", "--json"]).output)
+    assert found["rows"]["observations"] == 12
+    assert found["redactions"] == {"password": 5, "github-token": 2}
+    assert found["sessions"][0]["project"] == "aurora-api"
+    assert 20_000 < found["wall"]["p50"] < found["wall"]["p99"] < 31_000
+
+
+def test_hostile_text_is_printable(db_path: str) -> None:
+    db = seeds.database(db_path)
+    seeds.hostile(db)
+    db.close()
+    output = CliRunner().invoke(nmem, ["status"]).output
+    assert not {"\x1b", "\x00", "\u202e", "\x9b"} & set(output)
+
+
+def test_nothing_recorded_yet(own_home: Path) -> None:
+    result = CliRunner().invoke(nmem, ["status"])
+    assert isinstance(result.exception, NoDatabase)
+    assert "nmem init" in str(result.exception)

@@ -1,0 +1,61 @@
+"""Text from outside is safe to print, and widths are what they seem."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from nmem.text import fit, fit_path, lines, pad, printable, width
+
+ANY = st.text(st.characters(codec=None, exclude_categories=()), max_size=120)
+
+
+@given(ANY)
+def test_printable_has_no_control_and_can_be_encoded(text: str) -> None:
+    shown = printable(text)
+    assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn")]
+    shown.encode("utf-8")
+    assert printable(shown) == shown
+
+
+@given(ANY, st.integers(0, 60))
+def test_fit_never_exceeds_and_pad_is_exact(text: str, cells: int) -> None:
+    shown = printable(text)
+    assert cell_len(fit(shown, cells)) <= cells
+    assert cell_len(fit_path(shown, cells)) <= cells
+    assert cell_len(pad(shown, cells)) == cells
+    assert cell_len(pad(shown, cells, right=True)) == cells
+
+
+@given(ANY)
+def test_lines_are_printable(text: str) -> None:
+    assert all(printable(line) == line for line in lines(text))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("a\nb\r\nc\td\x00", "a↵b↵c→d␀"),
+        ("\x9b31m\x7f", "⍰31m␡"),
+        ("abc\u202edef", "abc⍰def"),
+        ("e\u0301\u0301\u0301\u0301", "e\u0301\u0301"),
+        ("\ud800", "⍰"),
+        ("plain [red]markup[/]", "plain [red]markup[/]"),
+    ],
+)
+def test_examples(given: str, shown: str) -> None:
+    assert printable(given) == shown
+
+
+def test_wide_characters_are_not_split() -> None:
+    assert fit("漢字漢字", 5) == "漢字…"
+    assert width(pad("漢字漢字", 6)) == 6
+
+
+def test_a_path_keeps_its_end() -> None:
+    assert fit_path("src/aurora/api/upload.py", 16) == "…/api/upload.py"

@@ -1,0 +1,170 @@
+"""Whatever text comes in, everything that is drawn is printable and exactly as wide as it says."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from nmem.health import ClientRow, Drift, HealthView, Latency
+from nmem.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
+from nmem_tui.model import cards, rows, vitals
+from nmem_tui.model.empty import nothing
+from nmem_tui.model.line import TONES, Line, cut
+from nmem_tui.widgets.details import describe
+
+TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40) | st.sampled_from(
+    [
+        "see [/foo]",
+        "[red]x[/]",
+        "\x1b]52;c;aGk=\x07",
+        "漢字" * 20,
+        "e" + "\u0301" * 30,
+        "\u202eevil",
+        "a\x00b",
+        "👩‍👩‍👧",
+    ]
+)
+NUMBER = st.integers(-(2**53), 2**53)
+META = st.dictionaries(
+    TEXT, TEXT | NUMBER | st.lists(TEXT, max_size=2) | st.dictionaries(TEXT, NUMBER, max_size=2), max_size=3
+)
+AT = 1_760_000_000_000
+
+stream_rows = st.builds(
+    StreamRow,
+    key=st.integers(0, 9),
+    at=NUMBER,
+    word=TEXT | st.sampled_from(list(rows.WORDS)),
+    text=TEXT,
+    path=TEXT,
+    outcome=st.sampled_from(["", "ok", "failed", "unknown"]),
+    exit_code=st.none() | NUMBER,
+    duration_ms=st.none() | NUMBER,
+    added=st.none() | NUMBER,
+    removed=st.none() | NUMBER,
+    repeats=st.integers(0, 10**6),
+    agent=st.booleans(),
+    tool=TEXT,
+    meta=META,
+)
+sessions = st.builds(
+    SessionRow,
+    id=TEXT,
+    client=TEXT,
+    project=TEXT,
+    root=TEXT,
+    branch=TEXT,
+    model=TEXT,
+    state=TEXT,
+    cwd=TEXT,
+    transcript_path=TEXT,
+    started_at=NUMBER,
+    last_at=NUMBER,
+    origin=TEXT,
+    context_tokens=st.none() | st.integers(0, 10**9),
+    context_window=st.none() | st.integers(0, 10**9),
+    context_at=st.none() | NUMBER,
+    intent=TEXT,
+)
+efforts = st.builds(Effort, *[st.integers(0, 10**6)] * 3)
+views = st.builds(
+    NowView,
+    session=sessions,
+    prompt=TEXT,
+    prompt_at=st.none() | NUMBER,
+    prompts=st.integers(0, 9),
+    turn=efforts,
+    total=efforts,
+    hot=st.lists(st.builds(HotFile, TEXT, *[st.integers(0, 10**6)] * 3), max_size=3).map(tuple),
+    failures=st.lists(
+        st.builds(Failure, NUMBER, NUMBER, TEXT, TEXT, TEXT, st.just("failed"), st.booleans()), max_size=2
+    ).map(tuple),
+    hooks=st.builds(Hooks, st.none() | NUMBER, st.none() | st.integers(0, 10**9), st.integers(0, 9), st.integers(0, 9)),
+    live_elsewhere=st.integers(0, 3),
+)
+figures = st.dictionaries(TEXT, st.integers(0, 10**12), max_size=3)
+healths = st.builds(
+    HealthView,
+    path=TEXT,
+    wall=st.builds(Latency),
+    cpu=st.builds(Latency, *[st.integers(0, 10**9)] * 3),
+    recent=st.lists(st.integers(0, 10**9), max_size=9).map(tuple),
+    runs=st.integers(0, 9),
+    results=figures,
+    counters=figures,
+    spool_files=st.integers(0, 3),
+    database_bytes=st.integers(0, 2**60),
+    wal_bytes=st.integers(0, 2**60),
+    rows=figures,
+    redactions=figures.filter(lambda kinds: all(kinds.values())),
+    drift=st.lists(st.builds(Drift, TEXT, TEXT, TEXT, TEXT, NUMBER), max_size=2).map(tuple),
+    clients=st.lists(
+        st.builds(ClientRow, TEXT, NUMBER, TEXT, st.integers(0, 9), st.integers(0, 10**9)), max_size=2
+    ).map(tuple),
+    log=st.lists(TEXT, max_size=3).map(tuple),
+)
+
+
+def check(lines: list[Line], cells: int = 10**6) -> None:
+    """Printable, in known tones, and no wider than it may be."""
+    for drawn in lines:
+        line = cut(drawn, cells)  # as panels and bars do
+        text = "".join(part for part, _ in line)
+        assert not [char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+        assert {tone for _, tone in line} <= TONES
+        assert cell_len(text) <= cells
+
+
+@given(stream_rows, st.integers(40, 200))
+def test_a_row_fills_exactly_its_cells(row: StreamRow, cells: int) -> None:
+    line = rows.draw(row, cells, UTC)
+    check([line], cells)
+    assert sum(cell_len(text) for text, _ in line) == cells
+    check(describe(row, UTC))
+
+
+@given(views, st.integers(40, 200), st.integers(3, 12))
+@settings(deadline=None)
+def test_cards_keep_to_their_cells(view: NowView, cells: int, height: int) -> None:
+    check([cards.header(view, AT, cells)], cells)
+    check(cards.prompt(view, cells, height), cells)
+    check(cards.hot(view, cells, height), cells)
+    check(cards.window(view, AT, cells), cells)
+    check(cards.failures(view, UTC, cells, height), cells)
+    check(cards.narrow(view, AT, UTC, cells, height), cells)
+
+
+@given(healths, st.integers(60, 200))
+@settings(deadline=None)
+def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
+    for draw in (vitals.hooks, vitals.events, vitals.storage, vitals.redactions, vitals.drift, vitals.log):
+        check(draw(view, cells), cells)
+    check(vitals.clients(view, AT, cells), cells)
+    check([vitals.header(view, AT, UTC)])
+
+
+@given(st.integers(10, 200), st.integers(5, 60))
+def test_the_empty_screen_names_the_next_command(cells: int, height: int) -> None:
+    lines = nothing(cells, height)
+    check(lines)
+    assert any("nmem init" in text for line in lines for text, _ in line)
+
+
+@pytest.mark.parametrize(
+    "keys", [["enter"], ["s"], ["question_mark"], ["slash", "[", "/", "x", "]"], ["y"], ["8"], ["D"]]
+)
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (20, 6)])
+async def test_no_key_on_a_hostile_database_breaks_or_leaks(
+    keys: list[str], size: tuple[int, int], make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("hostile"), size) as pilot:
+        await pilot.press(*keys)
+        await settled(pilot)
+        shown = text(pilot).replace("\n", "")
+        assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Cs")]

@@ -1,0 +1,170 @@
+"""What the screens show: every screen, size and look on an empty, an ordinary and a hostile database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+
+
+@pytest.mark.parametrize("screen", ["now", "health"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("kind", ["empty", "story", "hostile"])
+async def test_screen_is_as_accepted(
+    kind: str,
+    look: str,
+    size: str,
+    screen: str,
+    make_db: Callable[[str], str],
+    cockpit: Any,
+    snapshot: Any,
+    settled: Any,
+    text: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    theme = "" if look == "nocolor" else look
+    async with cockpit(make_db(kind), SIZES[size], theme) as pilot:
+        if screen == "health":
+            await pilot.press("8")
+            await settled(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"{screen}-{kind}-{look}-{size}")
+
+
+async def test_help_lists_every_action_and_runs_one(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "follow the newest" not in text(pilot)
+        assert "dark or light" in text(pilot)
+        await pilot.press(*"oldest")
+        await pilot.pause()
+        assert "dark or light" not in text(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "row 1 of 17" in text(pilot)
+
+
+async def test_palette_runs_an_action(make_db: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        before = pilot.app.theme
+        await pilot.press("colon")
+        await pilot.pause(0.3)
+        await pilot.press(*"theme")
+        await pilot.pause(0.5)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.theme != before
+
+
+async def test_filter_counts_and_escape_clears(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("slash", *"is:failed")
+        await settled(pilot)
+        assert "2 matches for “is:failed”" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Stream ─ following" in text(pilot)
+        assert "Why is the avatar limit" in text(pilot)
+
+
+async def test_enter_opens_details_that_follow_the_cursor(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("k", "enter")
+        await settled(pilot)
+        assert "Details" in text(pilot)
+        assert "41c2aa7" in text(pilot)
+        await pilot.press("k")
+        await settled(pilot)
+        assert "exit code 1" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Details" not in text(pilot)
+
+
+async def test_arriving_rows_never_move_the_cursor(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        assert "row 1 of 17" in text(pilot)
+        db = seeds.database(path)
+        seeds.do(db, seeds.NOW, "command", "make all")
+        seeds.say(db, seeds.NOW - 819_999, "an earlier thought that came late", "thinking", "agent")
+        for _ in range(40):
+            await pilot.pause(0.05)
+            if "2 new" in text(pilot):
+                break
+        assert "2 new · G goes there" in text(pilot)
+        assert "row 1 of 19" in text(pilot)
+        await pilot.press("G")
+        await settled(pilot)
+        assert "following" in text(pilot)
+        assert "new · G" not in text(pilot)
+        assert "make all" in text(pilot)
+        db.close()
+
+
+async def test_screen_comes_to_life_when_the_first_event_is_stored(
+    make_db: Any, cockpit: Any, text: Any, seeds: Any
+) -> None:
+    async with cockpit(make_db("empty"), (160, 45)) as pilot:
+        assert "nmem init" in text(pilot)
+        db = seeds.database("aurora.db")
+        seeds.story(db)
+        for _ in range(60):
+            await pilot.pause(0.05)
+            if "aurora-api" in text(pilot):
+                break
+        assert "Raise it to 8 MB" in text(pilot)
+        db.close()
+
+
+async def test_a_broken_database_is_told_in_place(here: Any, cockpit: Any, text: Any) -> None:
+    (here / "aurora.db").write_bytes(b"this is no database" * 100)
+    async with cockpit("aurora.db") as pilot:
+        assert "✗ cannot read the database" in text(pilot)
+
+
+async def test_sessions_are_switched_and_minus_goes_back(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    db = seeds.database(path)
+    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
+    seeds.say(db, seeds.NOW - 90_000_000, "Why does the lamp flicker?", session_id="other")
+    db.close()
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("s")
+        await settled(pilot)
+        assert "lighthouse" in text(pilot)
+        await pilot.press(*"lamp", "enter")
+        await settled(pilot)
+        assert "Why does the lamp flicker?" in text(pilot)
+        await pilot.press("minus")
+        await settled(pilot)
+        assert "Raise it to 8 MB" in text(pilot)
+
+
+async def test_copy_says_how_it_travels(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMUX", "/tmp/tmux,1,0")
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("y")
+        await settled(pilot)
+        await pilot.pause(0.2)
+        assert "OSC 52 via tmux" in text(pilot)
