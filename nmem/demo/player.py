@@ -6,6 +6,7 @@ to the one marked `cut` are stored at once with times in the past; the rest foll
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -30,8 +31,10 @@ _SESSION = Path(__file__).with_name("session.jsonl")
 
 
 def temporary() -> str:
-    """A path for the demo's database in a new private folder."""
-    return str(Path(tempfile.mkdtemp(prefix=_PREFIX)) / "nmem.db")
+    """A path for the demo's database in a new private folder, which goes when the process does."""
+    path = str(Path(tempfile.mkdtemp(prefix=_PREFIX)) / "nmem.db")
+    atexit.register(remove, path)
+    return path
 
 
 def remove(db_path: str) -> None:

@@ -32,9 +32,9 @@ class Health(View):
         with VerticalScroll(id="health"):
             with Container(id="columns"):
                 with Vertical():
-                    yield from (Card(id=name) for name in ("hooks", "storage"))
+                    yield from (Card(id=name) for name in ("hooks", "events"))
                 with Vertical():
-                    yield from (Card(id=name) for name in ("events", "redactions", "clients", "drift"))
+                    yield from (Card(id=name) for name in ("storage", "redactions", "clients", "drift"))
             yield Card(id="log")
 
     def on_mount(self) -> None:

@@ -141,7 +141,8 @@ def story(db: sqlite3.Connection, at: int = NOW) -> None:
     do(db, t + 440_000, "command", "curl -s localhost:8000/health | jq .status", duration_ms=140)
     for number in range(40):
         db.execute(
-            "INSERT INTO hook_runs(at, client, event, session_id, wall_us, cpu_us, bytes, result) VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO hook_runs(at, client, event, session_id, wall_us, cpu_us, bytes, result)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 at - 400_000 + number * 9_000,
                 "claude",
