@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).resolve().parent
-CACHE = Path(os.environ.get("CLIENT_CACHE") or Path(os.path.expanduser("~")) / ".cache" / "coding-clients")
+CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
 """Read when this module is imported: the tests themselves run with a HOME of their own."""
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
@@ -123,3 +123,57 @@ def test_every_prompt_and_tool_call_is_stored_once_in_order(
         assert user_prompts(db) == [turn["prompt"] for turn in turns]
         assert tool_rows(db) == want
         assert db.execute("SELECT count(*) FROM counters WHERE name IN ('lost', 'errors')").fetchone() == (0,)
+
+
+def tmux(socket: str, *words: str) -> str:
+    return subprocess.run(["tmux", "-L", socket, *words], capture_output=True, text=True, timeout=20).stdout
+
+
+def socket_of(player: subprocess.Popen[str]) -> str:
+    """The tmux server that the player has started, once its window is there."""
+    for _ in range(150):
+        for name in (f"clients-{player.pid}", *_children(player.pid)):
+            if tmux(name, "list-panes", "-t", "c"):
+                return name
+        time.sleep(0.2)
+    raise AssertionError("the player opened no window")
+
+
+def _children(pid: int) -> list[str]:
+    done = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True)
+    return [f"clients-{child}" for child in done.stdout.split()]
+
+
+def test_the_cockpit_beside_a_real_session_shows_each_thing(runner: Path, tmp_path: Path) -> None:
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is absent")
+    installed(runner, "claude")
+    home, project = tmp_path / "home2", tmp_path / "proj"
+    home.mkdir()
+    project.mkdir()
+    nmem("init", "--client", "claude", "--scope", "user", "--yes", home=home)
+    script = HERE / "scripts" / "long.json"
+    words = [sys.executable, str(runner), "play", "claude", str(script), "--home", str(home), "--project", str(project)]
+    with subprocess.Popen([*words, "--tmux"], stderr=subprocess.PIPE, text=True) as player:
+        server = socket_of(player)
+        database = home / ".local" / "share" / "nmem" / "nmem.db"
+        cockpit = ["env", "-u", "NO_COLOR", f"HOME={home}", sys.executable, "-m", "nmem", "tui", "--db", str(database)]
+        tmux(server, "resize-window", "-t", "c", "-x", "200", "-y", "90")
+        pane = tmux(server, "split-window", "-v", "-l", "60", "-P", "-F", "#{pane_id}", "-t", "c", *cockpit).strip()
+        tmux(server, "select-pane", "-t", "c.0")  # the player types into the active pane
+        screens = []
+        while player.poll() is None:
+            screens.append(tmux(server, "capture-pane", "-p", "-t", pane))
+            time.sleep(0.25)
+        assert player.returncode == 0, player.stderr and player.stderr.read()
+    shown = "\n".join(screens)
+    turns: Script = json.loads(script.read_text())
+    with stored(home) as db:
+        assert user_prompts(db) == [turn["prompt"] for turn in turns]
+        assert tool_rows(db) == expected(turns)
+    for turn in turns:
+        assert turn["prompt"][:40] in shown
+        for reply in turn["replies"]:
+            for tool in reply.get("tools", []):
+                assert (tool["expect"][2] or tool.get("shown") or tool["shell"])[:30] in shown, tool
+    assert "failed" in shown

@@ -1,0 +1,66 @@
+"""The rules of the house, held by tools: import directions, types, style, size, and what the readme promises."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("capture", "nmem", "nmem_tui")
+LONGEST = 400
+MEDIAN = 120
+
+
+def tool(name: str) -> str:
+    """A development tool that stands beside the interpreter."""
+    found = shutil.which(name, path=str(Path(sys.executable).parent))
+    if found is None:
+        pytest.skip(f"{name} is not installed beside {sys.executable}")
+    return found
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+
+def test_imports_point_down_only() -> None:
+    done = run(tool("lint-imports"), "--no-cache")
+    assert done.returncode == 0, done.stdout
+
+
+def test_types_are_strict() -> None:
+    done = run(tool("mypy"))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("words", [("check",), ("format", "--check")], ids=" ".join)
+def test_style(words: tuple[str, ...]) -> None:
+    done = run(tool("ruff"), *words)
+    assert done.returncode == 0, done.stdout
+
+
+def lengths() -> dict[str, int]:
+    """Lines of every module of the three packages."""
+    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    return {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files}
+
+
+def test_modules_are_short() -> None:
+    sizes = lengths()
+    assert {name: size for name, size in sizes.items() if size > LONGEST} == {}
+    assert statistics.median(sizes.values()) <= MEDIAN
+
+
+def test_no_registry_is_named() -> None:
+    hosts = ("pypi" + ".org", "pythonhosted" + ".org", "npmjs" + ".org", "npmjs" + ".com")
+    listed = run("git", "ls-files").stdout.split("\n")
+    for name in filter(None, listed):
+        file = ROOT / name
+        if file.suffix in {".py", ".md", ".toml", ".txt", ".json", ".js", ".tcss", ""} and file.is_file():
+            text = file.read_text(errors="replace")
+            assert not [host for host in hosts if host in text], name
