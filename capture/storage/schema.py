@@ -177,7 +177,7 @@ class NewerDatabase(Exception):
     """The database was written by a newer nmem; nothing is touched."""
 
 
-def _statements(script: str) -> list[str]:
+def statements(script: str) -> list[str]:
     """Whole statements of a script: a trigger's body holds semicolons of its own."""
     from sqlite3 import complete_statement
 
@@ -202,7 +202,7 @@ def migrate(db: Connection) -> None:
         try:
             # another process may have migrated while this one waited for the lock
             if db.execute("PRAGMA user_version").fetchone()[0] == number:
-                for statement in _statements(MIGRATIONS[number]):
+                for statement in statements(MIGRATIONS[number]):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {number + 1}")
         except BaseException:

@@ -1,0 +1,371 @@
+"""The rows of episodes and of their prompts: the only place that writes `work_units` and `unit_prompts`.
+
+Every user prompt of a session (not a subagent's) is in one episode. Prompts are ordered by (at, id). Writing functions
+run inside the caller's transaction and keep both tables consistent. Plain slotted classes: hooks import this.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+NEW, SUB, CONT, ACK = "new", "sub", "cont", "ack"
+FIRST, ONLINE, REVISED, LLM, PERSON = "first", "online", "revised", "llm", "person"
+OPEN, CLOSED = "open", "closed"
+INTENT = 2_000
+"""Characters of the opening prompt that are kept as the intent."""
+
+COLUMNS = (
+    "id", "session_id", "thread_id", "first_prompt_id", "last_prompt_id", "started_at", "ended_at", "last_at",
+    "active_ms", "state", "intent", "title", "resumes", "cut_reason", "cut_confidence", "cut_by", "turn_count",
+    "obs_count", "hot_files", "phase_signature", "fingerprint", "outcomes", "commits", "friction", "obs_trace",
+    "annotated_seq", "annotated_prompt", "traced_seq", "checkpoint", "client_summary", "summary", "learned",
+    "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at", "pinned",
+)  # fmt: skip
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our names
+
+
+class Unit:
+    """One episode, as its row says; the columns are described in nmem.schema. JSON columns are still text."""
+
+    __slots__ = COLUMNS
+    id: int
+    session_id: str
+    thread_id: int | None
+    first_prompt_id: int
+    last_prompt_id: int
+    started_at: int
+    ended_at: int | None
+    last_at: int
+    active_ms: int
+    state: str
+    intent: str
+    title: str | None
+    resumes: int | None
+    cut_reason: str
+    cut_confidence: float
+    cut_by: str
+    turn_count: int
+    obs_count: int
+    hot_files: str
+    phase_signature: str
+    fingerprint: str
+    outcomes: str
+    commits: str
+    friction: float | None
+    obs_trace: str
+    annotated_seq: int
+    annotated_prompt: int
+    traced_seq: int
+    checkpoint: str | None
+    client_summary: str | None
+    summary: str | None
+    learned: str | None
+    completed: str | None
+    next_steps: str | None
+    notes: str | None
+    files_read: str | None
+    files_edited: str | None
+    narrator: str | None
+    narrated_at: int | None
+    pinned: int
+
+    def __init__(self, row: tuple[object, ...]) -> None:
+        for name, value in zip(COLUMNS, row, strict=True):
+            setattr(self, name, value)
+
+
+class Verdict:
+    """What was decided about one prompt: its label, how sure, why, by whom, and whether to ask the person."""
+
+    __slots__ = ("by", "label", "offered", "reason", "score")
+
+    def __init__(
+        self, label: str, by: str, score: float | None = None, reason: str = "", offered: bool = False
+    ) -> None:
+        self.label = label
+        self.by = by
+        self.score = score
+        """Probability of `new`; None when nothing was computed."""
+        self.reason = reason
+        self.offered = offered
+
+
+class UnitPrompt:
+    """A user prompt in its episode."""
+
+    __slots__ = ("at", "id", "unit_id", "verdict")
+
+    def __init__(self, row: tuple[int, int, int, str, float | None, str, str, int]) -> None:
+        self.id, self.at, self.unit_id = row[:3]
+        label, score, reason, by, offered = row[3:]
+        self.verdict = Verdict(label, by, score, reason, bool(offered))
+
+
+# reading
+
+
+def get(db: Connection, unit_id: int) -> Unit | None:
+    """One episode."""
+    row = db.execute(f"{_SELECT} WHERE id = ?", (unit_id,)).fetchone()
+    return Unit(tuple(row)) if row else None
+
+
+def of_session(db: Connection, session_id: str) -> list[Unit]:
+    """The episodes of a session, oldest first."""
+    found = db.execute(f"{_SELECT} WHERE session_id = ? ORDER BY started_at, id", (session_id,))
+    return [Unit(tuple(row)) for row in found]
+
+
+def latest(db: Connection, session_id: str) -> Unit | None:
+    """The newest episode of a session."""
+    found = db.execute(f"{_SELECT} WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,))
+    row = found.fetchone()
+    return Unit(tuple(row)) if row else None
+
+
+def of_prompt(db: Connection, prompt_id: int) -> int | None:
+    """The episode that a prompt is in."""
+    row = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (prompt_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+_PROMPTS = (
+    "SELECT p.id, p.at, u.unit_id, u.label, u.score, u.reason, u.decided_by, u.offered"
+    " FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"
+)
+
+
+def prompts_of(db: Connection, unit_id: int) -> list[UnitPrompt]:
+    """The prompts of an episode in the order of time."""
+    found = db.execute(f"{_PROMPTS} WHERE u.unit_id = ? ORDER BY p.at, p.id", (unit_id,))
+    return [UnitPrompt(tuple(row)) for row in found]
+
+
+def prompts_of_session(db: Connection, session_id: str) -> list[UnitPrompt]:
+    """All assigned prompts of a session in the order of time."""
+    found = db.execute(f"{_PROMPTS} WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id", (session_id,))
+    return [UnitPrompt(tuple(row)) for row in found]
+
+
+def previous(db: Connection, unit: Unit) -> Unit | None:
+    """The episode before this one in its session."""
+    row = db.execute(
+        f"{_SELECT} WHERE session_id = ? AND id != ? AND (started_at, id) < (?, ?)"
+        " ORDER BY started_at DESC, id DESC LIMIT 1",
+        (unit.session_id, unit.id, unit.started_at, unit.id),
+    ).fetchone()
+    return Unit(tuple(row)) if row else None
+
+
+def goal(db: Connection, unit_id: int) -> int:
+    """The first episode of the goal that an episode belongs to: `resumes` followed back."""
+    seen = {unit_id}
+    while True:
+        row = db.execute("SELECT resumes FROM work_units WHERE id = ?", (unit_id,)).fetchone()
+        if not row or row[0] is None or row[0] in seen:
+            return unit_id
+        unit_id = row[0]
+        seen.add(unit_id)
+
+
+def decided_by_person(db: Connection, unit_id: int) -> bool:
+    """Whether detection must leave this episode standing: a person opened, named or pinned it."""
+    row = db.execute(
+        "SELECT u.title IS NOT NULL OR u.pinned OR coalesce(p.decided_by = 'person', 0) FROM work_units u"
+        " LEFT JOIN unit_prompts p ON p.prompt_id = u.first_prompt_id AND p.unit_id = u.id WHERE u.id = ?",
+        (unit_id,),
+    ).fetchone()
+    return bool(row and row[0])
+
+
+# writing
+
+
+def start(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None = None) -> int:
+    """Open an episode with a prompt, which must be in none yet; the session's others are closed. Its id."""
+    session_id, at, content = db.execute(
+        "SELECT session_id, at, content FROM prompts WHERE id = ?", (prompt_id,)
+    ).fetchone()
+    made = db.execute(
+        "INSERT INTO work_units (session_id, thread_id, first_prompt_id, last_prompt_id, started_at, last_at, intent,"
+        " resumes, cut_reason, cut_confidence, cut_by, turn_count) VALUES (?, (SELECT thread_id FROM session_threads"
+        " WHERE session_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+        (session_id, session_id, prompt_id, prompt_id, at, at, content[:INTENT].strip(), resumes, verdict.reason,
+         1.0 if verdict.score is None else verdict.score, verdict.by),
+    ).lastrowid  # fmt: skip
+    unit_id = int(made or 0)
+    _assign(db, prompt_id, unit_id, verdict)
+    _close_others(db, session_id)
+    return unit_id
+
+
+def append(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
+    """Put a prompt that is in no episode yet into one."""
+    _assign(db, prompt_id, unit_id, verdict)
+    at = db.execute("SELECT at FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0]
+    ahead = db.execute(
+        "UPDATE work_units SET turn_count = turn_count + 1, last_prompt_id = ?, last_at = max(last_at, ?)"
+        " WHERE id = ? AND (SELECT (at, id) < (?, ?) FROM prompts WHERE id = last_prompt_id)",
+        (prompt_id, at, unit_id, at, prompt_id),
+    ).rowcount
+    if not ahead:
+        refresh(db, unit_id)
+
+
+def judge(db: Connection, prompt_id: int, verdict: Verdict) -> None:
+    """Change what is said of a prompt and leave it where it is."""
+    db.execute(
+        "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
+        (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
+    )
+    db.execute(
+        "UPDATE work_units SET cut_reason = ?, cut_confidence = ?, cut_by = ? WHERE first_prompt_id = ?",
+        (verdict.reason, 1.0 if verdict.score is None else verdict.score, verdict.by, prompt_id),
+    )
+
+
+def split(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None = None) -> int:
+    """Cut an episode before one of its prompts, which opens a new one with all that follow in it. The new id.
+
+    At the opening prompt of an episode there is nothing to cut: its verdict changes, and its id is returned.
+    """
+    old = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (prompt_id,)).fetchone()[0]
+    prompts = prompts_of(db, old)
+    at = [prompt.id for prompt in prompts].index(prompt_id)
+    if not at:
+        judge(db, prompt_id, verdict)
+        return int(old)
+    moving = prompts[at:]
+    db.executemany("DELETE FROM unit_prompts WHERE prompt_id = ?", [(prompt.id,) for prompt in moving])
+    made = start(db, prompt_id, verdict, resumes)
+    for prompt in moving[1:]:
+        _assign(db, prompt.id, made, prompt.verdict)
+    refresh(db, old)
+    refresh(db, made)
+    _close_others(db, prompts_session(db, made))
+    return made
+
+
+def merge(db: Connection, unit_id: int, into: int, label: str = CONT, by: str = REVISED, reason: str = "") -> None:
+    """Put the prompts of one episode into another of the same session; the first one is gone.
+
+    Its opening prompt gets `label`. What referred to the episode refers to the other one.
+    """
+    opening = db.execute("SELECT first_prompt_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0]
+    db.execute("UPDATE unit_prompts SET unit_id = ? WHERE unit_id = ?", (into, unit_id))
+    db.execute("UPDATE unit_prompts SET label = ?, decided_by = ?, reason = ? WHERE prompt_id = ?",
+               (label, by, reason, opening))  # fmt: skip
+    _forget(db, unit_id, into)
+    refresh(db, into)
+    _close_others(db, prompts_session(db, into))
+
+
+def move(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
+    """Put one prompt into another episode of its session; an episode left without prompts is gone."""
+    old = of_prompt(db, prompt_id)
+    db.execute("UPDATE unit_prompts SET unit_id = ? WHERE prompt_id = ?", (unit_id, prompt_id))
+    db.execute(
+        "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
+        (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
+    )
+    refresh(db, unit_id)
+    if old is not None and old != unit_id:
+        if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (old,)).fetchone():
+            refresh(db, old)
+        else:
+            _forget(db, old, unit_id)
+    _close_others(db, prompts_session(db, unit_id))
+
+
+def resume(db: Connection, unit_id: int, resumes: int | None) -> None:
+    """Say that an episode goes on with an earlier goal, or with none."""
+    db.execute("UPDATE work_units SET resumes = ? WHERE id = ?", (resumes, unit_id))
+
+
+def name(db: Connection, unit_id: int, title: str | None) -> None:
+    """Give an episode a person's own name, or take it away."""
+    db.execute("UPDATE work_units SET title = ? WHERE id = ?", (title, unit_id))
+
+
+def pin(db: Connection, unit_id: int, pinned: bool = True) -> None:
+    """Pin an episode, or unpin it."""
+    db.execute("UPDATE work_units SET pinned = ? WHERE id = ?", (pinned, unit_id))
+
+
+def close(db: Connection, unit_id: int) -> None:
+    """The episode is over; it ended with its last activity."""
+    db.execute(
+        "UPDATE work_units SET state = 'closed', ended_at = max(last_at, started_at) WHERE id = ? AND state = 'open'",
+        (unit_id,),
+    )
+
+
+def reopen(db: Connection, session_id: str) -> None:
+    """A session that goes on: its newest episode is open, the others are not."""
+    _close_others(db, session_id)
+
+
+def annotated(db: Connection, unit_id: int, values: dict[str, object]) -> None:
+    """Write columns that annotation or narration found; `values` names columns of work_units."""
+    unknown = set(values) - set(COLUMNS)
+    if unknown:
+        raise ValueError(f"work_units has no {sorted(unknown)}")
+    names = ", ".join(f"{column} = ?" for column in values)
+    db.execute(f"UPDATE work_units SET {names} WHERE id = ?", (*values.values(), unit_id))  # noqa: S608 - checked
+
+
+def refresh(db: Connection, unit_id: int) -> None:
+    """What follows from the prompts of an episode, after these changed; its annotation starts again."""
+    prompts = prompts_of(db, unit_id)
+    if not prompts:
+        return
+    first, last = prompts[0], prompts[-1]
+    content = db.execute("SELECT content FROM prompts WHERE id = ?", (first.id,)).fetchone()[0]
+    db.execute(
+        "UPDATE work_units SET first_prompt_id = ?, last_prompt_id = ?, started_at = ?, last_at = ?, turn_count = ?,"
+        " intent = ?, annotated_seq = 0, annotated_prompt = 0, traced_seq = 0 WHERE id = ?",
+        (first.id, last.id, first.at, last.at, len(prompts), content[:INTENT].strip(), unit_id),
+    )
+
+
+def prompts_session(db: Connection, unit_id: int) -> str:
+    """The session of an episode."""
+    return str(db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0])
+
+
+def _assign(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
+    db.execute(
+        "INSERT INTO unit_prompts (prompt_id, unit_id, label, score, reason, decided_by, offered)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (prompt_id, unit_id, verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered),
+    )
+
+
+def _forget(db: Connection, unit_id: int, instead: int) -> None:
+    """Remove an episode without prompts; what referred to it refers to another one."""
+    db.execute("UPDATE work_units SET resumes = ? WHERE resumes = ? AND id != ?", (instead, unit_id, instead))
+    db.execute("UPDATE work_units SET resumes = NULL WHERE resumes = ? AND id = ?", (unit_id, instead))
+    db.execute("UPDATE threads SET primary_unit_id = ? WHERE primary_unit_id = ?", (instead, unit_id))
+    db.execute("DELETE FROM narratives_fts WHERE rowid = ?", (unit_id,))
+    db.execute("DELETE FROM work_units WHERE id = ?", (unit_id,))
+
+
+def _close_others(db: Connection, session_id: str) -> None:
+    """Of a session that is not over, only the newest episode is open."""
+    row = db.execute(
+        "SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,)
+    ).fetchone()
+    if row is None:
+        return
+    db.execute(
+        "UPDATE work_units SET state = 'closed', ended_at = max(last_at, started_at)"
+        " WHERE session_id = ? AND id != ? AND state = 'open'",
+        (session_id, row[0]),
+    )
+    db.execute(
+        "UPDATE work_units SET state = 'open', ended_at = NULL WHERE id = ? AND state = 'closed' AND EXISTS"
+        " (SELECT 1 FROM sessions WHERE id = ? AND state != 'ended')",
+        (row[0], session_id),
+    )

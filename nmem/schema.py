@@ -1,0 +1,171 @@
+"""The tables of meaning: episodes, threads, their links and corrections, and the views over what was captured.
+
+nmem owns these; capture does not know them. `nmem_schema.version` counts the migrations applied (nmem.tables).
+Imported only when a database is new or old, so a hook does not pay for this text.
+"""
+
+from __future__ import annotations
+
+_MEANING = """
+CREATE TABLE threads (
+  id INTEGER PRIMARY KEY,
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  title TEXT NOT NULL DEFAULT '',
+  created_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  clients TEXT NOT NULL DEFAULT '[]',        -- JSON list: the channels it ran through
+  timeout_minutes REAL,                      -- NULL: the client's, else the default
+  explicit INTEGER NOT NULL DEFAULT 0,       -- a person chose it
+  turn_count INTEGER NOT NULL DEFAULT 0,
+  primary_unit_id INTEGER,
+  state TEXT NOT NULL DEFAULT 'open',        -- open closed
+  micro TEXT, meso TEXT, macro TEXT,         -- compacted summaries
+  compacted_at INTEGER,
+  pinned INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX threads_by_project ON threads(project_id, last_at);
+CREATE TABLE session_threads (               -- which thread a session continues
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id),
+  thread_id INTEGER NOT NULL REFERENCES threads(id),
+  how TEXT NOT NULL                          -- new timeout resume chosen linked
+) WITHOUT ROWID;
+CREATE INDEX session_threads_by_thread ON session_threads(thread_id);
+CREATE TABLE work_units (
+  id INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES sessions(id),
+  thread_id INTEGER REFERENCES threads(id),
+  first_prompt_id INTEGER NOT NULL REFERENCES prompts(id),
+  last_prompt_id INTEGER NOT NULL REFERENCES prompts(id),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,                          -- NULL while it is open
+  last_at INTEGER NOT NULL,
+  active_ms INTEGER NOT NULL DEFAULT 0,      -- activity, not wall gaps
+  state TEXT NOT NULL DEFAULT 'open',        -- open closed
+  intent TEXT NOT NULL,
+  title TEXT,                                -- a person's own name for it
+  resumes INTEGER REFERENCES work_units(id),
+  cut_reason TEXT NOT NULL DEFAULT '',       -- why it was cut here
+  cut_confidence REAL NOT NULL DEFAULT 0,    -- 0..1
+  cut_by TEXT NOT NULL DEFAULT 'online',     -- first online revised llm person
+  turn_count INTEGER NOT NULL DEFAULT 0,
+  obs_count INTEGER NOT NULL DEFAULT 0,
+  hot_files TEXT NOT NULL DEFAULT '[]',      -- JSON: [{path, reads, edits, failures, weight}]
+  phase_signature TEXT NOT NULL DEFAULT '{}',-- JSON counts: investigate execute failures ...
+  fingerprint TEXT NOT NULL DEFAULT '{}',    -- JSON counts by obs_type, labels when there are any
+  outcomes TEXT NOT NULL DEFAULT '{}',       -- JSON: {tests, committed, pushed, abandoned, reverted}
+  commits TEXT NOT NULL DEFAULT '[]',        -- JSON: [{hash, message, branch, at}]
+  friction REAL,                             -- 0..1
+  obs_trace TEXT NOT NULL DEFAULT '[]',      -- JSON: [{id, t, type, path, outcome, scores}]
+  annotated_seq INTEGER NOT NULL DEFAULT 0,  -- the newest observation counted in; 0: count again from the start
+  annotated_prompt INTEGER NOT NULL DEFAULT 0,  -- the newest saying of the agent counted in
+  traced_seq INTEGER NOT NULL DEFAULT 0,     -- the newest observation in obs_trace
+  checkpoint TEXT,                           -- JSON, taken before a compaction
+  client_summary TEXT,                       -- the client's own compact summary
+  summary TEXT, learned TEXT, completed TEXT, next_steps TEXT, notes TEXT,   -- the narrative; lists are JSON
+  files_read TEXT, files_edited TEXT,
+  narrator TEXT,                             -- extractive, or the model's name
+  narrated_at INTEGER,
+  pinned INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX work_units_by_session ON work_units(session_id, started_at);
+CREATE INDEX work_units_by_time ON work_units(last_at);
+CREATE INDEX work_units_by_thread ON work_units(thread_id, started_at);
+CREATE TABLE unit_prompts (                  -- every user prompt belongs to one episode
+  prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id),
+  unit_id INTEGER NOT NULL REFERENCES work_units(id),
+  label TEXT NOT NULL,                       -- new sub cont ack
+  score REAL,                                -- the detector's probability of `new`
+  reason TEXT NOT NULL DEFAULT '',
+  decided_by TEXT NOT NULL,                  -- first online revised llm person
+  offered INTEGER NOT NULL DEFAULT 0         -- nearly cut here: worth asking the person
+);
+CREATE INDEX unit_prompts_by_unit ON unit_prompts(unit_id, prompt_id);
+CREATE INDEX unit_prompts_offered ON unit_prompts(prompt_id) WHERE offered;
+CREATE TABLE corrections (                   -- what a person changed; re-detection never overwrites it
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,                        -- split merge rename resume unresume move pin unpin link unlink thread
+  target TEXT NOT NULL,                      -- e.g. episode/12, thread/3
+  payload TEXT NOT NULL,                     -- JSON: what was asked
+  before TEXT NOT NULL,                      -- JSON: the rows as they were, for undo
+  undone_at INTEGER
+);
+CREATE TABLE episode_links (                 -- cross-thread episodes: every decision, linked or not
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  earlier_thread_id INTEGER NOT NULL REFERENCES threads(id),
+  later_thread_id INTEGER NOT NULL REFERENCES threads(id),
+  algorithmic_score REAL NOT NULL,
+  components TEXT NOT NULL,                  -- JSON: {keywords, entities, topic, recency}
+  llm_related INTEGER, llm_confidence REAL, llm_reasoning TEXT,
+  decision TEXT NOT NULL,                    -- link dont_link
+  certainty TEXT NOT NULL,                   -- high uncertain
+  agreement INTEGER,
+  outcome TEXT,                              -- correct incorrect
+  outcome_by TEXT,                           -- person files
+  outcome_at INTEGER,
+  summary TEXT,                              -- combined, when linked
+  UNIQUE (earlier_thread_id, later_thread_id)
+);
+CREATE INDEX episode_links_by_later ON episode_links(later_thread_id);
+CREATE TABLE tuning_history (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  subject TEXT NOT NULL,                     -- linking boundaries
+  before TEXT NOT NULL, after TEXT NOT NULL, -- JSON: weights, threshold
+  reason TEXT NOT NULL,
+  metrics TEXT NOT NULL                      -- JSON: accuracy, false positive and negative rate, before and after
+);
+CREATE TABLE skills (
+  id INTEGER PRIMARY KEY,
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  name TEXT NOT NULL,
+  use_when TEXT NOT NULL,
+  steps TEXT NOT NULL,                       -- JSON list
+  evidence TEXT NOT NULL,                    -- JSON list of episode ids
+  created_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+  UNIQUE (project_id, name)
+);
+CREATE TABLE session_summaries (
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id),
+  intent TEXT NOT NULL,
+  learned TEXT NOT NULL, completed TEXT NOT NULL, next_steps TEXT NOT NULL,
+  files_read TEXT NOT NULL, files_edited TEXT NOT NULL, notes TEXT,
+  signature TEXT NOT NULL DEFAULT '{}',
+  narrator TEXT NOT NULL, at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE session_signatures (            -- what a session did, over its episodes
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id),
+  signature TEXT NOT NULL DEFAULT '{}',      -- JSON counts: investigate execute failures ...
+  fingerprint TEXT NOT NULL DEFAULT '{}',    -- JSON counts by obs_type
+  units INTEGER NOT NULL,
+  active_ms INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE llm_ledger (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL, day TEXT NOT NULL,
+  backend TEXT NOT NULL, purpose TEXT NOT NULL,
+  tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
+  ms INTEGER NOT NULL, result TEXT NOT NULL  -- ok repaired rejected failed timeout capped cancelled
+);
+CREATE INDEX llm_ledger_by_day ON llm_ledger(day);
+CREATE VIRTUAL TABLE narratives_fts USING fts5(
+  title, intent, body, files, tokenize='porter unicode61'   -- rowid = work_units.id
+);
+CREATE VIEW user_intent_stream AS
+  SELECT p.id AS prompt_id, p.session_id, p.at, p.content, p.kind,
+         p.at - LAG(p.at) OVER (PARTITION BY p.session_id ORDER BY p.at, p.id) AS gap_ms
+  FROM prompts p WHERE p.source = 'user' AND p.agent_id IS NULL;
+CREATE VIEW prompt_signals AS
+  SELECT o.session_id, o.prompt_id, o.obs_type, count(*) AS n, sum(o.outcome = 'failed') AS failed
+  FROM observations o GROUP BY o.session_id, o.prompt_id, o.obs_type;
+CREATE VIEW turn_outcomes AS
+  SELECT o.session_id, o.prompt_id, min(o.at) AS first_at, max(o.at) AS last_at, count(*) AS actions,
+         sum(o.outcome = 'failed') AS failures,
+         sum(o.obs_type = 'git_commit' AND o.outcome = 'ok') AS commits,
+         sum(o.obs_type = 'git_push' AND o.outcome = 'ok') AS pushes
+  FROM observations o GROUP BY o.session_id, o.prompt_id;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_MEANING,)

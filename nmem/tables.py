@@ -1,0 +1,53 @@
+"""Makes the tables of meaning (nmem.schema) ready in a database that capture has made; one cheap look when they are."""
+
+from __future__ import annotations
+
+from capture.storage.sqlite import Error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+VERSION = 1
+"""How many migrations nmem.schema has; a test holds the two together."""
+
+
+def version(db: Connection) -> int:
+    """How many migrations a database has seen; 0 when there are no tables of meaning yet."""
+    try:
+        row = db.execute("SELECT version FROM nmem_schema").fetchone()
+    except Error as error:
+        if "no such table" not in str(error):
+            raise
+        return 0
+    return int(row[0]) if row else 0
+
+
+def ensure(db: Connection) -> None:
+    """Create or migrate the tables of meaning, each migration in one transaction; nothing when they are current.
+
+    Call it outside a transaction, on a writing connection. Raises sqlite3.Error, or capture.storage.schema's
+    NewerDatabase when a newer nmem wrote them.
+    """
+    if version(db) != VERSION:
+        _migrate(db)
+
+
+def _migrate(db: Connection) -> None:
+    from capture.storage.schema import NewerDatabase, statements
+    from capture.storage.store import transaction
+    from nmem.schema import MIGRATIONS
+
+    found = version(db)
+    if found > len(MIGRATIONS):
+        raise NewerDatabase(f"its tables of meaning are of version {found}; this nmem knows {len(MIGRATIONS)}")
+    for number in range(found, len(MIGRATIONS)):
+        with transaction(db):
+            if version(db) != number:
+                continue  # another process migrated while this one waited for the lock
+            for statement in statements(MIGRATIONS[number]):
+                db.execute(statement)
+            if number == 0:
+                db.execute("CREATE TABLE nmem_schema (version INTEGER NOT NULL)")
+                db.execute("INSERT INTO nmem_schema VALUES (0)")
+            db.execute("UPDATE nmem_schema SET version = ?", (number + 1,))
