@@ -66,8 +66,10 @@ async def settle(pilot: Pilot[None]) -> None:
         assert isinstance(app, Cockpit)
         if app.feed.looked and not any(w.is_running for w in app.workers if w.group not in BACKGROUND):
             break
-    await pilot.pause()
-    await pilot.pause()
+    before: list[str] = []
+    while (now := screen_text(pilot)) != before:  # a scroll bar is drawn one refresh after what it scrolls
+        before = now
+        await pilot.pause(0.04)
 
 
 @pytest.fixture
