@@ -72,7 +72,13 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
                 self.set_reactive(Stream.cursor, self.cursor + before)
                 self.scroll_to(y=self.scroll_offset.y + before, animate=False, immediate=True, force=True)
         self.refresh()
+        self.call_after_refresh(self._place_bar)
         self.post_message(self.Moved())
+
+    def _place_bar(self) -> None:
+        """A scroll bar that only just appeared has missed the scrolling before."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = self.scroll_y
 
     @property
     def row(self) -> StreamRow | None:
