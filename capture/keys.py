@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from capture.event import Event
 
-PROMPT_BUCKET = 2_000  # milliseconds
-SESSION_BUCKET = 10_000
+WRITTEN = "t"
+"""Behind the time in a key: the transcript told it, not a hook."""
 _HEAD = 2_000
 
 
@@ -17,13 +17,15 @@ def digest(text: str) -> str:
 
 
 def tool(event: Event, number: int = 0) -> str:
-    """Of a tool call: the client's id, else what was called and when; `#n` for the n-th further file of one edit.
+    """Of a tool call: the client's id, else what was called and when; the n-th further file of one edit has its own.
 
-    Without an id the part before the dot is the call and the part after it a time bucket: a transcript may tell of the
-    same call with a slightly different time and another wording of its answer.
+    Without an id the part before the dot is the call and the part after it the time: a transcript may tell of the same
+    call with a slightly different time and another wording of its answer. capture.storage.tellings compares them.
     """
-    key = event.tool_use_id or f"x{digest(_called(event))}.{event.at // PROMPT_BUCKET}"
-    return f"{key}#{number}" if number else key
+    if event.tool_use_id:
+        return f"{event.tool_use_id}#{number}" if number else event.tool_use_id
+    called = _called(event)
+    return f"x{digest(f'{called}#{number}' if number else called)}.{event.at}"
 
 
 def _called(event: Event) -> str:
@@ -44,14 +46,15 @@ def _head(value: object) -> str:
 
 def prompt(event: Event, text: str) -> str:
     """Of a user's or a machine's prompt: its words, and the turn or the time that tells two equal ones apart."""
-    return f"p{digest(text)}.{event.turn_id or event.at // PROMPT_BUCKET}"
+    return f"p{digest(text)}.{event.turn_id or event.at}"
 
 
-def saying(kind: str, text: str, agent_id: str = "") -> str:
-    """Of something the agent said: t thinking, c closing, s summary, a subagent's result."""
-    return kind + digest(f"{text}\0{agent_id}" if agent_id else text)
+def saying(kind: str, event: Event, text: str) -> str:
+    """Of something the agent said: t thinking, c closing, s summary; with the turn or the time, like a prompt."""
+    words = digest(f"{text}\0{event.agent_id}" if event.agent_id else text)
+    return f"{kind}{words}.{event.turn_id or event.at}"
 
 
 def session(source: str, at: int) -> str:
-    """Of a start, a resume, a clear or a compaction: two reports within ten seconds are one."""
-    return f"s:{source}:{at // SESSION_BUCKET}"
+    """Of a start, a resume, a clear or a compaction, with its time; compared like a call without an id."""
+    return f"s:{source}.{at}"

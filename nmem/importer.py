@@ -11,13 +11,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from capture.seal import Sealed
 from capture.storage import store
 from capture.transcript import mend
 from capture.transcript.cursor import load, save
 from nmem.discover import Transcript
-from nmem.stretches import Job, Stretch, read_all
+from nmem.stretches import SIZE, Job, Stretch, read_all
 
 _LARGE = 4 << 20
 """Bytes from which processes of their own read faster than this one."""
@@ -63,7 +64,7 @@ class Importer:
         self.workers = workers
         self.step: Callable[[int], None] = lambda _moved: None
         self.report = Report()
-        self._stretches = 0
+        self._commits = 0
 
     def run(self, found: Iterable[Transcript]) -> Report:
         """Import every file; the report also holds when this was interrupted. Raises sqlite3.Error."""
@@ -114,37 +115,41 @@ class Importer:
         if workers is None:
             size = sum(job.transcript.size - job.cursor.offset for job in jobs)
             workers = min(os.cpu_count() or 1, _WORKERS, len(jobs)) if size > _LARGE else 0
+        waiting: list[Stretch] = []
         for stretch in read_all(jobs, workers if workers != 1 else 0):
-            self._store(stretch)
+            if stretch.error:
+                self.report.failed.append(stretch.error)
+                continue
+            waiting.append(stretch)
+            if sum(one.records for one in waiting) >= SIZE:
+                self._store(waiting)
+                waiting = []
+        self._store(waiting)
 
-    def _store(self, stretch: Stretch) -> None:
-        """The rows of a stretch, and the place that it reached, in one transaction."""
+    def _store(self, stretches: list[Stretch]) -> None:
+        """The rows of some stretches, and the places that they reached, in one transaction: small files share one."""
+        written = store.write_many(self.db, chain.from_iterable(map(self._rows, stretches)))
+        self.report.merged += written.merged
+        self.report.duplicates += written.duplicates
+        for stretch in stretches:
+            self._note(stretch)
+        self._commits += 1
+        if self._commits % _CHECKPOINT == 0:
+            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def _note(self, stretch: Stretch) -> None:
         report = self.report
-        if stretch.error:
-            report.failed.append(stretch.error)
-            return
-        written = store.write_many(self.db, self._rows(stretch))
         report.records += stretch.records
         report.unreadable += stretch.unreadable
         report.copied += stretch.copied
-        report.merged += written.merged
-        report.duplicates += written.duplicates
         for kind, number in stretch.skipped.items():
             report.skipped[kind] = report.skipped.get(kind, 0) + number
-        self._stretches += 1
-        if self._stretches % _CHECKPOINT == 0:
-            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self.step(stretch.moved)
 
     def _rows(self, stretch: Stretch) -> Iterator[Sealed]:
         """Called inside the transaction that stores them; the place comes last."""
         db = self.db
-        for sealed, near in stretch.rows:
-            made = sealed.batch
-            if near:
-                mend.align(db, made, near)
-            if made.session.get("source"):
-                made.observations = [one for one in made.observations if not mend.told(db, made.session_id, one)]
+        for sealed in stretch.rows:
             yield sealed
-            mend.outcomes(db, made)
+            mend.outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))

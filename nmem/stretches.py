@@ -22,7 +22,7 @@ from typing import BinaryIO, cast
 from capture.event import Batch, Event, Project
 from capture.project import resolve
 from capture.seal import Sealed, seal
-from capture.transcript import mend, reader
+from capture.transcript import reader
 from capture.transcript.batches import batch, status
 from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
@@ -53,7 +53,7 @@ class Stretch:
     """Rows, and the place in the file that they reach. `error` stands alone: the file could not be read on."""
 
     cursor: Cursor
-    rows: list[tuple[Sealed, mend.Near]] = field(default_factory=list)
+    rows: list[Sealed] = field(default_factory=list)
     moved: int = 0
     records: int = 0
     unreadable: int = 0
@@ -97,7 +97,7 @@ class Stretcher:
         out = self._finished(out, told, events, at)
         out.skipped = told.skipped
         if events or told.tokens_at:
-            out.rows.append((self._status(told, _newest(events) or told.tokens_at, over=True), {}))
+            out.rows.append(self._status(told, _newest(events) or told.tokens_at, over=True))
         yield out
 
     def _finished(self, out: Stretch, told: Reader, events: list[Event], end: int) -> Stretch:
@@ -105,25 +105,23 @@ class Stretcher:
         out.moved = end - cursor.offset
         cursor.offset, cursor.head = told.resume_at(end), fingerprint(told.source.path)
         cursor.session_id, cursor.state = told.source.session_id, json.dumps(told.state())
-        out.rows = [(seal(made), near) for made, near in self._batches(events)]
+        out.rows = [seal(made) for made in self._batches(events)]
         if events:
-            out.rows.append((self._status(told, _newest(events), over=False), {}))
+            out.rows.append(self._status(told, _newest(events), over=False))
         return out
 
-    def _batches(self, events: list[Event]) -> list[tuple[Batch, mend.Near]]:
+    def _batches(self, events: list[Event]) -> list[Batch]:
         """Few large batches: what is the same for a row after row is then redacted and stored once."""
-        out: list[tuple[Batch, mend.Near]] = []
+        out: list[Batch] = []
         for event in events:
             made = batch(event, self._project(_home(event.cwd), event.project_dir))
             if made is None or not (made.prompts or made.observations):
                 continue
-            keys = mend.neighbours(event)
-            near = {one.dedup_key: keys for one in made.observations} if keys else {}
-            if out and _alike(out[-1][0], made):
-                _append(*out[-1], made, near)
+            if out and _alike(out[-1], made):
+                _append(out[-1], made)
                 continue
             made.session.setdefault("started_at", made.at)
-            out.append((made, near))
+            out.append(made)
         return out
 
     def _status(self, told: Reader, at: int, *, over: bool) -> Sealed:
@@ -161,11 +159,10 @@ def _alike(one: Batch, other: Batch) -> bool:
     return not starts and (one.session_id, one.cwd) == (other.session_id, other.cwd)
 
 
-def _append(one: Batch, near: mend.Near, more: Batch, more_near: mend.Near) -> None:
+def _append(one: Batch, more: Batch) -> None:
     one.prompts += more.prompts
     one.observations += more.observations
     one.drift += more.drift
-    near.update(more_near)
     one.session["started_at"] = min(int(str(one.session.get("started_at", one.at))), more.at)
     one.at = max(one.at, more.at)
 

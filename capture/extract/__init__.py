@@ -135,7 +135,7 @@ def _said(event: Event) -> Prompt | None:
     kind, letter = _SAYINGS.get(event.kind, ("", ""))
     if not kind:
         return None
-    key = keys.saying(letter, text, event.agent_id)
+    key = keys.saying(letter, event, text)
     return Prompt(event.at, AGENT, kind, text, dedup_key=key, native_id=event.turn_id, agent_id=event.agent_id)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.event import OK, USER
+from capture.event import AGENT, OK, USER
 from capture.storage.sessions import Sessions
 from capture.storage.store import Written
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MERGE_WITHIN = 300_000
 """Milliseconds in which the same read or search is counted on its first row."""
 SAME_PROMPT_WITHIN = 10_000
+"""Milliseconds in which the same prompt, told without a turn's id, is the same one."""
 
 _MERGING = frozenset(("file_read", "search"))
 
@@ -53,7 +54,7 @@ class Writer:
 
     def _prompt(self, session: Session, prompt: Prompt) -> None:
         db = self.db
-        if prompt.source != "agent" and self._said(session, prompt):
+        if self._said(session, prompt):
             self.written.duplicates += 1
             return
         done = db.execute(
@@ -70,16 +71,22 @@ class Writer:
             self._relink(session, prompt, done.lastrowid)
 
     def _said(self, session: Session, prompt: Prompt) -> bool:
-        """Whether the same words were said within ten seconds, under another discriminator."""
+        """Whether the same words are stored under another key, where one of the reports does not name the turn."""
         words = prompt.dedup_key.partition(".")[0]
-        return bool(
-            self.db.execute(
-                "SELECT 1 FROM prompts WHERE session_id = ? AND dedup_key >= ? AND dedup_key < ? AND source = ?"
-                " AND at BETWEEN ? AND ?",
-                (session.id, words, words + "/", prompt.source, prompt.at - SAME_PROMPT_WITHIN,
-                 prompt.at + SAME_PROMPT_WITHIN),
-            ).fetchone()
-        )  # fmt: skip
+        rows = self.db.execute(
+            "SELECT at, native_id FROM prompts"
+            " WHERE session_id = ? AND dedup_key >= ? AND dedup_key < ? AND source = ?",
+            (session.id, words + ".", words + "/", prompt.source),
+        )
+        nearby = self._same_turn if prompt.source == AGENT else _same_moment
+        return any(nearby(session.id, prompt.at, at) for at, turn in rows.fetchall() if not (turn and prompt.native_id))
+
+    def _same_turn(self, session_id: str, at: int, other: int) -> bool:
+        """Whether nobody spoke to the agent between two moments."""
+        return not self.db.execute(
+            "SELECT 1 FROM prompts WHERE session_id = ? AND source IN ('user', 'machine') AND at > ? AND at < ?",
+            (session_id, min(at, other), max(at, other)),
+        ).fetchone()
 
     def _relink(self, session: Session, prompt: Prompt, number: int | None) -> None:
         """A prompt that arrives after the work it asked for: that work is its turn, not the earlier prompt's."""
@@ -92,44 +99,78 @@ class Writer:
             (number, session.id, prompt.at, following or 1 << 62, session.id, prompt.at),
         )
 
-    def _turn(self, session: Session, observation: Observation) -> int | None:
-        """The user's prompt that an observation belongs to: by the client's turn id, else the newest before it."""
-        db, at = self.db, observation.at
-        if observation.turn_id:
-            row = db.execute(
-                "SELECT id FROM prompts WHERE session_id = ? AND source = 'user' AND native_id = ?"
-                " ORDER BY at > ?, abs(at - ?) LIMIT 1",
-                (session.id, observation.turn_id, at, at),
-            ).fetchone()
-            if row:
-                return int(row[0])
-        row = db.execute(
-            "SELECT id FROM prompts WHERE session_id = ? AND source = 'user' AND at <= ?"
+    def _turn(self, session: Session, o: Observation) -> tuple[int | None, int]:
+        """The user's prompt that an observation belongs to, and when it was done.
+
+        The client's turn id tells, else the newest prompt before it.
+        """
+        newest = self.db.execute(
+            "SELECT id, native_id FROM prompts WHERE session_id = ? AND source = 'user' AND at <= ?"
             " ORDER BY at DESC, id DESC LIMIT 1",
-            (session.id, at),
+            (session.id, o.at),
         ).fetchone()
-        return int(row[0]) if row else None
+        if o.turn_id and (newest is None or newest[1] != o.turn_id):
+            own = self.db.execute(
+                "SELECT id, at FROM prompts WHERE session_id = ? AND source = 'user' AND native_id = ?"
+                " ORDER BY at > ?, abs(at - ?) LIMIT 1",
+                (session.id, o.turn_id, o.at, o.at),
+            ).fetchone()
+            if own:
+                return own[0], o.at if o.agent_id else self._before_next(session.id, o, own[1])
+        return newest and newest[0], o.at
+
+    def _before_next(self, session_id: str, o: Observation, asked: int) -> int:
+        """When a call of a past turn was done at the latest: its hook came after the next prompt's.
+
+        What a subagent does may well outlast the turn.
+        """
+        following = self.db.execute(
+            "SELECT min(at) FROM prompts WHERE session_id = ? AND source = 'user' AND at > ? AND at <= ?"
+            " AND native_id <> ?",
+            (session_id, asked, o.at, o.turn_id),
+        ).fetchone()[0]
+        return o.at if following is None else max(asked, following - 1)
 
     # observations
 
     def _observation(self, session: Session, observation: Observation) -> None:
         o, db = observation, self.db
+        if not o.tool_use_id and "." in o.dedup_key:
+            from capture.storage import tellings
+
+            if tellings.known(db, session.id, o):
+                self.written.duplicates += 1
+                return
         if o.obs_type in _MERGING and o.outcome == OK and self._merged(session, o):
             return
+        turn, at = self._turn(session, o)
         done = db.execute(
             "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, agent_id,"
             " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (session_id, dedup_key) DO NOTHING",
-            (session.id, self._turn(session, o), o.at, session.seq + 1, o.obs_type, o.tool_name or None,
+            (session.id, turn, at, session.seq + 1, o.obs_type, o.tool_name or None,
              o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, _int(o.exit_code),
              _int(o.duration_ms), _int(o.lines_added), _int(o.lines_removed), _json(o.metadata), o.dedup_key),
         )  # fmt: skip
-        if done.rowcount:
-            session.seq += 1
-            self.written.stored += 1
-        else:
+        if not done.rowcount:
             self.written.duplicates += 1
+            return
+        session.seq += 1
+        self.written.stored += 1
+        if at != o.at:
+            self._move_up(session, at, done.lastrowid)
+
+    def _move_up(self, session: Session, at: int, number: int | None) -> None:
+        """Number a late call before what was done after it."""
+        place = self.db.execute(
+            "SELECT min(seq) FROM observations WHERE session_id = ? AND at > ?", (session.id, at)
+        ).fetchone()[0]
+        if place is not None:
+            self.db.execute(
+                "UPDATE observations SET seq = iif(id = ?, ?, seq + 1) WHERE session_id = ? AND seq >= ?",
+                (number, place, session.id, place),
+            )
 
     def _merged(self, session: Session, o: Observation) -> bool:
         """Count a repeated read or search on its first row, unless something was changed in between."""
@@ -187,6 +228,10 @@ class Writer:
             "INSERT OR IGNORE INTO payload_drift VALUES (?, ?, ?, ?, ?)",
             [(batch.client, event, field, version, batch.at) for field in batch.drift],
         )
+
+
+def _same_moment(_session_id: str, at: int, other: int) -> bool:
+    return abs(at - other) <= SAME_PROMPT_WITHIN
 
 
 def _int(value: int | None) -> int | None:

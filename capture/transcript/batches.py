@@ -17,7 +17,7 @@ def batch(event: Event, project: Project, origin: str = IMPORT) -> Batch | None:
     """What is kept of one Event; None when nothing is."""
     if event.kind == THINKING:
         out = Batch(event.client, event.session_id, event.at, event.cwd, origin)
-        key = keys.saying("t", clean(event.text).strip(), event.agent_id)
+        key = keys.saying("t", event, clean(event.text).strip())
         out.prompts.append(Prompt(event.at, AGENT, THINKING, event.text, dedup_key=key, native_id=event.turn_id,
                                   agent_id=event.agent_id))  # fmt: skip
         out.project = project
@@ -26,6 +26,9 @@ def batch(event: Event, project: Project, origin: str = IMPORT) -> Batch | None:
     if made is None:
         return None
     made.origin = origin
+    for one in made.observations:
+        if not one.tool_use_id:
+            one.dedup_key += keys.WRITTEN
     if event.native == LATE:
         for prompt in made.prompts:
             if prompt.source == USER:

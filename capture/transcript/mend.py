@@ -1,56 +1,14 @@
-"""What a transcript knows better than a hook: how a call ended, and which calls without an id are already stored."""
+"""What a transcript knows better than a hook: the order of parallel calls, and how a call ended."""
 
 from __future__ import annotations
 
-from capture import keys
-from capture.event import UNKNOWN, Event
+from capture.event import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from capture.event import Batch, Observation
-
-_STORED = (
-    "SELECT dedup_key FROM observations WHERE session_id = ?1 AND dedup_key IN (?2, ?3, ?4)"
-    " UNION ALL SELECT dedup_key FROM merged_keys WHERE session_id = ?1 AND dedup_key IN (?2, ?3, ?4)"
-)
-_NEAR = 60_000
-
-
-def neighbours(event: Event) -> tuple[str, ...]:
-    """The keys that a call without an id has when the other reporter's clock stood a little earlier or later."""
-    if event.tool_use_id or not event.tool_name:
-        return ()
-    at, out = event.at, []
-    for shift in (-keys.PROMPT_BUCKET, keys.PROMPT_BUCKET):
-        event.at = at + shift
-        out.append(keys.tool(event))
-    event.at = at
-    return tuple(out)
-
-
-Near = dict[str, tuple[str, ...]]
-"""The key of a call without an id -> the keys that it may be stored under."""
-
-
-def align(db: Connection, batch: Batch, near: Near) -> None:
-    """Give calls the keys that a hook stored them under, if one did."""
-    for observation in batch.observations:
-        keys = near.get(observation.dedup_key)
-        row = keys and db.execute(_STORED, (batch.session_id, observation.dedup_key, *keys)).fetchone()
-        if row:
-            observation.dedup_key = row[0]
-
-
-def told(db: Connection, session_id: str, observation: Observation) -> bool:
-    """Whether a hook told of this start, clear or compaction, at about the same time."""
-    return bool(
-        db.execute(
-            "SELECT 1 FROM observations WHERE session_id = ? AND obs_type = ? AND at BETWEEN ? AND ?",
-            (session_id, observation.obs_type, observation.at - _NEAR, observation.at + _NEAR),
-        ).fetchone()
-    )
+    from capture.event import Batch
 
 
 def order(db: Connection, session_id: str, called: list[str]) -> None:

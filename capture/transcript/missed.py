@@ -139,9 +139,6 @@ def _sealed(db: Connection, reader: Reader, events: list[Event]) -> Iterator[Sea
         made = batch(event, project, "hook")
         if made is None:
             continue
-        near = mend.neighbours(event)
-        if near:
-            mend.align(db, made, {one.dedup_key: near for one in made.observations})
         sealed = seal(made)
         yield sealed
         mend.outcomes(db, sealed.batch)

@@ -93,6 +93,90 @@ def test_what_is_told_twice_is_stored_once(db: sqlite3.Connection) -> None:
     assert one(db, "SELECT count(*) FROM prompts") == 1
 
 
+def test_the_same_words_of_two_turns_are_two_prompts_however_fast_they_are_typed(db: sqlite3.Connection) -> None:
+    for after, turn in ((0, "t1"), (3, "t2"), (4, "t2"), (5, "")):
+        store.write(db, batch(NOW, "s", said(NOW + after * SECOND, "continue", turn)))
+    assert db.execute("SELECT at - ?, native_id FROM prompts ORDER BY at", (NOW,)).fetchall() == [
+        (0, "t1"), (3 * SECOND, "t2"),
+    ]  # fmt: skip
+
+
+def closing(at: int, turn: str = "", content: str = "Done.") -> Prompt:
+    return Prompt(at, "agent", "closing", content, dedup_key=f"cab12.{turn or at}", native_id=turn)
+
+
+def test_each_turn_keeps_its_closing_though_the_words_are_the_same(db: sqlite3.Connection) -> None:
+    for after, turn in ((1, "t1"), (2, "t2"), (3, "t2"), (4, "")):
+        store.write(db, batch(NOW, "s", closing(NOW + after, turn)))
+    assert db.execute("SELECT native_id FROM prompts ORDER BY at").fetchall() == [("t1",), ("t2",)]
+
+
+def test_without_turns_the_prompt_between_tells_two_closings_apart(db: sqlite3.Connection) -> None:
+    parts = [said(NOW, "go"), closing(NOW + 5 * SECOND), said(NOW + 20 * SECOND, "on"), closing(NOW + 25 * SECOND)]
+    store.write(db, batch(NOW, "s", *parts))
+    written = store.write(db, batch(NOW, "s", closing(NOW + 19 * SECOND), closing(NOW + 21 * SECOND, "t2")))
+    assert (written.stored, written.duplicates) == (0, 2)
+    assert one(db, "SELECT count(*) FROM prompts WHERE kind = 'closing'") == 2
+
+
+def test_a_late_call_is_put_into_its_turn_and_before_the_next_prompt(db: sqlite3.Connection) -> None:
+    """A hook that nobody waits for may come after the next prompt's and after the work that follows it."""
+    store.write(db, batch(NOW, "s", said(NOW, "first", "t1"), did(NOW + 1, "a", turn_id="t1")))
+    store.write(db, batch(NOW, "s", said(NOW + 10, "second", "t2"), did(NOW + 12, "c", turn_id="t2")))
+    store.write(
+        db, batch(NOW, "s", did(NOW + 14, "b", turn_id="t1"), did(NOW + 15, "inner", turn_id="t1", agent_id="i"))
+    )
+    store.write(db, batch(NOW, "s", did(NOW + 16, "d", turn_id="t2")))
+    rows = "SELECT o.dedup_key, o.at - ?, p.content FROM observations o JOIN prompts p ON p.id = prompt_id ORDER BY seq"
+    in_order = [("a", 1, "first"), ("b", 9, "first"), ("c", 12, "second"), ("inner", 15, "first"), ("d", 16, "second")]
+    assert db.execute(rows, (NOW,)).fetchall() == in_order
+    assert one(db, "SELECT count(DISTINCT seq), max(seq), (SELECT seq FROM sessions) FROM observations") == (5, 5, 5)
+
+
+def test_a_prompt_typed_during_a_turn_does_not_push_its_work_back(db: sqlite3.Connection) -> None:
+    store.write(db, batch(NOW, "s", said(NOW, "first", "t1"), said(NOW + 5, "and this", "t1")))
+    store.write(db, batch(NOW, "s", did(NOW + 9, "a", turn_id="t1")))
+    assert one(db, "SELECT at - ?, prompt_id FROM observations", NOW) == (9, 2)
+
+
+# what has no id: hooks tell h, transcripts tell t; numbers are seconds
+
+
+@pytest.mark.parametrize(
+    ("told", "rows"),
+    [
+        ("h0 t1", 1), ("t1 h0", 1), ("t0 h9", 1), ("h0 t1 t1 h0", 1),  # one call, told by both and again
+        ("h0 h5", 2), ("t0 t5", 2), ("t0 t1", 2),  # one reporter tells of two calls
+        ("h0 h1", 1),  # registered twice
+        ("h0 h5 t0 t5", 2), ("t0 t5 h1 h6", 2), ("h4 h9 t0 t5", 2), ("t0 t5 h1 h6 t0 t5 h1 h6", 2),
+        ("h5 h0 t1 t6", 2),  # hooks that overtake each other
+        ("h0 t0 t5", 2), ("h0 t0 t5 h6", 2), ("t0 h20", 2),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["command", "file_read"])
+def test_equal_calls_without_an_id_are_counted_once_each(
+    db: sqlite3.Connection, told: str, rows: int, kind: str
+) -> None:
+    for each in told.split():
+        key = f"xab12.{NOW + int(each[1:]) * SECOND}{'t' if each[0] == 't' else ''}"
+        store.write(db, batch(NOW, "s", did(NOW + int(each[1:]) * SECOND, key, kind, content="ls")))
+    assert one(db, "SELECT sum(1 + repeats) FROM observations") == rows
+
+
+@pytest.mark.parametrize(
+    ("told", "rows"),
+    [("resume 9.9 resume 10.1", 1), ("resume 9 resume 14", 2), ("resume 9 startup 9", 2), ("compact 9 compact 40t", 1),
+     ("compact 40t compact 9 compact 40t", 1)],
+)  # fmt: skip
+def test_a_start_reported_twice_is_one_and_two_starts_are_two(db: sqlite3.Connection, told: str, rows: int) -> None:
+    words = told.split()
+    for source, after in zip(words[::2], words[1::2], strict=True):
+        at = NOW + int(float(after.rstrip("t")) * SECOND)
+        key = f"s:{source}.{at}{'t' if after.endswith('t') else ''}"
+        store.write(db, batch(NOW, "s", did(at, key, "session_start", content=source)))
+    assert one(db, "SELECT count(*) FROM observations") == rows
+
+
 def test_the_same_words_within_ten_seconds_are_one_prompt(db: sqlite3.Connection) -> None:
     store.write(db, batch(NOW, "s", said(NOW, "go", "t1", key="pab12.t1")))
     store.write(db, batch(NOW, "s", said(NOW + 9 * SECOND, "go", key="pab12.880000")))
