@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from capture import entry
 from capture.clients import claude
 from capture.hook import sealed_event
+from capture.install import registered
 from capture.storage import store
 from capture.transcript import catch_up
 
@@ -104,7 +104,7 @@ class Player:
             return
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
         subprocess.run(
-            [sys.executable, "-I", "-S", entry.__file__, "claude", step["event"], "--db", self._db_path],
+            [sys.executable, "-I", "-S", registered.entry(), "claude", step["event"], "--db", self._db_path],
             input=json.dumps(step["payload"]).encode(), env=kept, check=False, timeout=30,
         )  # fmt: skip
 
