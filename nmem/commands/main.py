@@ -20,10 +20,12 @@ COMMANDS: dict[str, str] = {
     "eval": "measure nmem on labelled data or on your own history",
 }
 """name -> one line of help; the module has the same name with a trailing underscore where Python needs it."""
+ELSEWHERE = {"tui": "nmem_tui.command"}
+"""Commands of higher layers, known here by name only."""
 
 
 def _module(name: str) -> str:
-    return f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
+    return ELSEWHERE.get(name) or f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
 
 
 class Lazy(click.Group):
