@@ -36,3 +36,20 @@ from __future__ import annotations
 
 CLIENTS = ("claude", "codex", "gemini", "cursor", "copilot", "droid", "opencode")
 """Names as they stand in a registered command; each is a module of this package."""
+
+SYNC = "sync"
+ASYNC = "async"
+
+
+class Registration:
+    """How a native event is registered: whether the client waits, how long, in its own unit, and for which tools."""
+
+    __slots__ = ("matcher", "mode", "timeout")
+
+    def __init__(self, mode: str, timeout: int, matcher: str | None = None) -> None:
+        self.mode = mode
+        self.timeout = timeout
+        self.matcher = matcher
+
+    def __repr__(self) -> str:
+        return f"Registration({self.mode!r}, {self.timeout}, {self.matcher!r})"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import common
+from capture.clients import ASYNC, SYNC, Registration, common
 from capture.clients.fields import text, unknown, words
-from capture.clients.registration import ASYNC, SYNC, Registration
 from capture.event import Event
 
 # Seconds. Tool calls are not waited for; where the client waits, nmem prints context or the session is about to end.

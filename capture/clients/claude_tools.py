@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from capture.clients.fields import first, items, mapping, text, whole, words
 from capture.clients.output import exit_code, failed_flag, flat, without_blobs
-from capture.clients.patch import change, take_hunks
 from capture.clients.said import strip_own
 from capture.event import TOOL_ERROR, Event
 
@@ -168,6 +167,8 @@ def _file(event: Event, given: dict[str, object]) -> str:
     path = text(given.get("filePath"))
     if not files and path:
         # a transcript's record may carry the response alone
+        from capture.clients.patch import change
+
         files = [change(path, text(given.get("oldString")), first(given, "newString", "content"))]
         event.tool_input["files"] = files
     if files:
@@ -179,6 +180,8 @@ def _file(event: Event, given: dict[str, object]) -> str:
 
 def _counted(file: dict[str, object], given: dict[str, object]) -> None:
     """What the response knows of a file beyond the input: whether it is new, and its lines as a diff counts them."""
+    from capture.clients.patch import change, take_hunks
+
     original = given.get("originalFile", given.get("originalFileContents"))
     kind = given.get("type")
     file["created"] = kind == "create" if kind in ("create", "update") else original == "" and not file.get("old")
@@ -197,6 +200,8 @@ def _notebook(event: Event, given: dict[str, object]) -> str:
     if files:
         file = mapping(files[0])
         new = "" if mode == "delete" else text(file.get("new"))
+        from capture.clients.patch import change
+
         file.update(change(text(file.get("path")) or text(given.get("notebook_path")), old, new, created=False))
     return text(given.get("error"))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import common
+from capture.clients import SYNC, Registration, common
 from capture.clients.fields import unknown, whole, words
-from capture.clients.registration import SYNC, Registration
 from capture.event import Event
 
 # Seconds; SessionEnd and Interrupt are given three at most. There is no event for a failed call.

@@ -5,8 +5,8 @@ A camelCase registration gets camelCase fields and no event name; a PascalCase o
 
 from __future__ import annotations
 
+from capture.clients import SYNC, Registration
 from capture.clients.fields import begin, first, mapping, text, unknown, words
-from capture.clients.registration import SYNC, Registration
 from capture.event import (
     PRE_COMPACT,
     PROMPT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from capture.clients import SYNC, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
-from capture.clients.registration import SYNC, Registration
 from capture.event import (
     PRE_COMPACT,
     PROMPT,

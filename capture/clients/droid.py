@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from capture.clients import common
+from capture.clients import SYNC, Registration, common
 from capture.clients.fields import first, mapping, text, unknown, whole, words
-from capture.clients.registration import SYNC, Registration
 from capture.event import PRE_COMPACT, PROMPT, SUBAGENT_END, TURN_END, Event
 
 # Seconds.

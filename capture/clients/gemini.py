@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from capture.clients import SYNC, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
-from capture.clients.registration import SYNC, Registration
 from capture.event import PROMPT, SESSION_END, SESSION_START, TOOL_RESULT, TURN_END, Event
 
 # Milliseconds. PreCompress fires before every call of the model, compressing or not: it says nothing.

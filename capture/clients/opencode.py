@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 
+from capture.clients import ASYNC, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
-from capture.clients.registration import ASYNC, Registration
 from capture.event import (
     POST_COMPACT,
     PROMPT,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from capture.clients.fields import arguments, first, items, mapping, text, whole
-from capture.clients.patch import apply_patch, change
 from capture.clients.said import strip_own
 from capture.event import Event
 
@@ -72,6 +71,8 @@ def _joined(words: list[object]) -> str:
 
 
 def _edit(native: dict[str, object]) -> dict[str, object]:
+    from capture.clients.patch import apply_patch, change
+
     for key in _PATCH:
         value = native.get(key)
         if isinstance(value, str) and "*** Begin Patch" in value:
@@ -92,6 +93,8 @@ def _edit(native: dict[str, object]) -> dict[str, object]:
 
 
 def _write(native: dict[str, object]) -> dict[str, object]:
+    from capture.clients.patch import change
+
     file = change(first(native, *_PATH), "", first(native, *_CONTENT))
     # until the client says what stood there before, nobody knows what went
     file["removed"] = None
@@ -99,6 +102,8 @@ def _write(native: dict[str, object]) -> dict[str, object]:
 
 
 def _delete(native: dict[str, object]) -> dict[str, object]:
+    from capture.clients.patch import change
+
     file = change(first(native, *_PATH), created=False)
     file["deleted"], file["removed"] = True, None
     return {"files": [file]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from capture.event import FAILED, OK, UNKNOWN, Event, Observation
 from capture.extract.outcome import exit_code, outcome, window
-from capture.extract.relative import relative
 from capture.shell import Command, message, parse
 
 TYPE_CHECKING = False
@@ -42,6 +41,8 @@ def _file(event: Event, project: Project, command: Command) -> str | None:
     path, folder = command.file_path, command.folder
     if path is None or (folder is None and not path.startswith(("/", "~"))):
         return None
+    from capture.extract.relative import relative
+
     where = event.tool_input.get("cwd")
     base = relative(where, "", event.cwd) if isinstance(where, str) and where else event.cwd
     base = (relative(folder, "", base or "") if folder else base) or ""

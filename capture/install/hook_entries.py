@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 
-from capture.clients.registration import Registration
+from capture.clients import Registration
 from capture.install import registered
 from capture.install.jsonc import Node, parse
 from capture.install.registered import Command

@@ -6,15 +6,14 @@ network container read write edit trivial.
 
 from __future__ import annotations
 
-from capture.shell.tables import programs, tools, words
+from capture.shell.tables import family as family_of
+from capture.shell.tables import verbs, words
 from capture.shell.wrappers import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PROGRAMS = programs()
-_TOOLS = tools()
 _NODE = words("npm pnpm yarn bun ni cnpm")
 _NODE_INSTALL = words("install i ci add remove rm uninstall un update up upgrade link dedupe prune import rebuild")
 _QUERIES = words("list ls show freeze info search view outdated why config --version -v -V help cache which tree")
@@ -56,10 +55,12 @@ def families(argv: list[str]) -> tuple[str, ...]:
         return special(name, argv)
     if name in _NODE:
         return _node(argv)
-    if name in _TOOLS:
-        return _one(_tool(_TOOLS[name], argv))
-    if name in _PROGRAMS:
-        return _listed(_PROGRAMS[name], argv)
+    kinds = verbs(name)
+    if kinds:
+        return _one(_tool(kinds, argv))
+    listed = family_of(name)
+    if listed:
+        return _listed(listed, argv)
     return _one(_script(name)) if "." in name or "/" in argv[0] else ()
 
 
@@ -88,11 +89,11 @@ def _one(family: str) -> tuple[str, ...]:
     return (family,) if family else ()
 
 
-def _tool(verbs: dict[str, str], argv: list[str]) -> str:
+def _tool(kinds: dict[str, str], argv: list[str]) -> str:
     plain = [word for word in argv[1:6] if not word.startswith(("-", "+"))]
     if len(argv) > 1 and argv[1].startswith("-"):  # some of them may be options' values
-        plain = [word for word in plain if word in verbs]
-    return (verbs.get(plain[0], "") if plain else "") or verbs.get("*", "")
+        plain = [word for word in plain if word in kinds]
+    return (kinds.get(plain[0], "") if plain else "") or kinds.get("*", "")
 
 
 def _listed(family: str, argv: list[str]) -> tuple[str, ...]:
@@ -217,7 +218,7 @@ def _python(_: str, argv: list[str]) -> tuple[str, ...]:
             rest = argv[at + 1 :]
             if module == "pip" and _QUERIES.intersection(rest[1:2]):
                 return ()
-            return _one(_MODULES.get(module, "")) or (families(rest) if module in _PROGRAMS else ())
+            return _one(_MODULES.get(module, "")) or (families(rest) if family_of(module) else ())
         if argv[at] in ("-c", "-"):
             return ()
         at += 2 if argv[at] in ("-W", "-X") else 1
@@ -243,7 +244,7 @@ def _node_run(_: str, argv: list[str]) -> tuple[str, ...]:
     if not plain:
         return ()
     name = program(plain[0])
-    inner = _PROGRAMS.get(name.partition(".")[0], "") if "node_modules" in plain[0] or "vendor" in plain[0] else ""
+    inner = family_of(name.partition(".")[0]) if "node_modules" in plain[0] or "vendor" in plain[0] else ""
     return _one(inner or _script(name))
 
 
@@ -278,7 +279,7 @@ def _looks(argv: list[str]) -> bool:
     """find -exec grep and the like only look."""
     for at, word in enumerate(argv[:-1]):
         if word in ("-exec", "-execdir"):
-            return _PROGRAMS.get(program(argv[at + 1]), "") in ("search", "read")
+            return family_of(program(argv[at + 1])) in ("search", "read")
     return False
 
 
@@ -311,7 +312,7 @@ def _pip(_: str, argv: list[str]) -> tuple[str, ...]:
 def _uv(_: str, argv: list[str]) -> tuple[str, ...]:
     if argv[1:2] == ["pip"]:
         return _pip("pip", argv[1:])
-    return () if argv[1:2] in (["tool"], ["python"]) and argv[2:3] == ["list"] else _one(_tool(_TOOLS["uv"], argv))
+    return () if argv[1:2] in (["tool"], ["python"]) and argv[2:3] == ["list"] else _one(_tool(verbs("uv"), argv))
 
 
 def _tasks(_: str, argv: list[str]) -> tuple[str, ...]:
@@ -326,7 +327,7 @@ def _mise(_: str, argv: list[str]) -> tuple[str, ...]:
     if argv[1:2] in (["run"], ["r"]):
         plain = positionals(argv)[1:]
         return _one(target(plain[0])) if plain else ()
-    return _one(_tool(_TOOLS["mise"], argv))
+    return _one(_tool(verbs("mise"), argv))
 
 
 def _sbt(_: str, argv: list[str]) -> tuple[str, ...]:

@@ -111,26 +111,28 @@ docker-compose build:build
 """
 
 
-def programs() -> dict[str, str]:
-    """Program -> family."""
-    found = {}
-    for line in _PROGRAMS.strip().split("\n"):
-        family, *names = line.split()
-        for name in names:
-            found[name] = family
-    return found
+def family(name: str) -> str:
+    """The family of a program; empty when it is not listed. Searched as text: no hook needs the whole table."""
+    if not name or " " in name or "\n" in name:
+        return ""
+    at = max(_PROGRAMS.find(f" {name} "), _PROGRAMS.find(f" {name}\n"))
+    if at < 0:
+        return ""
+    start = _PROGRAMS.rfind("\n", 0, at) + 1
+    return _PROGRAMS[start : _PROGRAMS.index(" ", start)]
 
 
-def tools() -> dict[str, dict[str, str]]:
-    """Tool -> subcommand -> family, for tools that do several kinds of work."""
-    found: dict[str, dict[str, str]] = {}
-    for line in _TOOLS.strip().split("\n"):
-        name, *kinds = line.split()
-        verbs = found.setdefault(name, {})
-        for kind in kinds:
-            family, _, listed = kind.partition(":")
-            for verb in listed.split(","):
-                verbs[verb] = family
+def verbs(tool: str) -> dict[str, str]:
+    """Subcommand -> family of a tool that does several kinds of work; empty for any other."""
+    found: dict[str, str] = {}
+    if " " in tool or "\n" in tool:
+        return found
+    at = _TOOLS.find(f"\n{tool} ")
+    while at >= 0:
+        for kind in _TOOLS[at + len(tool) + 2 : _TOOLS.index("\n", at + 1)].split():
+            meaning, _, listed = kind.partition(":")
+            found.update(dict.fromkeys(listed.split(","), meaning))
+        at = _TOOLS.find(f"\n{tool} ", at + 1)
     return found
 
 
