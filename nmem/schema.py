@@ -30,6 +30,11 @@ CREATE TABLE session_threads (               -- which thread a session continues
   how TEXT NOT NULL                          -- new timeout resume chosen linked
 ) WITHOUT ROWID;
 CREATE INDEX session_threads_by_thread ON session_threads(thread_id);
+CREATE TABLE thread_choices (                -- what a person chose for the next session of a project
+  project_id INTEGER PRIMARY KEY REFERENCES projects(id),
+  thread_id INTEGER REFERENCES threads(id),  -- NULL: a new one
+  at INTEGER NOT NULL
+);
 CREATE TABLE work_units (
   id INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES sessions(id),
@@ -40,6 +45,7 @@ CREATE TABLE work_units (
   ended_at INTEGER,                          -- NULL while it is open
   last_at INTEGER NOT NULL,
   active_ms INTEGER NOT NULL DEFAULT 0,      -- activity, not wall gaps
+  active_at INTEGER NOT NULL DEFAULT 0,      -- up to when it is counted
   state TEXT NOT NULL DEFAULT 'open',        -- open closed
   intent TEXT NOT NULL,
   title TEXT,                                -- a person's own name for it

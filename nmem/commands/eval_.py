@@ -7,7 +7,10 @@ from pathlib import Path
 
 import click
 
-SUBJECTS = {"secrets": "what redaction finds, and what it spoils, on labelled texts"}
+SUBJECTS = {
+    "secrets": "what redaction finds, and what it spoils, on labelled texts",
+    "linking": "whether new threads are linked with the earlier ones that they continue",
+}
 
 
 class Subjects(click.Group):
@@ -35,6 +38,24 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
         click.echo(json.dumps(figures))
     else:
         _show(figures)
+
+
+@command.command(help=SUBJECTS["linking"])
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--method", type=click.Choice(["fitted", "seed"]), default="fitted", show_default=True)
+@click.option("--folds", is_flag=True, help="Fit anew for each project, on the others: for the files it was fitted on.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool) -> None:
+    """Evaluate linking on JSONL records {linked, gap_minutes, earlier, later}."""
+    from nmem.evaluate.linking import evaluate, records, table
+
+    figures = evaluate(records(files), method, folds=folds)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    from rich.console import Console
+
+    Console().print(table(figures))
 
 
 def _show(figures: dict[str, object]) -> None:

@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "send an event through every registered hook and read it back",
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
+    "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "redact": "take the secrets out of standard input",
     "eval": "measure nmem on labelled data or on your own history",
 }

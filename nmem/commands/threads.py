@@ -1,0 +1,340 @@
+"""`nmem threads`: lines of work across sessions and clients, what belongs together, what is continued."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from capture import paths
+from nmem import database
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.threads.decisions import Decision
+
+_WAIT = 10.0
+_UNITS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+
+Rows = Sequence[tuple[str, ...]]
+
+
+class Default(click.Group):
+    """`nmem threads` alone lists them: options that no subcommand takes are those of `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front where no subcommand is named."""
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Default)
+def command() -> None:
+    """Lines of work across sessions and clients: list, show, continue, link, condense."""
+
+
+@command.command("list")
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--since", metavar="WHEN", help="Only threads active since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
+    """Threads, the most recently active first."""
+    from nmem.threads import read
+
+    with _reading() as db:
+        found = read.threads(db, project, when(since) if since else 0, limit)
+    if as_json:
+        _json({"threads": [asdict(each) for each in found]})
+        return
+    rows = [
+        (str(each.id), each.project, _time(each.last_at), str(each.turn_count), str(each.session_count),
+         " ".join(each.clients), each.state, str(len(each.cross_thread_episodes) or ""), each.summary)
+        for each in found
+    ]  # fmt: skip
+    _table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+
+
+@command.command()
+@click.argument("thread", type=int)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--turns", "limit", type=click.IntRange(min=0), default=20, show_default=True, help="Raw turns to show.")
+def show(thread: int, as_json: bool, limit: int) -> None:
+    """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
+    from nmem.threads import read
+
+    with _reading() as db:
+        found = read.view(db, thread)
+        turns = read.turns(db, thread, limit=limit) if limit else []
+    if found is None:
+        raise NmemError(f"there is no thread {thread}: `nmem threads` lists them")
+    if as_json:
+        _json({**asdict(found), "turns": [asdict(each) for each in turns]})
+        return
+    about = found.thread
+    facts = [
+        ("title", about.title), ("project", about.project), ("state", about.state),
+        ("from", _time(about.created_at)), ("to", _time(about.last_at)), ("clients", " ".join(about.clients)),
+        ("turns", str(about.turn_count)), ("timeout", f"{about.timeout_minutes:g} min"),
+        ("chosen", "yes" if about.explicit else "no"), ("in short", about.micro), ("summary", about.meso),
+        *(("pattern", line) for line in about.macro.splitlines()),
+    ]  # fmt: skip
+    if found.cross:
+        facts.append(("episode across threads", " ".join(map(str, found.cross.threads)) + ": " + found.cross.summary))
+    _table(f"Thread {thread}", ("", ""), [(name, value) for name, value in facts if value])
+    _table("Skills", ("name", "when", "steps", "episodes"), [
+        (each.name, each.use_when, " > ".join(each.steps), str(len(each.evidence))) for each in found.skills
+    ])  # fmt: skip
+    _table("Sessions", ("id", "client", "from", "turns", "how"), [
+        (each.id, each.client, _time(each.started_at), str(each.turns), each.how) for each in found.sessions
+    ])  # fmt: skip
+    _table("Links", ("id", "threads", "linked", "score", "model", "certainty", "outcome"), [
+        _link(each) for each in found.decisions
+    ])  # fmt: skip
+    _table("Turns", ("prompt", "at", "actions", "failed", "text"), [
+        (str(each.prompt_id), _time(each.at), str(each.actions), str(each.failures), each.text[:400]) for each in turns
+    ])  # fmt: skip
+
+
+@command.command("continue")
+@click.argument("thread", metavar="THREAD|new")
+@click.option("--session", help="Put this session into the thread; without it, the project's next session.")
+@click.option(
+    "--project", default="", help="For `new`: the project's name, key or root; the current folder's if absent."
+)
+@click.option("--timeout", type=float, metavar="MINUTES", help="Also give the thread this timeout of its own.")
+@click.option("--forget", is_flag=True, help="Take the choice for the next session back.")
+def continue_(thread: str, session: str | None, project: str, timeout: float | None, forget: bool) -> None:
+    """Say which thread the next session, or a given one, continues."""
+    from nmem.threads import steering
+
+    number = _number(thread)
+    now = _now()
+    with _writing() as db:
+        project_id = _project(db, project, number)
+        if timeout is not None and number is not None:
+            steering.timeout(db, number, timeout)
+        if forget:
+            steering.forget(db, project_id)
+            click.echo("the next session is decided by the timeout")
+        elif session:
+            click.echo(f"session {printable(session)} is in thread {steering.move(db, session, number, now)}")
+        elif number is None:
+            steering.start_next(db, project_id, now)
+            click.echo("the next session begins a new thread")
+        else:
+            steering.continue_next(db, number, now)
+            click.echo(f"the next session continues thread {number}")
+
+
+@command.command()
+@click.argument("one", type=int)
+@click.argument("other", type=int)
+def link(one: int, other: int) -> None:
+    """Say that two threads are one line of work."""
+    _relate(one, other, related=True)
+
+
+@command.command()
+@click.argument("one", type=int)
+@click.argument("other", type=int)
+def unlink(one: int, other: int) -> None:
+    """Say that two threads are not one line of work."""
+    _relate(one, other, related=False)
+
+
+@command.command()
+@click.argument("link_id", metavar="LINK", type=int)
+@click.argument("answer", type=click.Choice(["y", "n"]))
+def confirm(link_id: int, answer: str) -> None:
+    """Answer whether the two threads of a link are one line of work: y or n."""
+    from nmem.threads import outcomes
+
+    with _writing() as db:
+        found = outcomes.confirm(db, link_id, answer == "y", _now())
+    click.echo(_said(found))
+
+
+@command.command()
+@click.argument("thread", type=int)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def compact(thread: int, as_json: bool) -> None:
+    """End a thread and condense it now; its raw turns stay."""
+    from nmem.threads import compaction
+
+    with _writing() as db:
+        found = compaction.compact(db, thread, _now())
+    if as_json:
+        _json(asdict(found))
+        return
+    rows = [
+        ("in short", found.micro),
+        ("summary", found.meso),
+        *(("pattern", line) for line in found.macro.splitlines()),
+    ]
+    _table(f"Thread {thread}", ("", ""), [row for row in rows if row[1]])
+
+
+@command.command()
+@click.option("--now", "force", is_flag=True, help="Re-fit now, however few outcomes there are.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def tuning(force: bool, limit: int, as_json: bool) -> None:
+    """The history of the linking formula: what was re-fitted on your answers, and whether it was better."""
+    from nmem.threads import link, read
+    from nmem.threads import tuning as fitting
+
+    if force:
+        with _writing() as db:
+            fitting.tune(db, _now(), force=True)
+    with _reading() as db:
+        formula, found = link.current(db), read.tunings(db, limit)
+    if as_json:
+        _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
+        return
+    parts = [(name, f"{weight:g}") for name, weight in formula.weights.items()]
+    _table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
+    _table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
+        (_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
+         f"{each.before['threshold']:g} > {each.after['threshold']:g}",
+         f"{each.metrics['accuracy_before']:.3f} > {each.metrics['accuracy_after']:.3f}", each.reason)
+        for each in found
+    ])  # fmt: skip
+
+
+def _relate(one: int, other: int, *, related: bool) -> None:
+    from nmem.threads import outcomes
+
+    with _writing() as db:
+        found = outcomes.relate(db, one, other, related, _now())
+    click.echo(_said(found))
+
+
+def _said(found: Decision) -> str:
+    word = "linked" if found.linked else "not linked"
+    return f"link {found.id}: threads {found.earlier_thread_id} and {found.later_thread_id} are {word}"
+
+
+def _link(each: Decision) -> tuple[str, ...]:
+    model = "" if each.llm_related is None else f"{'yes' if each.llm_related else 'no'} {each.llm_confidence:.2f}"
+    outcome = f"{each.outcome} ({each.outcome_by})" if each.outcome else ""
+    return (str(each.id), f"{each.earlier_thread_id} {each.later_thread_id}", "yes" if each.linked else "no",
+            f"{each.algorithmic_score:.2f}", model, each.certainty, outcome)  # fmt: skip
+
+
+def when(text: str) -> int:
+    """2026-01-31, 7d, 12h or 4w as milliseconds."""
+    try:
+        if text[-1:] in _UNITS:
+            return _now() - int(float(text[:-1]) * _UNITS[text[-1]])
+        return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise click.UsageError(f"--since: {printable(text)} is no time: 2026-01-31, 7d, 12h or 4w") from None
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _time(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _number(thread: str) -> int | None:
+    if thread == "new":
+        return None
+    if not thread.isascii() or not thread.isdigit():
+        raise click.UsageError(f"{printable(thread)} is no thread: a number of `nmem threads`, or `new`")
+    return int(thread)
+
+
+def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
+    """The project that a choice is about."""
+    from nmem.threads import read
+
+    if thread is not None:
+        found = read.project_of(db, thread)
+        missing = f"there is no thread {thread}: `nmem threads` lists them"
+    else:
+        from capture.project import resolve
+
+        key = project or resolve(_folder()).key
+        found = read.project_id(db, key)
+        missing = f"nothing is recorded of project {printable(key)}"
+    if found is None:
+        raise NmemError(missing)
+    return found
+
+
+def _folder() -> str:
+    from pathlib import Path
+
+    return str(Path.cwd())
+
+
+@contextmanager
+def _reading() -> Iterator[sqlite3.Connection]:
+    db = database.reader(paths.database())
+    try:
+        yield db
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise NmemError(f"{paths.database()}: {error}") from None
+        raise NmemError("no threads are known yet: they begin with the next session, or `nmem settle`") from None
+    finally:
+        db.close()
+
+
+@contextmanager
+def _writing() -> Iterator[sqlite3.Connection]:
+    from capture.storage import store
+    from capture.storage.schema import NewerDatabase
+    from nmem import tables
+
+    database.reader(paths.database()).close()
+    try:
+        db = store.connect(paths.database(), timeout=_WAIT)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        raise NmemError(f"{paths.database()} cannot be written: {error}") from None
+    try:
+        tables.ensure(db)
+        yield db
+    except sqlite3.Error as error:
+        raise NmemError(f"{paths.database()}: {error}") from None
+    finally:
+        db.close()
+
+
+def _json(value: dict[str, Any]) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def _table(title: str, head: tuple[str, ...], rows: Rows) -> None:
+    """A table; plain lines with tabs when piped. Nothing when there are no rows."""
+    if not rows:
+        return
+    cells = [tuple(printable(cell) for cell in row) for row in rows]
+    if not sys.stdout.isatty():
+        click.echo("\n".join([f"# {title}", *("\t".join(row) for row in cells)]))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head))
+    for name in head:
+        table.add_column(Text(name), overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)

@@ -1,0 +1,17 @@
+"""Threads: lines of work across sessions and clients, how they begin, continue, belong together and are condensed.
+
+config      timeouts and the linking method                       (hook path)
+storage     rows of threads, of sessions in them, of choices      (hook path)
+continuity  which thread a session continues                      (hook path)
+words       text to comparable tokens
+likeness    how much a new thread is like an earlier one, in numbers
+formula     those numbers to a score: the seed's weights or the fitted ones; how they are fitted
+link        candidates, the algorithm beside a model's opinion, the decision
+decisions   rows of decisions, outcomes and tunings
+outcomes    what came of a decision, by the person or by the files touched afterwards
+tuning      re-fits the formula on outcomes, and keeps the history of it
+compaction  micro, meso and macro summaries of a thread
+skills      sequences that worked in several episodes
+recall      "You were ...": what a session continues, in a few lines
+read        what the screens and the command line show
+"""

@@ -1,0 +1,297 @@
+"""Condenses threads: micro (1-3 sentences), meso (a paragraph), macro (patterns and skills). Raw turns stay.
+
+It happens when a thread has ended, after 50 turns or 24 hours of work since the last time, when one of its episodes was
+told anew, or by hand. Summaries are made of the episodes' narratives where there are any, and else of what the episodes
+set out to do, what came of it, commits and files. Deterministic; nothing is asked of a model here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from capture.redaction import redact
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.errors import NmemError
+from nmem.threads import config, decisions, material, skills, storage
+from nmem.threads.link import combined
+
+TURNS = 50
+HOURS_24 = 24 * 60 * 60_000
+MICRO, MESO, MACRO = 400, 1500, 2500
+_SENTENCE = 160
+_EPISODES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A thread to condense, and why: ended, turns, time, told."""
+
+    thread_id: int
+    project_id: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A thread in three lengths."""
+
+    micro: str
+    meso: str
+    macro: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Episode:
+    goal: str
+    summary: str
+    completed: tuple[str, ...]
+    learned: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    outcomes: dict[str, Any]
+    commits: tuple[str, ...]
+    files: tuple[str, ...]
+    phases: dict[str, Any]
+    turns: int
+
+
+def due(db: Connection, now: int) -> list[Due]:
+    """Threads whose summaries are missing or behind."""
+    rows = db.execute(
+        "SELECT t.id, t.project_id, t.state, t.compacted_at, t.created_at, t.last_at,"
+        " (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
+        "   WHERE x.thread_id = t.id AND p.source = 'user' AND p.agent_id IS NULL"
+        "   AND p.at > coalesce(t.compacted_at, 0)),"
+        " (SELECT max(narrated_at) FROM work_units u WHERE u.thread_id = t.id)"
+        " FROM threads t WHERE t.turn_count > 0 ORDER BY t.last_at"
+    ).fetchall()
+    found = []
+    for thread_id, project_id, state, done, created, last, turns, told in rows:
+        behind = done is None or last > done
+        why = ""
+        if behind and state == "closed":
+            why = "ended"
+        elif turns >= TURNS:
+            why = "turns"
+        elif behind and now - (created if done is None else done) >= HOURS_24:
+            why = "time"
+        elif done is not None and told is not None and told > done:
+            why = "told"
+        if why:
+            found.append(Due(thread_id, project_id, why))
+    return found
+
+
+def compact_due(db: Connection, now: int) -> list[Due]:
+    """End idle threads, condense what is due, and find the skills of the projects concerned."""
+    with transaction(db):
+        storage.close_idle(db, config.load().timeout_minutes, now)
+    found = due(db, now)
+    for project_id in sorted({each.project_id for each in found}):
+        with transaction(db):
+            skills.extract(db, project_id, now)
+    for each in found:
+        _store(db, each.thread_id, now)
+    return found
+
+
+def compact(db: Connection, thread_id: int, now: int) -> Summary:
+    """Condense one thread by hand, which also ends it. Raises NmemError when there is no such thread."""
+    head = material.head(db, thread_id)
+    if head is None:
+        raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
+    with transaction(db):
+        skills.extract(db, head.project_id, now)
+        db.execute("UPDATE threads SET state = 'closed' WHERE id = ?", (thread_id,))
+    return _store(db, thread_id, now)
+
+
+def _store(db: Connection, thread_id: int, now: int) -> Summary:
+    summary = summarise(db, thread_id)
+    with transaction(db):
+        storage.refresh(db, thread_id)
+        db.execute(
+            "UPDATE threads SET micro = ?, meso = ?, macro = ?, compacted_at = ? WHERE id = ?",
+            (summary.micro, summary.meso, summary.macro, now, thread_id),
+        )
+        _tell_links(db, thread_id)
+    return summary
+
+
+def _tell_links(db: Connection, thread_id: int) -> None:
+    """Cross-thread episodes of the thread get the new summary."""
+    for each in decisions.of_thread(db, thread_id):
+        earlier, later = (material.head(db, number) for number in (each.earlier_thread_id, each.later_thread_id))
+        if each.linked and earlier and later:
+            files = material.earlier(db, earlier.id, later.created_at).files
+            decisions.set_summary(db, each.id, combined(earlier, later, files))
+
+
+def summarise(db: Connection, thread_id: int) -> Summary:
+    """What a thread was about, from its episodes. Writes nothing."""
+    episodes = _episodes(db, thread_id) or _plain(db, thread_id)
+    return Summary(
+        _safe(" ".join(_micro(episodes)), MICRO), _safe(" ".join(_meso(episodes)), MESO),
+        _safe("\n".join(_macro(db, thread_id, episodes)), MACRO),
+    )  # fmt: skip
+
+
+def _safe(text: str, limit: int) -> str:
+    return redact(clean(text))[:limit].rstrip()
+
+
+def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
+    rows = db.execute(
+        "SELECT coalesce(title, intent), coalesce(summary, ''), completed, learned, next_steps, outcomes, commits,"
+        " hot_files, phase_signature, turn_count FROM work_units WHERE thread_id = ? ORDER BY started_at, id",
+        (thread_id,),
+    ).fetchall()
+    return [
+        _Episode(
+            sentence(goal), sentence(summary), texts(completed), texts(learned), texts(next_steps),
+            json_object(outcomes), texts(commits, "message"), texts(hot, "path"), json_object(phases), turns,
+        )
+        for goal, summary, completed, learned, next_steps, outcomes, commits, hot, phases, turns in rows
+    ]  # fmt: skip
+
+
+def _plain(db: Connection, thread_id: int) -> list[_Episode]:
+    """A thread without episodes as one, from its prompts, commits and files."""
+    row = db.execute("SELECT last_at, turn_count FROM threads WHERE id = ?", (thread_id,)).fetchone()
+    if row is None:
+        return []
+    commits = db.execute(
+        "SELECT substr(o.content, 1, 400), o.metadata FROM session_threads x JOIN observations o"
+        " ON o.session_id = x.session_id WHERE x.thread_id = ? AND o.obs_type = 'git_commit' AND o.outcome = 'ok'"
+        " ORDER BY o.at LIMIT 20",
+        (thread_id,),
+    ).fetchall()
+    messages = tuple(message for _, meta in commits if (message := _message(json_object(meta))))
+    files = tuple(material.files(db, thread_id, 0, row[0] + 1))
+    goal = sentence(material.message(db, thread_id))
+    return [_Episode(goal, "", (), (), (), {"committed": bool(commits)}, messages, files, {}, row[1])]
+
+
+def _message(meta: dict[str, Any]) -> str:
+    commit = meta.get("commit")
+    return str(commit.get("message") or "") if isinstance(commit, dict) else ""
+
+
+def _micro(episodes: Sequence[_Episode]) -> list[str]:
+    """What it was about, what came of it, what is next."""
+    if not episodes:
+        return []
+    main = max(episodes, key=lambda each: each.turns)
+    out = [main.summary or main.goal]
+    commits = [message for each in episodes for message in each.commits]
+    if commits:
+        out.append(f"Committed: {sentence(commits[-1])}")
+    elif any(each.outcomes.get("committed") for each in episodes):
+        out.append("It was committed.")
+    else:
+        out += [_result(episodes[-1])] if _result(episodes[-1]) else []
+    steps = episodes[-1].next_steps
+    if steps:
+        out.append(f"Next: {sentence(steps[0])}")
+    return out
+
+
+def _result(episode: _Episode) -> str:
+    """How an episode ended, as far as its outcomes say."""
+    told = episode.outcomes
+    if told.get("reverted"):
+        return "The changes were taken back."
+    if told.get("abandoned"):
+        return "It was left unfinished."
+    tests = told.get("tests")
+    if tests in ("ok", "passed", True):
+        return "The tests passed at the end."
+    if tests in ("failed", False):
+        return "The tests failed at the end."
+    return ""
+
+
+def _meso(episodes: Sequence[_Episode]) -> list[str]:
+    """Each episode in a sentence or two, in order; of many, the first and the last ones."""
+    chosen = list(episodes)
+    if len(chosen) > _EPISODES:
+        chosen = [chosen[0], *chosen[-_EPISODES + 1 :]]
+    out = []
+    for each in chosen:
+        out.append(each.summary or each.goal)
+        if each.completed:
+            out.append(f"Done: {sentence('; '.join(each.completed[:3]))}")
+        elif each.commits:
+            out.append(f"Committed: {sentence('; '.join(each.commits[:3]))}")
+        elif _result(each):
+            out.append(_result(each))
+    files = _most(path for each in episodes for path in each.files)[:5]
+    if files:
+        out.append(f"Files: {', '.join(files)}.")
+    return out
+
+
+def _macro(db: Connection, thread_id: int, episodes: Sequence[_Episode]) -> list[str]:
+    """Patterns over the thread: where, how, what was learned, which skills it showed."""
+    out = []
+    folders = _most(path.rsplit("/", 1)[0] for each in episodes for path in each.files if "/" in path)[:3]
+    if folders:
+        out.append(f"Works in: {', '.join(folders)}")
+    phases: Counter[str] = Counter()
+    for each in episodes:
+        phases.update({name: int(number) for name, number in each.phases.items() if isinstance(number, int | float)})
+    if phases:
+        out.append("Work: " + ", ".join(f"{name} {number}" for name, number in phases.most_common(4) if number))
+    out += [f"Learned: {sentence(text)}" for text in _unique(text for each in episodes for text in each.learned)[:6]]
+    shown = db.execute(
+        "SELECT DISTINCT s.name, s.use_when FROM skills s, json_each(s.evidence) e JOIN work_units u ON u.id = e.value"
+        " WHERE u.thread_id = ? ORDER BY s.name LIMIT 5",
+        (thread_id,),
+    )
+    out += [f"Skill: {name}, when {use_when}" for name, use_when in shown.fetchall()]
+    return out or [f"Episodes: {len(episodes)}"] if episodes else []
+
+
+def sentence(text: str) -> str:
+    """The first sentence of a text, or as much of it as fits, ending as a sentence does."""
+    line = " ".join(text.split())
+    for end in (". ", "! ", "? ", "。", "！", "？"):
+        at = line.find(end)
+        if 20 <= at < _SENTENCE:
+            line = line[: at + 1]
+    if len(line) > _SENTENCE:
+        line = line[:_SENTENCE].rsplit(" ", 1)[0] + " …"
+    return line if not line or line.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else line + "."
+
+
+def _most(values: Iterable[str]) -> list[str]:
+    counts = Counter(values)
+    return sorted(counts, key=lambda value: (-counts[value], value))
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def json_object(stored: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(stored) if stored else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def texts(stored: str | None, key: str = "") -> tuple[str, ...]:
+    """The texts of a JSON list, or of one field of its objects."""
+    try:
+        value = json.loads(stored) if stored else []
+    except ValueError:
+        return ()
+    items = value if isinstance(value, list) else []
+    found = [item.get(key) if isinstance(item, dict) else item for item in items]
+    return tuple(item for item in found if isinstance(item, str) and item.strip())

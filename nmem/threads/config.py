@@ -1,0 +1,123 @@
+"""What the user's config.toml says about threads, without reading TOML in a hook.
+
+    [threads]
+    timeout_minutes = 30
+    method = "fitted"                      # or "seed": the plain weights
+
+    [threads.clients]
+    codex = 60                             # a client's own timeout
+
+The parsed form is cached beside the database, keyed by the file's time and size. What cannot be read leaves the
+defaults in force. A thread's own timeout (`nmem threads continue --timeout`) is in the database and wins.
+"""
+
+from __future__ import annotations
+
+import os
+
+from capture import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Form = tuple[float, dict[str, float], str, list[str]]
+
+TIMEOUT_MINUTES = 30.0
+LONGEST_MINUTES = 7 * 24 * 60.0
+METHODS = ("fitted", "seed")
+
+
+class Config:
+    """Minutes of inactivity after which a new thread begins, by client, and how threads are compared."""
+
+    __slots__ = ("clients", "method", "problems", "timeout_minutes")
+
+    def __init__(self, timeout_minutes: float = TIMEOUT_MINUTES, clients: dict[str, float] | None = None,
+                 method: str = "fitted", problems: list[str] | None = None) -> None:  # fmt: skip
+        self.timeout_minutes = timeout_minutes
+        self.clients = clients or {}
+        self.method = method
+        self.problems = problems or []
+
+    def timeout(self, client: str, own: float | None = None) -> float:
+        """Minutes for a client, in a thread whose own timeout is `own`."""
+        return own if own is not None else self.clients.get(client, self.timeout_minutes)
+
+    def longest(self, *own: float | None) -> float:
+        """The longest of all timeouts, a bound for looking back."""
+        return max(self.timeout_minutes, *self.clients.values(), *(each for each in own if each is not None))
+
+
+def load() -> Config:
+    """The settings as they stand; never raises."""
+    file = paths.config()
+    try:
+        stat = os.stat(file)  # noqa: PTH116 - on the hook path
+    except OSError:
+        return Config()
+    stamp = (file, stat.st_mtime_ns, stat.st_size)
+    return Config(*(_cached(stamp) or _read(file, stamp)))
+
+
+def _cache() -> str:
+    return os.path.join(paths.cache(paths.database()), "threads.bin")  # noqa: PTH118 - on the hook path
+
+
+def _cached(stamp: tuple[str, int, int]) -> Form | None:
+    import marshal
+
+    try:
+        with open(_cache(), "rb") as handle:  # noqa: PTH123 - on the hook path
+            kept = marshal.load(handle)  # noqa: S302 - our own file in a folder that only the user can write
+        if kept[0] != stamp:
+            return None
+        minutes, clients, method, problems = kept[1]
+        return minutes, clients, method, problems
+    except (OSError, ValueError, TypeError, EOFError, IndexError):
+        return None
+
+
+def _read(file: str, stamp: tuple[str, int, int]) -> Form:
+    import marshal
+    import tomllib
+
+    from capture.redaction.rules_cache import write
+
+    try:
+        with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
+            document = tomllib.load(handle)
+    except (OSError, ValueError) as error:
+        return TIMEOUT_MINUTES, {}, "fitted", [f"{file}: {error}"]
+    found = form(document, file)
+    write(_cache(), marshal.dumps((stamp, found)))
+    return found
+
+
+def form(document: dict[str, object], file: str = "config.toml") -> Form:
+    """The [threads] table of a document as (timeout, timeouts by client, method, what is wrong with it)."""
+    section = document.get("threads", {})
+    if not isinstance(section, dict):
+        return TIMEOUT_MINUTES, {}, "fitted", [f"{file}: [threads] is not a table"]
+    trouble = [
+        f"{file}: threads.{key} is not known" for key in section if key not in ("timeout_minutes", "clients", "method")
+    ]
+    minutes = _minutes(section.get("timeout_minutes", TIMEOUT_MINUTES), f"{file}: threads.timeout_minutes", trouble)
+    clients: dict[str, float] = {}
+    own = section.get("clients", {})
+    for name, value in own.items() if isinstance(own, dict) else ():
+        found = _minutes(value, f"{file}: threads.clients.{name}", trouble)
+        if found is not None:
+            clients[str(name)] = found
+    if not isinstance(own, dict):
+        trouble.append(f"{file}: [threads.clients] is not a table")
+    method = section.get("method", "fitted")
+    if method not in METHODS:
+        trouble.append(f"{file}: threads.method is one of {', '.join(METHODS)}")
+        method = "fitted"
+    return TIMEOUT_MINUTES if minutes is None else minutes, clients, str(method), trouble
+
+
+def _minutes(value: object, where: str, trouble: list[str]) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LONGEST_MINUTES:
+        return float(value)
+    trouble.append(f"{where} is a number of minutes, at most {LONGEST_MINUTES:.0f}")
+    return None

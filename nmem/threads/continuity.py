@@ -1,0 +1,120 @@
+"""Which thread a session continues: the one its client or a person names, the one just left, or a new one.
+
+A client is a channel. Going on in a session, resuming or forking one, and a thread picked by a person are explicit: no
+timeout applies. Otherwise the thread that was active last in the project goes on when its inactivity is within the
+timeout (thread's own, client's, 30 minutes). It is decided when the person first speaks in the session, once: what is
+decided stays, whatever is learned later, unless a person changes it.
+"""
+
+from __future__ import annotations
+
+from nmem.threads import config, storage
+from nmem.threads.storage import MINUTE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.threads.storage import Session
+
+NEW, TIMEOUT, RESUME, CHOSEN = "new", "timeout", "resume", "chosen"
+EXPLICIT = (RESUME, CHOSEN)
+TRUNKS = ("main", "master", "trunk", "develop", "dev", "HEAD")
+"""Branches that belong to no line of work in particular."""
+
+
+def assign(db: Connection, session_id: str, now: int) -> int | None:  # noqa: ARG001 - the prompt's own time decides
+    """The thread of a session, decided and stored if it is not yet; None while nobody has spoken in it.
+
+    Call it when a session starts, at its prompts and when it ends: it is idempotent, and keeps the thread's figures
+    current. Joins the caller's transaction, or makes its own. Raises sqlite3.Error.
+    """
+    if db.in_transaction:
+        return _assign(db, session_id)
+    from capture.storage.store import transaction
+
+    with transaction(db):
+        return _assign(db, session_id)
+
+
+def assign_all(db: Connection) -> int:
+    """Decide about every session that has no thread, in the order in which they were opened; how many.
+
+    Run it after an import: sessions of different clients fall into the same threads as they would have live.
+    """
+    from capture.storage.store import transaction
+
+    waiting = storage.unassigned(db)
+    for start in range(0, len(waiting), 200):
+        with transaction(db):
+            for session_id in waiting[start : start + 200]:
+                _assign(db, session_id)
+    return len(waiting)
+
+
+def proposed(db: Connection, session_id: str, now: int) -> tuple[int | None, str]:
+    """The thread that a session is in or would continue if somebody spoke in it now, and why; (None, 'new'): a new one.
+
+    Writes nothing: for context that is needed before the first prompt.
+    """
+    session = storage.session(db, session_id)
+    if session is None:
+        return None, NEW
+    if session.thread_id is not None:
+        return session.thread_id, how(db, session_id)
+    spoken = storage.first_prompt(db, session_id)
+    return _decide(db, session, spoken[0] if spoken else now)
+
+
+def how(db: Connection, session_id: str) -> str:
+    """Why a session is in its thread: new, timeout, resume or chosen; empty when it is in none."""
+    return storage.reason(db, session_id)
+
+
+def _assign(db: Connection, session_id: str) -> int | None:
+    session = storage.session(db, session_id)
+    if session is None:
+        return None
+    thread_id = session.thread_id
+    if thread_id is None:
+        spoken = storage.first_prompt(db, session_id)
+        if spoken is None:
+            return None
+        thread_id = _enter(db, session, *spoken)
+    storage.reopen(db, thread_id)
+    storage.refresh(db, thread_id)
+    return thread_id
+
+
+def _enter(db: Connection, session: Session, at: int, text: str) -> int:
+    thread_id, why = _decide(db, session, at)
+    if why == CHOSEN:
+        storage.forget_choice(db, session.project_id)
+    if thread_id is None:
+        storage.close_idle(db, config.load().timeout(session.client), at, session.project_id)
+        thread_id = storage.create(db, session.project_id, text, at)
+    storage.join(db, session.id, thread_id, why)
+    return thread_id
+
+
+def _decide(db: Connection, session: Session, at: int) -> tuple[int | None, str]:
+    """The thread and the reason; None: a new one."""
+    if session.parent_id and session.source != "clear":
+        parent = storage.thread_of(db, session.parent_id)
+        if parent is not None:
+            return parent, RESUME
+    chosen = storage.choice(db, session.project_id, at)
+    if chosen is not None:
+        return chosen[0], CHOSEN
+    known = config.load()
+    longest = known.longest(*storage.own_timeouts(db, session.project_id))
+    for each in storage.before(db, session, at, at - int(longest * MINUTE)):
+        within = at - each.active_at <= known.timeout(session.client, each.timeout) * MINUTE
+        if within and not apart(each.branch, session.branch):
+            return each.thread_id, TIMEOUT
+    return None, NEW
+
+
+def apart(one: str, other: str) -> bool:
+    """Two branches that are different lines of work: both known, different, neither of them the trunk."""
+    return bool(one and other and one != other and one not in TRUNKS and other not in TRUNKS)

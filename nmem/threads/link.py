@@ -1,0 +1,229 @@
+"""Does a new thread continue an earlier one? The algorithm and a model's opinion side by side, and the decision.
+
+    both say yes            link, high certainty
+    one says yes            uncertain: whoever is more confident is believed, and the person is asked
+    both say no             don't link, high certainty
+
+Without a model the algorithm decides; near its threshold that is uncertain. Every decision is stored with both scores,
+linked or not. An earlier thread is looked at as it was when the later one began, so the answer does not depend on when
+it is asked. What a person said is never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any, Protocol
+
+from capture.jsonio import dumps
+from capture.redaction import redact
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.threads import config, decisions, material
+from nmem.threads.decisions import DONT_LINK, LINK, Decision
+from nmem.threads.formula import Formula, from_dict, seed, shipped
+from nmem.threads.likeness import Background, Earlier, Likeness, likeness
+from nmem.threads.material import Head
+
+CANDIDATES = 12
+"""Earlier threads that a new one is compared with."""
+ASKED = 4
+"""Of these, how many a model is asked about at once; others only when the algorithm says yes."""
+MARGIN = 0.2
+"""Without a model: this near its threshold the algorithm is not sure."""
+TURNS = 6
+REASSESS = 7 * 24 * 60 * 60_000
+MINUTE = 60_000
+_REASONING = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked: is the message a continuation of the earlier thread?"""
+
+    earlier_summary: str
+    earlier_turns: tuple[str, ...]
+    """The last prompts of the earlier thread, oldest first."""
+    earlier_files: tuple[str, ...]
+    message: str
+    """The first prompt of the new thread."""
+    gap_minutes: float
+    hints: tuple[str, ...] = ()
+    """What the model overlooked in the past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A model's answer."""
+
+    related: bool
+    confidence: float
+    """0 to 1."""
+    reasoning: str = ""
+    key_signals: tuple[str, ...] = ()
+
+
+class Assessor(Protocol):
+    """Asks a model. Called from several threads at once; None when there is no answer."""
+
+    def __call__(self, question: Question) -> Assessment | None:
+        """Assess one question; must not raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is decided about two threads."""
+
+    linked: bool
+    certainty: str
+    agreement: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An earlier thread with everything that speaks for or against it."""
+
+    earlier: Head
+    known: Earlier
+    gap_minutes: float
+    like: Likeness
+    score: float
+    assessment: Assessment | None
+    verdict: Verdict
+
+
+def decide(score: float, formula: Formula, assessment: Assessment | None) -> Verdict:
+    """The decision table. A tie between two that disagree is no link: a wrong one costs the person more."""
+    says = score > formula.threshold
+    if assessment is None:
+        return Verdict(says, "high" if abs(score - formula.threshold) >= MARGIN else "uncertain", None)
+    if says == assessment.related:
+        return Verdict(says, "high", True)
+    mine = (score if says else 1.0 - score) * formula.trust.get("algorithm", 1.0)
+    theirs = assessment.confidence * formula.trust.get("model", 1.0)
+    return Verdict(mine > theirs if says else theirs > mine, "uncertain", False)
+
+
+def current(db: Connection, method: str = "") -> Formula:
+    """The formula in force: by `method` or the config, and for `fitted` as it was tuned last."""
+    if (method or config.load().method) == "seed":
+        return seed()
+    for tuning in decisions.tunings(db):
+        if tuning.adopted:
+            return from_dict(tuning.after)
+    return shipped()
+
+
+class Linker:
+    """Links threads of one database; remembers what projects are like while it lives, so keep it for one run."""
+
+    def __init__(self, db: Connection, assess: Assessor | None = None, method: str = "") -> None:
+        self.db = db
+        self.assess = assess
+        self.formula = current(db, method)
+        self._backgrounds: dict[int, Background] = {}
+
+    def link_all(self, now: int, project_id: int | None = None) -> list[Decision]:
+        """Compare every thread that was not compared yet; with a model, also recent ones that none was asked about."""
+        waiting = material.unlinked(self.db, project_id)
+        if self.assess is not None:
+            waiting += [each for each in decisions.unassessed(self.db, now - REASSESS) if each not in set(waiting)]
+        return [decision for thread_id in waiting for decision in self.link(thread_id, now)]
+
+    def link(self, thread_id: int, now: int) -> list[Decision]:
+        """Compare one thread with the earlier ones of its project and store what is decided; what is new of it."""
+        later = material.head(self.db, thread_id)
+        if later is None:
+            return []
+        found = self.scores(
+            later, [each for each in material.candidates(self.db, later, CANDIDATES) if self._open(each, later)]
+        )
+        with transaction(self.db):
+            stored = [self._store(each, later, now) for each in found]
+        return [each for each in (decisions.get(self.db, number) for number in stored if number) if each is not None]
+
+    def scores(self, later: Head, earlier: Iterable[Head]) -> list[Scored]:
+        """Score earlier threads against a later one, the model working beside the algorithm. Writes nothing."""
+        text = material.message(self.db, later.id)
+        known = [(each, *self._known(each, later)) for each in earlier] if text else []
+        questions = [self._question(each, held, gap, text) for each, held, gap in known]
+        with ThreadPoolExecutor(max_workers=ASKED) as pool:
+            asked: dict[int, Future[Assessment | None]] = {}
+            if self.assess is not None:
+                asked = {number: pool.submit(self.assess, questions[number]) for number in range(len(known))[:ASKED]}
+            likes = [likeness(held, text, gap, self._background(later.project_id)) for _, held, gap in known]
+            if self.assess is not None:
+                for number, like in enumerate(likes):
+                    if number not in asked and self.formula.links(like):
+                        asked[number] = pool.submit(self.assess, questions[number])
+            answers = {number: future.result() for number, future in asked.items()}
+        return [
+            self._scored(each, held, gap, like, answers.get(number))
+            for number, ((each, held, gap), like) in enumerate(zip(known, likes, strict=True))
+        ]
+
+    def _scored(
+        self, earlier: Head, known: Earlier, gap: float, like: Likeness, assessment: Assessment | None
+    ) -> Scored:
+        score = self.formula.score(like)
+        return Scored(earlier, known, gap, like, score, assessment, decide(score, self.formula, assessment))
+
+    def _open(self, earlier: Head, later: Head) -> bool:
+        """Is there something to decide: nothing stored, or only the algorithm's word while there is a model now?"""
+        stored = decisions.between(self.db, earlier.id, later.id)
+        if stored is None:
+            return True
+        return self.assess is not None and stored.llm_related is None and not stored.outcome
+
+    def _known(self, earlier: Head, later: Head) -> tuple[Earlier, float]:
+        active = material.active_before(self.db, earlier.id, later.created_at)
+        gap = (later.created_at - (earlier.created_at if active is None else active)) / MINUTE
+        return material.earlier(self.db, earlier.id, later.created_at), gap
+
+    def _background(self, project_id: int) -> Background:
+        if project_id not in self._backgrounds:
+            self._backgrounds[project_id] = material.background(self.db, project_id)
+        return self._backgrounds[project_id]
+
+    def _question(self, earlier: Head, known: Earlier, gap: float, text: str) -> Question:
+        summary = earlier.meso or earlier.micro or earlier.title
+        turns = tuple(prompt[:800] for prompt in known.prompts[-TURNS:])
+        return Question(summary, turns, known.files[:20], text[:2000], round(gap, 1), self.formula.hints)
+
+    def _store(self, each: Scored, later: Head, now: int) -> int:
+        return decisions.write(self.db, row(each, later, now))
+
+
+def row(each: Scored, later: Head, now: int) -> dict[str, Any]:
+    """A decision as it is stored; a model's words are cleaned and redacted like everything from outside."""
+    said = each.assessment
+    return {
+        "at": now,
+        "earlier_thread_id": each.earlier.id,
+        "later_thread_id": later.id,
+        "algorithmic_score": round(each.score, 4),
+        "components": dumps(each.like.rounded()),
+        "llm_related": None if said is None else int(said.related),
+        "llm_confidence": None if said is None else min(1.0, max(0.0, said.confidence)),
+        "llm_reasoning": None if said is None else redact(clean(said.reasoning))[:_REASONING],
+        "decision": LINK if each.verdict.linked else DONT_LINK,
+        "certainty": each.verdict.certainty,
+        "agreement": None if each.verdict.agreement is None else int(each.verdict.agreement),
+        "summary": combined(each.earlier, later, each.known.files) if each.verdict.linked else None,
+    }
+
+
+def combined(earlier: Head, later: Head, files: Iterable[str] = ()) -> str:
+    """The summary of a cross-thread episode: first one, then the other, and the files at its heart."""
+    parts = [f"{_about(earlier)} Then: {_about(later)}"]
+    named = ", ".join(list(files)[:5])
+    if named:
+        parts.append(f"Files: {named}.")
+    return redact(clean(" ".join(parts)))[:1000]
+
+
+def _about(thread: Head) -> str:
+    text = (thread.micro or thread.title).strip()
+    return text if text.endswith((".", "!", "?", "。")) else text + "."

@@ -1,0 +1,114 @@
+"""What came of a linking decision: the person's yes or no, or the files that both threads touched afterwards.
+
+A person's word decides what counts as linked and is kept as a correction that can be undone. Files are weaker evidence:
+they are outcomes to tune on, and never change what is linked.
+"""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+from typing import Any
+
+from capture.storage.store import transaction
+from nmem.errors import NmemError
+from nmem.threads import decisions, material
+from nmem.threads.decisions import CORRECT, FILES, INCORRECT, LINK, PERSON, Decision
+from nmem.threads.link import Linker, combined, row
+
+COMMON = 2
+"""Files changed later and touched earlier that say: the same line of work."""
+SHARE = 0.3
+OWN = 3
+"""Files that each must have changed before having none in common says anything."""
+_FOREVER = 1 << 62
+
+
+def confirm(db: Connection, decision_id: int, related: bool, now: int) -> Decision:
+    """The person says whether the two threads of a decision are one line of work. Raises NmemError."""
+    before = decisions.get(db, decision_id)
+    if before is None:
+        raise NmemError(f"there is no link {decision_id}: `nmem threads show ID` lists them")
+    with transaction(db):
+        _say(db, before, related, now, _outcome(before))
+    return _again(db, decision_id)
+
+
+def relate(db: Connection, one: int, other: int, related: bool, now: int) -> Decision:
+    """The person links two threads, or says that they are not one line of work. Raises NmemError."""
+    if one == other:
+        raise NmemError("a thread cannot be linked with itself")
+    heads = [material.head(db, each) for each in (one, other)]
+    for number, each in zip((one, other), heads, strict=True):
+        if each is None:
+            raise NmemError(f"there is no thread {number}: `nmem threads` lists them")
+    earlier, later = sorted((each for each in heads if each), key=lambda each: (each.created_at, each.id))
+    if earlier.project_id != later.project_id:
+        raise NmemError(f"threads {one} and {other} belong to different projects")
+    stored = decisions.between(db, earlier.id, later.id)
+    scored = None if stored else Linker(db).scores(later, [earlier])
+    with transaction(db):
+        if stored is None:
+            if not scored:
+                raise NmemError(f"nothing was said in thread {later.id}")
+            number = decisions.write(db, row(scored[0], later, now))
+            _say(db, _again(db, number), related, now, {"absent": True})
+        else:
+            number = stored.id
+            _say(db, stored, related, now, _outcome(stored))
+    return _again(db, number)
+
+
+def by_files(db: Connection, now: int) -> int:
+    """Note the outcome of decisions about ended threads that the files tell; how many."""
+    found = [(each, told) for each in decisions.without_outcome(db) if (told := _told(db, each)) is not None]
+    with transaction(db):
+        for each, related in found:
+            right = (each.decision == LINK) == related
+            decisions.set_outcome(db, each.id, CORRECT if right else INCORRECT, FILES, now)
+    return len(found)
+
+
+def undo(db: Connection, target: str, before: dict[str, Any]) -> None:
+    """Put back what a correction of kind link or unlink changed; inside the caller's transaction."""
+    decision_id = int(target.partition("/")[2])
+    if before.get("absent"):
+        decisions.delete(db, decision_id)
+    else:
+        decisions.set_outcome(db, decision_id, before["outcome"], before["outcome_by"], before["outcome_at"])
+
+
+def _say(db: Connection, about: Decision, related: bool, now: int, before: dict[str, Any]) -> None:
+    right = (about.decision == LINK) == related
+    decisions.set_outcome(db, about.id, CORRECT if right else INCORRECT, PERSON, now)
+    kind = "link" if related else "unlink"
+    payload = {"earlier": about.earlier_thread_id, "later": about.later_thread_id, "related": related}
+    decisions.correct(db, kind, f"link/{about.id}", payload, before, now)
+    if related and not about.summary:
+        earlier, later = (material.head(db, each) for each in (about.earlier_thread_id, about.later_thread_id))
+        if earlier and later:
+            decisions.set_summary(db, about.id, combined(earlier, later))
+
+
+def _outcome(of: Decision) -> dict[str, Any]:
+    return {"outcome": of.outcome or None, "outcome_by": of.outcome_by or None, "outcome_at": of.outcome_at}
+
+
+def _again(db: Connection, decision_id: int) -> Decision:
+    found = decisions.get(db, decision_id)
+    if found is None:
+        raise NmemError(f"there is no link {decision_id}")
+    return found
+
+
+def _told(db: Connection, about: Decision) -> bool | None:
+    """Do the files say that two threads are one line of work? None when they say nothing."""
+    later = material.head(db, about.later_thread_id)
+    if later is None:
+        return None
+    changed = set(material.files(db, about.later_thread_id, 0, _FOREVER, edited=True))
+    touched = set(material.files(db, about.earlier_thread_id, 0, later.created_at))
+    common = changed & touched
+    if len(common) >= COMMON or (common and len(common) / len(changed) >= SHARE):
+        return True
+    own = set(material.files(db, about.earlier_thread_id, 0, later.created_at, edited=True))
+    return False if not common and len(changed) >= OWN and len(own) >= OWN else None

@@ -1,0 +1,282 @@
+"""What the screens and the command line show of threads. Takes a reading connection; gives frozen dataclasses.
+
+Text is as stored: whoever prints it passes it through `nmem.text.printable`. Times are milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from nmem.threads import config, decisions
+from nmem.threads.decisions import LINKED, Decision, Tuning
+
+_FIELDS = (
+    "id", "project", "title", "created_at", "last_at", "clients", "timeout_minutes", "explicit", "turn_count",
+    "session_count", "primary_unit_id", "state", "micro", "meso", "macro", "compacted_at", "pinned",
+)  # fmt: skip
+FAMILY = 20
+"""Threads that a cross-thread episode may span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One line of work across sessions and clients."""
+
+    id: int
+    project: str
+    title: str
+    created_at: int
+    last_at: int
+    clients: tuple[str, ...]
+    """The channels it ran through."""
+    timeout_minutes: float
+    """The one in force: its own, the client's or the default."""
+    explicit: bool
+    """A person or their client chose it."""
+    turn_count: int
+    session_count: int
+    primary_unit_id: int | None
+    state: str
+    """open or closed."""
+    micro: str
+    meso: str
+    macro: str
+    compacted_at: int | None
+    pinned: bool
+    cross_thread_episodes: tuple[int, ...]
+    """Ids of the decisions that link it with other threads."""
+
+    @property
+    def summary(self) -> str:
+        """One to three sentences when it was condensed, else its title."""
+        return self.micro or self.title
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOf:
+    """A session of a thread."""
+
+    id: str
+    client: str
+    branch: str
+    started_at: int
+    last_at: int
+    how: str
+    """new, timeout (within it), resume, chosen."""
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A raw turn: what was asked, and what it led to. The observations are reachable by prompt_id."""
+
+    prompt_id: int
+    session_id: str
+    unit_id: int | None
+    at: int
+    text: str
+    actions: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A sequence of steps that worked in several episodes."""
+
+    id: int
+    project: str
+    name: str
+    use_when: str
+    steps: tuple[str, ...]
+    evidence: tuple[int, ...]
+    """Ids of episodes."""
+    last_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrossThread:
+    """A cross-thread episode: all threads that links join to one, oldest first."""
+
+    threads: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadView:
+    """Everything about one thread: summaries, skills, links and what they join, sessions. Raw turns: `turns`."""
+
+    thread: Thread
+    sessions: tuple[SessionOf, ...]
+    decisions: tuple[Decision, ...]
+    cross: CrossThread | None
+    skills: tuple[Skill, ...]
+
+
+_SELECT = (
+    "SELECT t.id, p.name, t.title, t.created_at, t.last_at, t.clients, t.timeout_minutes, t.explicit, t.turn_count,"
+    " (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id), t.primary_unit_id, t.state,"
+    " coalesce(t.micro, ''), coalesce(t.meso, ''), coalesce(t.macro, ''), t.compacted_at, t.pinned"
+    " FROM threads t JOIN projects p ON p.id = t.project_id"
+)
+
+
+def _thread(db: Connection, row: Sequence[Any], known: config.Config) -> Thread:
+    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    clients = tuple(str(each) for each in json.loads(values["clients"]))
+    values["clients"] = clients
+    if values["timeout_minutes"] is None:
+        values["timeout_minutes"] = known.timeout(clients[0] if len(clients) == 1 else "")
+    values["explicit"], values["pinned"] = bool(values["explicit"]), bool(values["pinned"])
+    links = db.execute(
+        f"SELECT id FROM episode_links WHERE (earlier_thread_id = ?1 OR later_thread_id = ?1) AND {LINKED} ORDER BY id",  # noqa: S608
+        (values["id"],),
+    ).fetchall()
+    return Thread(**values, cross_thread_episodes=tuple(link[0] for link in links))
+
+
+def threads(db: Connection, project: str = "", since: int = 0, limit: int = 200) -> list[Thread]:
+    """Threads with turns, the most recently active first; `project` is a name, a key or a root folder."""
+    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
+    rows = db.execute(
+        f"{_SELECT} WHERE t.turn_count > 0 AND t.last_at >= ?{where} ORDER BY t.last_at DESC, t.id DESC LIMIT ?",
+        (since, *([project] * 3 if project else []), limit),
+    ).fetchall()
+    known = config.load()
+    return [_thread(db, row, known) for row in rows]
+
+
+def thread(db: Connection, thread_id: int) -> Thread | None:
+    """One thread."""
+    row = db.execute(f"{_SELECT} WHERE t.id = ?", (thread_id,)).fetchone()
+    return _thread(db, row, config.load()) if row else None
+
+
+def thread_of(db: Connection, session_id: str) -> Thread | None:
+    """The thread of a session, once somebody has spoken in it."""
+    row = db.execute("SELECT thread_id FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
+    return thread(db, row[0]) if row else None
+
+
+def view(db: Connection, thread_id: int) -> ThreadView | None:
+    """All about one thread."""
+    found = thread(db, thread_id)
+    if found is None:
+        return None
+    decided = decisions.of_thread(db, thread_id)
+    return ThreadView(
+        found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), skills(db, thread_id=thread_id)
+    )
+
+
+def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:
+    """The sessions of a thread, oldest first."""
+    rows = db.execute(
+        "SELECT s.id, s.client, coalesce(s.branch, ''), s.started_at, s.last_at, x.how,"
+        " (SELECT count(*) FROM prompts p WHERE p.session_id = s.id AND p.source = 'user' AND p.agent_id IS NULL"
+        "   AND p.kind IN ('prompt', 'late'))"
+        " FROM session_threads x JOIN sessions s ON s.id = x.session_id"
+        " WHERE x.thread_id = ? ORDER BY s.started_at, s.id",
+        (thread_id,),
+    )
+    return tuple(SessionOf(*row) for row in rows.fetchall())
+
+
+def turns(db: Connection, thread_id: int, after: tuple[int, int] = (-1, 0), limit: int = 100) -> list[Turn]:
+    """A page of the raw turns of a thread in order; `after` is (at, prompt_id) of the last one seen."""
+    rows = db.execute(
+        "SELECT p.id, p.session_id, u.unit_id, p.at, p.content,"
+        " (SELECT count(*) FROM observations o WHERE o.prompt_id = p.id),"
+        " (SELECT count(*) FROM observations o WHERE o.prompt_id = p.id AND o.outcome = 'failed')"
+        " FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
+        " LEFT JOIN unit_prompts u ON u.prompt_id = p.id WHERE x.thread_id = ? AND p.source = 'user'"
+        " AND p.agent_id IS NULL AND p.kind IN ('prompt', 'late') AND (p.at, p.id) > (?, ?)"
+        " ORDER BY p.at, p.id LIMIT ?",
+        (thread_id, *after, limit),
+    )
+    return [Turn(*row) for row in rows.fetchall()]
+
+
+def cross(db: Connection, thread_id: int) -> CrossThread | None:
+    """The cross-thread episode that a thread is part of: what links join, directly or through others."""
+    seen, waiting, joined = {thread_id}, [thread_id], {}
+    while waiting and len(seen) < FAMILY:
+        here = waiting.pop(0)
+        for each in decisions.of_thread(db, here):
+            if each.linked:
+                joined[each.id] = each
+                for other in (each.earlier_thread_id, each.later_thread_id):
+                    if other not in seen:
+                        seen.add(other)
+                        waiting.append(other)
+    if not joined:
+        return None
+    rows = db.execute(
+        f"SELECT id FROM threads WHERE id IN ({', '.join('?' * len(seen))}) ORDER BY created_at, id",  # noqa: S608
+        sorted(seen),
+    ).fetchall()
+    decided = tuple(joined[number] for number in sorted(joined))
+    summary = " ".join(dict.fromkeys(each.summary for each in decided if each.summary))
+    return CrossThread(tuple(row[0] for row in rows), decided, summary[:2000])
+
+
+def skills(db: Connection, project: str = "", thread_id: int | None = None, limit: int = 50) -> tuple[Skill, ...]:
+    """Skills of a project, or those that a thread's episodes gave rise to."""
+    where, values = ["1"], []
+    if project:
+        where.append("(p.name = ? OR p.key = ? OR p.root = ?)")
+        values += [project] * 3
+    if thread_id is not None:
+        where.append(
+            "EXISTS (SELECT 1 FROM json_each(s.evidence) e JOIN work_units u ON u.id = e.value WHERE u.thread_id = ?)"
+        )
+        values.append(str(thread_id))
+    rows = db.execute(
+        "SELECT s.id, p.name, s.name, s.use_when, s.steps, s.evidence, s.last_at FROM skills s"  # noqa: S608
+        f" JOIN projects p ON p.id = s.project_id WHERE {' AND '.join(where)} ORDER BY s.last_at DESC, s.id LIMIT ?",
+        (*values, limit),
+    ).fetchall()
+    return tuple(
+        Skill(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), tuple(json.loads(row[5])), row[6])
+        for row in rows
+    )
+
+
+def asked(db: Connection, project: str = "", limit: int = 50) -> list[Decision]:
+    """Decisions that are uncertain and that nobody has answered: the review deck's questions, newest first."""
+    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
+    rows = db.execute(
+        "SELECT l.id FROM episode_links l JOIN threads t ON t.id = l.later_thread_id"  # noqa: S608 - our words
+        " JOIN projects p ON p.id = t.project_id"
+        f" WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'{where}"
+        " ORDER BY l.at DESC, l.id DESC LIMIT ?",
+        (*([project] * 3 if project else []), limit),
+    ).fetchall()
+    return [found for row in rows if (found := decisions.get(db, row[0])) is not None]
+
+
+def project_of(db: Connection, thread_id: int) -> int | None:
+    """The project that a thread belongs to."""
+    row = db.execute("SELECT project_id FROM threads WHERE id = ?", (thread_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def project_id(db: Connection, project: str) -> int | None:
+    """A project by its key, name or root folder."""
+    row = db.execute("SELECT id FROM projects WHERE ? IN (key, name, root) LIMIT 1", (project,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def choice(db: Connection, project_id: int) -> tuple[int | None, int] | None:
+    """What a person chose for the next session of a project, and when: (thread or None for a new one, at)."""
+    row = db.execute("SELECT thread_id, at FROM thread_choices WHERE project_id = ?", (project_id,)).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def tunings(db: Connection, limit: int = 50) -> list[Tuning]:
+    """The history of the linking formula, the newest first."""
+    return decisions.tunings(db, limit)

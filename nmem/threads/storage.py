@@ -1,0 +1,216 @@
+"""Rows of threads, of the sessions in them, and of what a person chose for the next session.
+
+On the hook path: plain SQL, plain values. Nothing here commits; callers hold the transaction.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+MINUTE = 60_000
+DAY = 24 * 60 * MINUTE
+TITLE = 80
+CHOICE_MS = DAY // 2
+"""How long a choice waits for its session."""
+_SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
+
+
+class Session:
+    """What decides about a session's thread."""
+
+    __slots__ = ("branch", "client", "id", "parent_id", "project_id", "source", "thread_id")
+
+    def __init__(self, session_id: str, project_id: int, client: str, parent_id: str, branch: str, source: str,
+                 thread_id: int | None) -> None:  # fmt: skip
+        self.id = session_id
+        self.project_id = project_id
+        self.client = client
+        self.parent_id = parent_id
+        self.branch = branch
+        self.source = source
+        self.thread_id = thread_id
+        """None while nothing is decided."""
+
+
+class Before:
+    """A session that was active before, in the same project."""
+
+    __slots__ = ("active_at", "branch", "session_id", "thread_id", "timeout")
+
+    def __init__(self, thread_id: int, session_id: str, branch: str, timeout: float | None, active_at: int) -> None:
+        self.thread_id = thread_id
+        self.session_id = session_id
+        self.branch = branch
+        self.timeout = timeout
+        """Its thread's own timeout in minutes."""
+        self.active_at = active_at
+
+
+def session(db: Connection, session_id: str) -> Session | None:
+    """A session and its thread, or None when it is not stored."""
+    row = db.execute(
+        "SELECT s.id, s.project_id, s.client, coalesce(s.parent_id, ''), coalesce(s.branch, ''),"
+        " coalesce(s.source, ''), t.thread_id FROM sessions s LEFT JOIN session_threads t ON t.session_id = s.id"
+        " WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    return Session(*row) if row else None
+
+
+def first_prompt(db: Connection, session_id: str) -> tuple[int, str] | None:
+    """When and with what words the person opened the session; None while nothing is said."""
+    row = db.execute(
+        f"SELECT at, substr(content, 1, 400) FROM prompts WHERE session_id = ? AND {_SPOKEN}"  # noqa: S608 - our words
+        " ORDER BY at, id LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def unassigned(db: Connection) -> list[str]:
+    """Sessions in which somebody spoke and that have no thread, in the order in which they were opened."""
+    rows = db.execute(
+        f"SELECT session_id FROM prompts WHERE {_SPOKEN}"  # noqa: S608 - our words
+        " AND session_id NOT IN (SELECT session_id FROM session_threads)"
+        " GROUP BY session_id ORDER BY min(at), session_id"
+    )
+    return [row[0] for row in rows]
+
+
+def thread_of(db: Connection, session_id: str) -> int | None:
+    """The thread of a session, if it has one."""
+    row = db.execute("SELECT thread_id FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def reason(db: Connection, session_id: str) -> str:
+    """Why a session is in its thread; empty when it is in none."""
+    row = db.execute("SELECT how FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def own_timeouts(db: Connection, project_id: int) -> list[float]:
+    """The timeouts that threads of a project have of their own."""
+    rows = db.execute(
+        "SELECT timeout_minutes FROM threads WHERE project_id = ? AND timeout_minutes IS NOT NULL", (project_id,)
+    )
+    return [float(row[0]) for row in rows]
+
+
+def before(db: Connection, of: Session, at: int, since: int) -> list[Before]:
+    """Sessions of the project that were active between `since` and `at`, the most recent first.
+
+    Sessions that went on after `at` count with what they had done by then; those that ended more than 30 days after it
+    are not looked at, so that a long history stays cheap.
+    """
+    rows = db.execute(
+        "SELECT x.thread_id, s.id, coalesce(s.branch, ''), t.timeout_minutes, s.last_at FROM sessions s"
+        " JOIN session_threads x ON x.session_id = s.id JOIN threads t ON t.id = x.thread_id"
+        " WHERE s.project_id = ? AND s.last_at BETWEEN ? AND ? AND s.started_at <= ? AND s.id != ?",
+        (of.project_id, since, at + 30 * DAY, at, of.id),
+    ).fetchall()
+    found = []
+    for thread_id, session_id, branch, timeout, last_at in rows:
+        active = last_at if last_at <= at else _active(db, session_id, at)
+        if active is not None and active >= since:
+            found.append(Before(thread_id, session_id, branch, timeout, active))
+    found.sort(key=lambda each: (-each.active_at, each.session_id))
+    return found
+
+
+def _active(db: Connection, session_id: str, at: int) -> int | None:
+    """The last thing that happened in a session by a time."""
+    row = db.execute(
+        "SELECT max(coalesce((SELECT max(at) FROM prompts WHERE session_id = ?1 AND source = 'user' AND at <= ?2), -1),"
+        " coalesce((SELECT max(at) FROM observations WHERE session_id = ?1 AND at <= ?2), -1))",
+        (session_id, at),
+    ).fetchone()
+    return None if row[0] < 0 else int(row[0])
+
+
+def choice(db: Connection, project_id: int, at: int) -> tuple[int | None] | None:
+    """What a person chose for the next session of a project: (thread,), or (None,) for a new one; None: nothing."""
+    row = db.execute(
+        "SELECT thread_id FROM thread_choices WHERE project_id = ? AND at BETWEEN ? AND ?",
+        (project_id, at - CHOICE_MS, at),
+    ).fetchone()
+    return (row[0],) if row else None
+
+
+def choose(db: Connection, project_id: int, thread_id: int | None, at: int) -> None:
+    """Keep a choice for the next session of a project; it replaces an earlier one."""
+    db.execute("INSERT OR REPLACE INTO thread_choices VALUES (?, ?, ?)", (project_id, thread_id, at))
+
+
+def forget_choice(db: Connection, project_id: int) -> None:
+    """No thread is chosen for the project any more."""
+    db.execute("DELETE FROM thread_choices WHERE project_id = ?", (project_id,))
+
+
+def create(db: Connection, project_id: int, title: str, at: int) -> int:
+    """A new thread; it ends those of the project that nothing has happened in for their timeout (see `close_idle`)."""
+    cursor = db.execute(
+        "INSERT INTO threads (project_id, title, created_at, last_at) VALUES (?, ?, ?, ?)",
+        (project_id, " ".join(title.split())[:TITLE], at, at),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def join(db: Connection, session_id: str, thread_id: int, how: str) -> None:
+    """Put a session into a thread, instead of where it was."""
+    db.execute(
+        "INSERT INTO session_threads VALUES (?, ?, ?)"
+        " ON CONFLICT (session_id) DO UPDATE SET thread_id = excluded.thread_id, how = excluded.how",
+        (session_id, thread_id, how),
+    )
+    from nmem.episodes import units
+
+    for unit in units.of_session(db, session_id):
+        if unit.thread_id != thread_id:
+            units.annotated(db, unit.id, {"thread_id": thread_id})
+    if how in ("chosen", "resume"):
+        db.execute("UPDATE threads SET explicit = 1 WHERE id = ?", (thread_id,))
+
+
+def leave(db: Connection, session_id: str) -> None:
+    """Take a session out of its thread; it is decided about again when something happens in it."""
+    db.execute("DELETE FROM session_threads WHERE session_id = ?", (session_id,))
+
+
+def refresh(db: Connection, thread_id: int) -> None:
+    """Bring what a thread says of itself in line with its sessions: turns, clients, last activity, primary episode."""
+    of = "FROM session_threads x JOIN sessions s ON s.id = x.session_id WHERE x.thread_id = threads.id"
+    db.execute(
+        "UPDATE threads SET"  # noqa: S608 - our words
+        f" last_at = max(created_at, coalesce((SELECT max(s.last_at) {of}), 0)),"
+        f" clients = (SELECT json_group_array(client) FROM (SELECT DISTINCT s.client {of} ORDER BY 1)),"
+        " turn_count = (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
+        f"   WHERE x.thread_id = threads.id AND {_SPOKEN}),"
+        " primary_unit_id = (SELECT u.id FROM work_units u WHERE u.thread_id = threads.id"
+        "   ORDER BY u.turn_count DESC, u.started_at, u.id LIMIT 1)"
+        " WHERE id = ?",
+        (thread_id,),
+    )
+
+
+def reopen(db: Connection, thread_id: int) -> None:
+    """Something happens in the thread again."""
+    db.execute("UPDATE threads SET state = 'open' WHERE id = ? AND state != 'open'", (thread_id,))
+
+
+def close_idle(db: Connection, timeout_minutes: float, now: int, project_id: int | None = None) -> int:
+    """End the threads in which nothing has happened for their timeout; how many."""
+    where = "" if project_id is None else " AND project_id = ?"
+    cursor = db.execute(
+        "UPDATE threads SET state = 'closed' WHERE state = 'open'"  # noqa: S608 - our words
+        f" AND last_at < ? - coalesce(timeout_minutes, ?) * {MINUTE}{where}",
+        (now, timeout_minutes) if project_id is None else (now, timeout_minutes, project_id),
+    )
+    return cursor.rowcount
+
+
+def set_timeout(db: Connection, thread_id: int, minutes: float | None) -> None:
+    """Give a thread a timeout of its own, or take it back."""
+    db.execute("UPDATE threads SET timeout_minutes = ? WHERE id = ?", (minutes, thread_id))

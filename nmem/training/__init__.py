@@ -1,0 +1,1 @@
+"""Fits what is learned from labelled data; each script writes a small readable file into the package that uses it."""
