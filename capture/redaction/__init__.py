@@ -6,7 +6,7 @@ Finders read the text side by side, each behind a substring test; what they find
 from __future__ import annotations
 
 from capture import settings
-from capture.redaction import assignments, finders
+from capture.redaction import finders, verdict
 from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
@@ -35,8 +35,8 @@ def redact(text: str, counts: dict[str, int] | None = None) -> str:
 def redact_tree(value: object, counts: dict[str, int] | None = None, name: str = "") -> object:
     """Redact every string in a JSON-like value, keys too; a key that names a secret condemns its value."""
     if isinstance(value, str):
-        if name and assignments.named(name, value) and not settings.load().allows(value):
-            kind = assignments.kind_of(name)
+        if name and verdict.named(name, value) and not settings.load().allows(value):
+            kind = verdict.kind_of(name)
             if counts is not None:
                 counts[kind] = counts.get(kind, 0) + 1
             return f"[REDACTED:{kind}]"

@@ -198,14 +198,15 @@ VOCABULARY = frozenset(
     string int integer bool boolean number float bytes object array list dict map any char const optional required
     required field form input output json xml html yaml text file path url uri header headers body query param params
     get set post put delete update create reset change forgot confirm confirmation verify verification enter type hidden
+    gcm cbc ctr ecb hs rs es ps ed kid
     plain raw base64 hex utf8 encoded encrypted hashed super strong weak long short random generated nice cool insecure
-    something anything whatever nothing here there please provide see read write only both all each self obj ref
+    function symbol define defined include letmein something anything whatever nothing here there please provide see read write only both all each self obj ref
     email mail phone code pin otp totp mfa verifier request response grant state nonce scope redirect callback
     docker github gitlab google aws azure slack stripe openai anthropic mysql postgres postgresql redis mongo mongodb db
     database sql smtp ftp http https www com org net io""".split()
 )
 
-STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt", "verif")
+STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt", "verif", "nonce")
 """A name that is worth looking at holds one of these."""
 
 STRONG = frozenset(
@@ -225,11 +226,14 @@ QUALIFIERS = frozenset(
 PUBLIC = frozenset("public pub publishable encrypted wrapped foreign primary sort partition cache".split())
 """A name that holds one of these names something that may be seen, or a key of a table."""
 
+CURSORS = frozenset("next page pagination continuation cursor lock idempotency sequence cancellation sync".split())
+"""A token after one of these says where to go on, not who may."""
+
 WEAK = frozenset("auth salt sid authorization hmac code verifier nonce sign".split())
 """These name a secret only when the value looks random."""
 
 NEUTRAL = frozenset(
     """value val data string str text plain plaintext raw base64 b64 hex env default test old new prod dev live
-    current tmp temp my the 1 2 3 4 here""".split()
+    current tmp temp my the 1 2 3 4 here base""".split()
 )
 """Words at a name's end that say nothing about what it is."""

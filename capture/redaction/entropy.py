@@ -17,15 +17,30 @@ _REFERENCE = (
     r"|typeof|lambda|None|null|nil|true|false|undefined)(?![A-Za-z0-9_])"
 )
 _DOTTED = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[;,)]*\Z"
+_INDEXED = r"\\&|[A-Za-z_$][\w$.]*\[[-:]?\w"
+_EXPRESSION = r"\[\^?(?:a-z|A-Z|0-9|@|\\)|\\[wdsWDSB][+*{)\]]|\(\?[:!=<P]|\A[A-Za-z_]\w*\[[-\w, .|]+\][.\w]*\Z"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\Z"
 _HEX = r"(?:0x)?[0-9a-fA-F]+\Z"
-_PATH = r"(?:[A-Za-z]:[/\\\\]|[~.]{0,2}/|[\w.@-]+/[\w.@-]+/)|[\w.-]+/[\w.-]+\.[a-z]{1,5}\Z"
+_PATH = (
+    r"(?:arn:|urn:|[A-Za-z]:[/\\\\]|[~.]{0,2}/|[\w.@-]+/[\w.@-]+/)|[\w.-]+/[\w.-]+\.[a-z]{1,5}\Z"
+    r"|[\w:@-]+(?:\.[\w@-]+)*\.(?:pem|crt|cer|key|pub|p12|pfx|jks|json|ya?ml|toml|ini|conf|cfg|env|xml|csv|txt|md|pdf|html?"
+    r"|css|png|jpe?g|gif|svg|ico|js|mjs|tsx?|jsx|vue|py|go|rb|rs|java|kt|cs|php|sh|sql|db|log|lock|zip|gz|tar|jar|exe|dll|ova)\Z"
+)
 _GAP = (
     r"\$\{[\w.:?!-]*\}|\$\([^)]*\)|\{\{[^{}]*\}\}|%\([^)]*\)[sd]|<[^<>]*>|\{[\w.!:]*\}|#\{[^}]*\}"
     r"|%[sdvq]\b|\$[A-Za-z_]\w*"
 )
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+\Z"
-SOURCES = (_CONSTANT, _GAP, WORDS, _REFERENCE, _DOTTED, _UUID, _HEX, _PATH)
+_CHUNK = "[^-_. :/]+"
+SOURCES = (
+    _CONSTANT, _GAP, WORDS, _REFERENCE, _DOTTED, _INDEXED, _EXPRESSION, _UUID, _HEX, _PATH, _CHUNK
+)  # fmt: skip
+
+
+RARE = 0.3
+"""What share of the trigrams of a drawn value occurs in no word."""
+SWITCHES = 3
+"""How often a drawn value goes from letters to digits, or from small to capital, without a sign between."""
 
 
 def shannon(text: str) -> float:
@@ -76,7 +91,17 @@ def _between(text: str, gaps: Iterable[Match[str]]) -> Iterable[str]:
 
 def is_reference(value: str) -> bool:
     """Code that leads to a value: a variable, a member, a call, an interpolation."""
-    return bool(pattern(_REFERENCE).match(value) or pattern(_DOTTED).match(value))
+    return any(pattern(source).match(value) for source in (_REFERENCE, _DOTTED, _INDEXED))
+
+
+def is_expression(value: str) -> bool:
+    """A regular expression: it says how a secret looks."""
+    return bool(pattern(_EXPRESSION).search(value))
+
+
+def is_member(value: str) -> bool:
+    """`module.member.Name`: words joined by dots, none of them drawn."""
+    return bool(pattern(_DOTTED).match(value)) and not any(map(is_random, value.split(".")))
 
 
 def is_uuid(value: str) -> bool:
@@ -85,7 +110,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """A path of a file system, relative ones with two slashes or an extension."""
+    """A path of a file system, relative ones with two slashes or an extension; the name of a cloud's resource."""
     return bool(pattern(_PATH).match(value))
 
 
@@ -105,9 +130,12 @@ def is_random(value: str) -> bool:
     from capture.redaction.trigrams import rare
 
     unusual, total = rare(letters)
-    if total and unusual >= 0.3 * total and (total > 1 or len(value) > 5):
+    if total and unusual >= RARE * total and (total > 1 or len(value) > 5):
         return True
     size = sum(map(len, parts))
-    if size >= 8 and len(parts) > 3 and size / len(parts) < 2.8:
+    # what a hyphen or dot parts is a phrase (`LET_ME_IN-1`); what changes its kind without one is drawn
+    switches = len(parts) - len(pattern(_CHUNK).findall(value))
+    if size >= 8 and switches >= SWITCHES and size / len(parts) < 2.8:
         return any(part.isdigit() for part in parts) or shannon(value) >= 3.3
-    return size >= 16 and shannon(value) >= 3.9 and len(letters) < len(parts) and size / len(parts) < 4.5
+    long = size >= 16 and switches >= SWITCHES - 1 and shannon(value) >= 3.9
+    return long and sum(map(str.isdigit, value)) > 1 and size / len(parts) < 4.5

@@ -5,7 +5,7 @@ A pattern is anchored where its literal was found, or bounded, so hostile text c
 
 from __future__ import annotations
 
-from capture.redaction import assignments, detectors, entropy
+from capture.redaction import assignments, detectors, entropy, verdict
 from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
@@ -34,9 +34,13 @@ _MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
 _SHORT = (
-    r"(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|docker login|psql|mongo)\b"
-    r"[^\n|;&]{0,200}?[ \t]-(?:p|a)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
+    r"(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|docker login|psql|mongo|az login|ldapsearch|ldapadd)\b"
+    r"[^\n|;&]{0,200}?[ \t]-(?:p|a|w)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
 )
+_CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-u[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']{3,200})"
+_COOKIE = r"[\w.-]{0,40}(?:sess|sid|auth|token|jwt|remember)[\w.-]{0,40}=([^\s;,\"'\\]{12,4000})"
+_MANIFEST = r"(?m)^[ \t]*(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]{0,4000}\n?){1,200})"
+_ENTRY = r"(?m)^[ \t]+[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'{}|>$<][^\s\"']{3,4000})"
 _SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
 _PATTERNS = (
     _JWT,
@@ -48,6 +52,10 @@ _PATTERNS = (
     _BASIC,
     _USERPASS,
     _SHORT,
+    _CURL,
+    _COOKIE,
+    _MANIFEST,
+    _ENTRY,
     _SQL,
     _JWK,
     _TELEGRAM,
@@ -78,7 +86,8 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
     for literal, kind, body in detectors.LITERALS:
         if literal in text:
             for at in _hits(text, literal):
-                matched = pattern(body).match(text, at + len(literal)) if _begins(text, at) else None
+                begins = not literal[0].isalnum() or _begins(text, at)
+                matched = pattern(body).match(text, at + len(literal)) if begins else None
                 if matched and _varied(text[at : matched.end()]):
                     spans.append((at, matched.end(), kind))
     return spans
@@ -102,6 +111,10 @@ def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
     return spans
 
 
+_POOR = 10
+"""So few different characters are no key but what stands for one."""
+
+
 def _private_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
     if "PRIVATE KEY" not in text:
         return []
@@ -112,6 +125,9 @@ def _private_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
         if begin is None or at < last or not pattern(_PEM_BODY).match(text, begin.end()):
             continue
         last = _pem_end(text, begin.end())
+        end = text.rfind("-----END ", begin.end(), last)
+        if end > 0 and len(set(text[begin.end() : end])) <= _POOR:
+            continue
         spans.append((at, last, "private-key"))
     end = text.find("-----END ")
     matched = pattern(_PEM_END).match(text, end) if end > 0 else None
@@ -166,7 +182,7 @@ def _headers(text: str, low: str) -> list[Span]:
                 continue
             if word != "basic" and not (any(c.isdigit() for c in value) and entropy.shannon(value) > 2.8):
                 continue
-            if not entropy.stands_in(value) and not entropy.is_reference(value):
+            if not entropy.stands_in(value) and not entropy.is_reference(value) and "://" not in value:
                 spans.append((matched.start(1), matched.end(1), word.strip()))
     return spans
 
@@ -202,6 +218,35 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
     return finder
 
 
+def _cookies(text: str, low: str) -> list[Span]:
+    """Sessions in a `Cookie:` or `Set-Cookie:` line."""
+    spans: list[Span] = []
+    end = 0
+    for at in _hits(low, "cookie: "):
+        if at < end:
+            continue
+        end = min(len(low) if (end := low.find("\n", at)) < 0 else end, at + 4000)
+        found = [matched.span(1) for matched in pattern(_COOKIE).finditer(low, at + 8, end)]
+        spans += [(first, last, "cookie") for first, last in found if verdict.random_looking(text[first:last])]
+    return spans
+
+
+def _manifests(text: str, low: str) -> list[Span]:
+    """Every value of a Kubernetes secret, whatever it is called."""
+    if "kind: secret" not in low:
+        return []
+    spans: list[Span] = []
+    last = 0
+    for at in _hits(low, "kind: secret"):
+        if at >= last and not low[at + 12 : at + 13].strip():
+            first = max(last, text.rfind("\n---", last, at))
+            last = len(text) if (last := text.find("\n---", at)) < 0 else last
+            for block in pattern(_MANIFEST).finditer(text, first, last):
+                found = pattern(_ENTRY).finditer(text, *block.span(1))
+                spans += [(*entry.span(1), "secret") for entry in found if not _mere(entry.group(1))]
+    return spans
+
+
 def _jwk(text: str, low: str) -> list[Span]:  # noqa: ARG001
     """The private members of a JSON web key."""
     if "kty" not in text:
@@ -235,7 +280,10 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _back(_FACEBOOK, "|", 17, "facebook-token"),
     _back(_DISCORD, ".", 28, "discord-token", gate="."),
     _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
-    _command(("mysql", "mariadb", "sshpass", "redis-cli", "docker login"), _SHORT, "password"),
+    _command(("mysql", "mariadb", "sshpass", "redis-cli", "docker login", "az login", "ldap"), _SHORT, "password"),
+    _command(("curl ",), _CURL, "password"),
+    _cookies,
+    _manifests,
     _command(("identified by", "password '", 'password "'), _SQL, "password"),
     assignments.find,
 )
@@ -250,4 +298,10 @@ SHORT = 20
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
-    return (*(body for _, _, body in detectors.TOKENS), *entropy.SOURCES, *assignments.SOURCES, *_PATTERNS)
+    return (
+        *(body for _, _, body in detectors.TOKENS),
+        *entropy.SOURCES,
+        *assignments.SOURCES,
+        *verdict.SOURCES,
+        *_PATTERNS,
+    )

@@ -68,7 +68,9 @@ def test_trees_keep_their_shape(tree: object) -> None:
 
 @pytest.mark.parametrize("unit", [*FRAGMENTS, "password=", 'password="', "pass:", "eyJaaaaaaaa.", '"token","',
                                   '"token":["aaaa","bbbb",', "-eyJ", "0/1234567890:", "SG.aaaaaaaaaaaaaaaaaaaa.",
-                                  "token" + " " * 30, 'pass"' + "\\" * 20, "t1.aaaaaaaa", "key = \t"])  # fmt: skip
+                                  "token" + " " * 30, "cookie: ", "kind: Secret\n", "kind: Secret\ndata:\n  a: b\n",
+                                  "password {", "curl -u", "key=a[",
+                                  'pass"' + "\\" * 20, "t1.aaaaaaaa", "key = \t"])  # fmt: skip
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     """Against plain prose of the same size on the same machine, so a slow machine does not fail it."""
     redact("password = 'warm up'")

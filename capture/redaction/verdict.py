@@ -1,0 +1,167 @@
+"""Is what a name names a secret? How surely the name says so, and whether the value looks like one.
+
+What is a name is data of capture.redaction.detectors; what a value looks like is of entropy.
+"""
+
+from __future__ import annotations
+
+from capture.redaction import detectors, entropy
+from capture.redaction.rules_cache import pattern
+
+_DRAWN = r"[A-Za-z0-9_+/.~%:-]+={0,3}\Z"
+_RUN = "[A-Za-z0-9_]+"
+_NAMED_ID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+SOURCES = (_DRAWN, _RUN, _NAMED_ID)
+
+_KINDS = {"pass": "password", "pw": "password", "psk": "password", "secret": "secret", "token": "token",
+          "cred": "credential"}  # fmt: skip
+_COMPARISONS = frozenset(("==", "===", "!=", "!==", ">", "=>", "(", ","))
+_SPEAKING = ("pass", "secret", "test", "some", "my")
+"""A word that holds one of these says what it is for rather than what it is."""
+_CODE = frozenset("_;,.{}[]<>|")
+"""What holds one of these after `password:` may be an expression."""
+_SHORTEST = 6
+"""Characters of a key or token, or of an argument, that holds no digit."""
+
+NONE, WEAK, STRONG = 0, 1, 2
+
+_known: dict[str, int] = {}
+
+
+def strength(name: str) -> int:
+    """How surely a name names a secret: NONE, WEAK (its value must look random and long) or STRONG."""
+    level = _known.get(name)
+    if level is None:
+        level = _known[name] = _strength(name)
+    return level
+
+
+def _strength(name: str) -> int:
+    found = entropy.words(name)
+    while found and (found[-1] in detectors.NEUTRAL or found[-1].isdigit()):
+        found.pop()
+    if not found:
+        return NONE
+    last = found[-1]
+    # a signed request shows the public half of its credentials
+    if found[-2:] == ["amz", "credential"] or found[-3:] == ["oauth", "consumer", "key"]:
+        return NONE
+    if not detectors.PUBLIC.isdisjoint(found) or (last == "token" and found[-2:-1] and found[-2] in detectors.CURSORS):
+        return NONE
+    if last == "code" and found[-2:-1] and found[-2] in ("auth", "oauth", "authorization"):
+        return STRONG
+    if last in detectors.STRONG:
+        return STRONG
+    if last in ("key", "keys"):
+        return STRONG if len(found) > 1 and found[-2] in detectors.QUALIFIERS else WEAK
+    if last.endswith(("password", "passwd", "secret", "token", "apikey", "accesskey", "secretkey", "authkey", "pkey")):
+        return STRONG
+    return WEAK if last in detectors.WEAK else NONE
+
+
+def kind_of(name: str) -> str:
+    """The kind that the placeholder names."""
+    low = name.lower()
+    for stem, kind in _KINDS.items():
+        if stem in low:
+            return kind
+    return "key"
+
+
+def mixed(value: str) -> bool:
+    """More than one word: random letters, or letters with digits or signs."""
+    return entropy.is_random(value) or (any(c.isdigit() for c in value) and any(c.isalpha() for c in value))
+
+
+def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
+    """Is this quoted value of a secret's name a secret? Unless `sure`, the value must look random by itself."""
+    if len(value) < 4 or " " in value.strip() or value[0] in "$/{%#:<@.,+);]" or _no_value(value, name):
+        return False
+    if level == WEAK:
+        return random_looking(value)
+    if not _long_enough(value, name, sure=sure) or entropy.is_member(value):
+        return False
+    if entropy.is_random(value) or (value.isdigit() and len(value) >= 10) or entropy.is_uuid(value):
+        return True
+    return sure and kind_of(name) == "password" and _chosen(value)
+
+
+def _chosen(value: str) -> bool:
+    """What a person makes up: letters with a digit or a sign, or one plain word; not a dotted or hyphenated name."""
+    if value.isalpha():
+        return len(value) >= 6 and value.isascii() and value.islower() and not any(w in value for w in _SPEAKING)
+    if ":" in value or "/" in value:
+        return False
+    signs = [char for char in value if not char.isalnum() and char not in "-_. \\"]
+    digits = any(char.isdigit() for char in value)
+    return bool(signs) or (digits and any(char.isalpha() for char in value))
+
+
+def _no_value(value: str, name: str) -> bool:
+    """What is no credential under any name: an address, a stand-in, a path, a regular expression, another name."""
+    if "://" in value or "[REDACTED" in value or entropy.stands_in(value):
+        return True
+    return entropy.is_path(value) or entropy.is_expression(value) or _echoes(value, name)
+
+
+def _echoes(value: str, name: str) -> bool:
+    """Does the value end in the word that its name ends in (`TOKEN = "APP_ACCESS_TOKEN"`)? Then it is a name."""
+    word = _last(name)
+    head = value.lower().rstrip("0123456789_-.s")
+    if not word or not head.endswith(word) or sum(char.isdigit() for char in head) > 2:
+        return False
+    return kind_of(name) != "password" or value.replace("_", "").replace("-", "").isalpha()
+
+
+def _last(name: str) -> str:
+    found = [word for word in entropy.words(name) if word not in detectors.NEUTRAL and not word.isdigit()]
+    return found[-1].rstrip("s") if found else ""
+
+
+def _long_enough(value: str, name: str, *, sure: bool) -> bool:
+    """Keys and tokens are never short words; a password may be, but not as the argument of any call."""
+    if len(value) >= _SHORTEST or any(char.isdigit() for char in value):
+        return True
+    return sure and kind_of(name) == "password"
+
+
+def bare(value: str, level: int, name: str, sign: str) -> bool:
+    """The same for a value without quotes, which may as well be code."""
+    if len(value) < 4 or sign in _COMPARISONS or entropy.is_reference(value) or _no_value(value, name):
+        return False
+    if "(" in value or "?" in value or "==" in value.rstrip("="):
+        return False
+    if level == WEAK:
+        return random_looking(value)
+    if not _long_enough(value, name, sure=True):
+        return False
+    if value.isdigit():
+        return len(value) >= 12
+    if entropy.is_random(value):
+        return True
+    if kind_of(name) != "password" or not _chosen(value):
+        return False
+    if sign == ":":  # a line of YAML: a word with digits, which no identifier of code is likely to be
+        return len(value) >= 6 and any(char.isdigit() for char in value) and _CODE.isdisjoint(value)
+    return name.isupper() and name != "PASS" and sign == "="
+
+
+def random_looking(value: str) -> bool:
+    """Long and mixed enough that nobody typed it; hashes and UUIDs are not secrets by themselves."""
+    if len(value) < 12 or " " in value or "/" in value[:2] or "://" in value or value[0] == "$":
+        return False
+    if not pattern(_DRAWN).match(value) or entropy.is_member(value) or pattern(_NAMED_ID).search(value):
+        return False
+    if value.isdigit():
+        return False
+    if entropy.is_hex(value):
+        return len(value) >= 32 and len(value) not in (40, 64)
+    if not any(c.isdigit() for c in value) or entropy.shannon(value) < 3.2:
+        return False
+    return any(len(part) >= 10 and entropy.is_random(part) for part in pattern(_RUN).findall(value))
+
+
+def named(name: str, value: str) -> bool:
+    """Does this value of a JSON-like object hold the secret that its key names?"""
+    level = strength(name)
+    return level != NONE and literal(value, level, name)
