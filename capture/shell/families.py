@@ -172,6 +172,11 @@ def _make(name: str, argv: list[str]) -> tuple[str, ...]:
     return ("build",) if not plain and name.endswith("make") else ()
 
 
+_JVM_LINT = ("lint", "ktlint", "spotless", "detekt", "checkstyle", "pmd", "apply")
+_JVM_BUILD = ("build", "assemble", "compile", "package", "install", "bootjar", "jar", "deploy", "verify", "bundle",
+              "publish", "clean")  # fmt: skip
+
+
 def _maven(_: str, argv: list[str]) -> tuple[str, ...]:
     skip = any(w.startswith(("-DskipTests", "-Dmaven.test.skip")) for w in argv) or ("-x" in argv and "test" in argv)
     found = ""
@@ -179,33 +184,12 @@ def _maven(_: str, argv: list[str]) -> tuple[str, ...]:
         goal = word.rpartition(":")[2].lower()
         if word.startswith("-"):
             continue
-        if (
-            ("test" in goal or goal in ("verify", "check"))
-            and not skip
-            and not goal.startswith(("assemble", "compile"))
-        ):
+        tests = "test" in goal or goal in ("verify", "check")
+        if tests and not skip and not goal.startswith(("assemble", "compile")):
             return ("test",)
-        if (
-            goal.startswith(("lint", "ktlint", "spotless", "detekt", "checkstyle", "pmd", "apply"))
-            or "spotless" in word
-        ):
+        if goal.startswith(_JVM_LINT) or "spotless" in word:
             found = found or "lint"
-        elif goal.startswith(
-            (
-                "build",
-                "assemble",
-                "compile",
-                "package",
-                "install",
-                "bootjar",
-                "jar",
-                "deploy",
-                "verify",
-                "bundle",
-                "publish",
-                "clean",
-            )
-        ):
+        elif goal.startswith(_JVM_BUILD):
             found = found or "build"
     return _one(found)
 
