@@ -28,7 +28,7 @@ def installed(folder: Path) -> Path:
     """Install the checkout into a folder, compiled, and return the entry file."""
     words = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--compile", "--target", str(folder)]
     subprocess.run([sys.executable, *words, str(ROOT)], check=True, stdout=subprocess.DEVNULL)
-    return folder / "capture" / "entry.py"
+    return folder / "nmem" / "entry.py"
 
 
 def payload(number: int, kilobytes: int, tool: str = "Bash") -> bytes:

@@ -8,12 +8,15 @@ from capture import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from sqlite3 import Connection
 
     from capture.event import Event
     from capture.seal import Sealed
     from capture.stdin import Input
     from capture.storage.store import Run
+
+    Listener = Callable[[Connection, Event, str], None]
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
@@ -27,8 +30,11 @@ LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
 
 
-def main(argv: list[str], started: int) -> None:
-    """Run one hook and leave the process: `CLIENT EVENT [--db PATH]`, or `settle`. Never returns, never fails."""
+def main(argv: list[str], started: int, listener: Listener | None = None) -> None:
+    """Run one hook and leave the process: `CLIENT EVENT [--db PATH]`, or `settle`. Never returns, never fails.
+
+    `listener(db, event, path)` is told of each event once its rows are stored.
+    """
     path = ""
     try:
         if not os.environ.get(SKIP):
@@ -39,7 +45,7 @@ def main(argv: list[str], started: int) -> None:
 
                 settle(path)
             else:
-                _hook(words, path, started)
+                _hook(words, path, started, listener)
     except BaseException as error:  # noqa: BLE001 - the hook's boundary: the client's session goes on whatever we did
         _fault(path, error)
     os._exit(0)
@@ -69,7 +75,7 @@ def _fault(path: str, error: BaseException) -> None:
         os._exit(0)
 
 
-def _hook(words: list[str], path: str, started: int) -> None:
+def _hook(words: list[str], path: str, started: int, listener: Listener | None) -> None:
     """Read the event, make it rows and store them."""
     from capture.clients import CLIENTS
     from capture.stdin import read
@@ -81,7 +87,7 @@ def _hook(words: list[str], path: str, started: int) -> None:
     if client not in CLIENTS:
         _note(path, client, native, "unknown client")
     elif given.payload is not None:
-        _event(path, client, native, given, started)
+        _event(path, client, native, given, started, listener)
 
 
 def _note(path: str, client: str, native: str, message: str) -> None:
@@ -90,7 +96,7 @@ def _note(path: str, client: str, native: str, message: str) -> None:
     note(path, f"{client[:20]} {native[:40]}: {message}")
 
 
-def _event(path: str, client: str, native: str, given: Input, started: int) -> None:
+def _event(path: str, client: str, native: str, given: Input, started: int, listener: Listener | None) -> None:
     """Make rows of one client's event, and keep them."""
     from time import time_ns
 
@@ -109,7 +115,7 @@ def _event(path: str, client: str, native: str, given: Input, started: int) -> N
     run.session_id = sealed.batch.session_id if sealed else None
     db = _keep(path, sealed, run)
     if db is not None:
-        _afterwards(db, path, event)
+        _afterwards(db, path, event, listener)
 
 
 def _parsed(path: str, registered: str, native: str, payload: object, now: int) -> Event | None:
@@ -181,14 +187,23 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
     log.note(path, f"{kept}: {log.reason(error)}")
 
 
-def _afterwards(db: Connection, path: str, event: Event | None) -> None:
-    """What can wait until the event is safe: rows of earlier hooks, the transcript, the write-ahead log."""
+def _afterwards(db: Connection, path: str, event: Event | None, listener: Listener | None) -> None:
+    """What can wait until the event is safe: earlier rows, the transcript, the listener, the write-ahead log."""
     if _waits(paths.spool(path)) or _waits(paths.last_spool(path)):
         from capture.storage import spool
 
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:
         _transcript(db, event)
+    try:
+        if event is not None and listener is not None:
+            listener(db, event, path)
+    finally:
+        _settle(path, event)
+
+
+def _settle(path: str, event: Event | None) -> None:
+    """Start settling when a session ends, or when the write-ahead log has grown."""
     if (event is not None and event.kind == "session_end") or _size(path + "-wal") > WAL_LIMIT:
         from capture.settle import start
 

@@ -24,6 +24,12 @@ def _config_home() -> str:
     return os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
 
 
+def entry() -> str:
+    """The file that a hook runs: the composition root, beside this package."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    return os.path.join(os.path.dirname(here), "nmem", "entry.py")
+
+
 def database() -> str:
     """The database file."""
     return os.environ.get("NMEM_DB") or os.path.join(_data_home(), "nmem", "nmem.db")

@@ -34,8 +34,7 @@ def start(db_path: str) -> bool:
             return False
     except OSError:
         pass
-    entry = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
-    words = [sys.executable, "-I", "-S", entry, "settle", "--db", db_path]
+    words = [sys.executable, "-I", "-S", paths.entry(), "settle", "--db", db_path]
     try:
         return _spawn(words)
     except (OSError, AttributeError):

@@ -15,6 +15,7 @@ from capture import event as words
 from capture import paths
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
+from nmem.episodes.removal import forget_session
 from nmem.probe_events import adapter, environment, payload
 
 _LIMIT = 20
@@ -140,6 +141,7 @@ def _clean(path: str, session: str, folder: str) -> None:
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
+        forget_session(db, session)
         for table in _TABLES:
             db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session,))  # noqa: S608
         db.execute("DELETE FROM sessions WHERE id = ?", (session,))

@@ -73,7 +73,7 @@ def _names_us(path: Path) -> bool:
         text = path.read_text("utf-8", "replace")
     except OSError:
         return False
-    return "capture/entry.py" in text or "nmem-hook" in text
+    return any(mark in text for mark in ("nmem/entry.py", "capture/entry.py", "nmem-hook"))
 
 
 def problem(target: Target) -> str:

@@ -9,15 +9,18 @@ import os
 import py_compile
 import sys
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from capture import paths
+
+_PACKAGES = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(paths.entry()))
 
 
 def _sources() -> list[str]:
     return [
         os.path.join(folder, name)
-        for folder, _, names in os.walk(_HERE)
+        for package in _PACKAGES
+        for folder, _, names in os.walk(package)
         for name in sorted(names)
-        if name.endswith(".py") and name != "entry.py"  # a script is never read from its bytecode
+        if name.endswith(".py") and os.path.join(folder, name) != paths.entry()  # a script is compiled on each run
     ]
 
 

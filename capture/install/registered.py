@@ -1,6 +1,6 @@
 """The command that stands in a client's settings: how it is built, and how it is known again.
 
-    <interpreter> -I -S <folder of capture>/entry.py CLIENT EVENT [--db PATH]
+    <interpreter> -I -S <folder of nmem>/entry.py CLIENT EVENT [--db PATH]
 
 It carries no version: a client that trusts commands by their hash keeps trusting it after an upgrade.
 """
@@ -11,7 +11,11 @@ import os
 import shlex
 import sys
 
+from capture import paths
 from capture.clients import CLIENTS
+
+_ENTRIES = ("nmem/entry.py", "capture/entry.py")
+"""How the entry file of a command of ours ends; the second is that of an older nmem."""
 
 
 class Command:
@@ -31,7 +35,11 @@ class Command:
 
 def entry() -> str:
     """The file that a hook runs."""
-    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entry.py")
+    return paths.entry()
+
+
+def _is_entry(word: str) -> bool:
+    return word.replace("\\", "/").endswith(tuple("/" + each for each in _ENTRIES)) or word in _ENTRIES
 
 
 def _is_shim(path: str) -> bool:
@@ -89,7 +97,7 @@ def _split(command: str) -> list[str]:
         except ValueError:
             continue
         found = [word.strip("\"'") for word in found]
-        if any(word.replace("\\", "/").endswith("capture/entry.py") for word in found):
+        if any(_is_entry(word) for word in found):
             return found
     return []
 
@@ -100,6 +108,6 @@ def recognise(command: object) -> Command | None:
         return None
     found = _split(command)
     for at, word in enumerate(found[:-1]):
-        if word.replace("\\", "/").endswith("capture/entry.py") and at and found[at + 1] in CLIENTS:
+        if _is_entry(word) and at and found[at + 1] in CLIENTS:
             return Command(command, found, at)
     return None

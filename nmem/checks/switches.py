@@ -69,7 +69,7 @@ def gemini(folder: str) -> list[Finding]:
             out.append(Finding("switch", WRONG, said, f"take hooksConfig.enabled out of {target.path}", "gemini"))
         disabled = config.get("disabled")
         names = [name for name in disabled if isinstance(name, str)] if isinstance(disabled, list) else []
-        if any(name == "nmem" or "capture/entry.py" in name for name in names):
+        if any(name == "nmem" or "nmem/entry.py" in name or "capture/entry.py" in name for name in names):
             said = f"{target.path} names nmem in hooksConfig.disabled"
             out.append(Finding("switch", WRONG, said, "in gemini: /hooks enable nmem", "gemini"))
     return out

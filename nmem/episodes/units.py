@@ -6,101 +6,74 @@ run inside the caller's transaction and keep both tables consistent. Plain slott
 
 from __future__ import annotations
 
+from nmem.episodes.unit import (
+    ACK,
+    CLOSED,
+    COLUMNS,
+    CONT,
+    FIRST,
+    INTENT,
+    LLM,
+    NEW,
+    ONLINE,
+    OPEN,
+    PERSON,
+    REVISED,
+    SUB,
+    Unit,
+    UnitPrompt,
+    Verdict,
+)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-NEW, SUB, CONT, ACK = "new", "sub", "cont", "ack"
-FIRST, ONLINE, REVISED, LLM, PERSON = "first", "online", "revised", "llm", "person"
-OPEN, CLOSED = "open", "closed"
-INTENT = 2_000
-"""Characters of the opening prompt that are kept as the intent."""
+__all__ = (
+    "ACK",
+    "CLOSED",
+    "COLUMNS",
+    "CONT",
+    "FIRST",
+    "INTENT",
+    "LLM",
+    "NEW",
+    "ONLINE",
+    "OPEN",
+    "PERSON",
+    "REVISED",
+    "SUB",
+    "Unit",
+    "UnitPrompt",
+    "Verdict",
+    "annotated",
+    "append",
+    "assign",
+    "close",
+    "decided_by_person",
+    "get",
+    "goal",
+    "judge",
+    "latest",
+    "merge",
+    "move",
+    "name",
+    "of_prompt",
+    "of_session",
+    "pin",
+    "previous",
+    "prompts_of",
+    "prompts_of_session",
+    "prompts_session",
+    "refresh",
+    "resume",
+    "split",
+    "start",
+    "take_out",
+    "tidy",
+)
 
-COLUMNS = (
-    "id", "session_id", "thread_id", "first_prompt_id", "last_prompt_id", "started_at", "ended_at", "last_at",
-    "active_ms", "state", "intent", "title", "resumes", "cut_reason", "cut_confidence", "cut_by", "turn_count",
-    "obs_count", "hot_files", "phase_signature", "fingerprint", "outcomes", "commits", "friction", "obs_trace",
-    "annotated_seq", "annotated_prompt", "traced_seq", "checkpoint", "client_summary", "summary", "learned",
-    "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at", "pinned",
-)  # fmt: skip
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our names
-
-
-class Unit:
-    """One episode, as its row says; the columns are described in nmem.schema. JSON columns are still text."""
-
-    __slots__ = COLUMNS
-    id: int
-    session_id: str
-    thread_id: int | None
-    first_prompt_id: int
-    last_prompt_id: int
-    started_at: int
-    ended_at: int | None
-    last_at: int
-    active_ms: int
-    state: str
-    intent: str
-    title: str | None
-    resumes: int | None
-    cut_reason: str
-    cut_confidence: float
-    cut_by: str
-    turn_count: int
-    obs_count: int
-    hot_files: str
-    phase_signature: str
-    fingerprint: str
-    outcomes: str
-    commits: str
-    friction: float | None
-    obs_trace: str
-    annotated_seq: int
-    annotated_prompt: int
-    traced_seq: int
-    checkpoint: str | None
-    client_summary: str | None
-    summary: str | None
-    learned: str | None
-    completed: str | None
-    next_steps: str | None
-    notes: str | None
-    files_read: str | None
-    files_edited: str | None
-    narrator: str | None
-    narrated_at: int | None
-    pinned: int
-
-    def __init__(self, row: tuple[object, ...]) -> None:
-        for name, value in zip(COLUMNS, row, strict=True):
-            setattr(self, name, value)
-
-
-class Verdict:
-    """What was decided about one prompt: its label, how sure, why, by whom, and whether to ask the person."""
-
-    __slots__ = ("by", "label", "offered", "reason", "score")
-
-    def __init__(
-        self, label: str, by: str, score: float | None = None, reason: str = "", offered: bool = False
-    ) -> None:
-        self.label = label
-        self.by = by
-        self.score = score
-        """Probability of `new`; None when nothing was computed."""
-        self.reason = reason
-        self.offered = offered
-
-
-class UnitPrompt:
-    """A user prompt in its episode."""
-
-    __slots__ = ("at", "id", "unit_id", "verdict")
-
-    def __init__(self, row: tuple[int, int, int, str, float | None, str, str, int]) -> None:
-        self.id, self.at, self.unit_id = row[:3]
-        label, score, reason, by, offered = row[3:]
-        self.verdict = Verdict(label, by, score, reason, bool(offered))
 
 
 # reading
@@ -182,6 +155,12 @@ def decided_by_person(db: Connection, unit_id: int) -> bool:
 
 # writing
 
+_OPENING = (
+    f"(SELECT trim(substr(p.content, 1, {INTENT})) FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"  # noqa: S608
+    " WHERE u.unit_id = ? ORDER BY p.kind = 'command', p.at, p.id LIMIT 1)"
+)
+"""What an episode is about: its first prompt that is more than a command."""
+
 
 def start(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None = None) -> int:
     """Open an episode with a prompt, which must be in none yet; the session's others are closed. Its id."""
@@ -196,21 +175,59 @@ def start(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None 
          1.0 if verdict.score is None else verdict.score, verdict.by),
     ).lastrowid  # fmt: skip
     unit_id = int(made or 0)
-    _assign(db, prompt_id, unit_id, verdict)
+    assign(db, prompt_id, unit_id, verdict)
     _close_others(db, session_id)
     return unit_id
 
 
+def assign(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
+    """Only the row that says where a prompt is; `tidy` must follow."""
+    db.execute(
+        "INSERT INTO unit_prompts (prompt_id, unit_id, label, score, reason, decided_by, offered)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (prompt_id, unit_id, verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered),
+    )
+
+
+def take_out(db: Connection, prompt_id: int) -> None:
+    """Take a prompt out of its episode; it must be put into one again, and `tidy` must follow."""
+    db.execute("DELETE FROM unit_prompts WHERE prompt_id = ?", (prompt_id,))
+
+
+def tidy(db: Connection, session_id: str, touched: set[int], where: dict[int, int]) -> None:
+    """After prompts were put elsewhere: empty episodes are gone, the others fit their prompts, one at most is open.
+
+    `where`: prompt -> its episode now; what referred to an episode that is gone refers to where its opening prompt is.
+    """
+    for unit_id in touched:
+        if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone():
+            refresh(db, unit_id)
+    for unit_id in touched:
+        if not db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone():
+            opening = db.execute("SELECT first_prompt_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()
+            if opening:
+                _forget(db, unit_id, where.get(opening[0], unit_id))
+    if touched:
+        _close_others(db, session_id)
+
+
 def append(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
-    """Put a prompt that is in no episode yet into one."""
-    _assign(db, prompt_id, unit_id, verdict)
+    """Put a prompt that is in no episode yet into one, which is open again when the prompt is its newest."""
+    assign(db, prompt_id, unit_id, verdict)
     at = db.execute("SELECT at FROM prompts WHERE id = ?", (prompt_id,)).fetchone()[0]
     ahead = db.execute(
-        "UPDATE work_units SET turn_count = turn_count + 1, last_prompt_id = ?, last_at = max(last_at, ?)"
-        " WHERE id = ? AND (SELECT (at, id) < (?, ?) FROM prompts WHERE id = last_prompt_id)",
+        "UPDATE work_units SET turn_count = turn_count + 1, last_prompt_id = ?, last_at = max(last_at, ?),"
+        " state = 'open', ended_at = NULL WHERE id = ?"
+        " AND (SELECT (at, id) < (?, ?) FROM prompts WHERE id = last_prompt_id)",
         (prompt_id, at, unit_id, at, prompt_id),
     ).rowcount
-    if not ahead:
+    if ahead:
+        # an episode that was opened by a bare command is about what was said next
+        db.execute(
+            f"UPDATE work_units SET intent = {_OPENING} WHERE id = ? AND intent LIKE '/%'",  # noqa: S608 - our words
+            (unit_id, unit_id),
+        )
+    else:
         refresh(db, unit_id)
 
 
@@ -238,13 +255,15 @@ def split(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None 
         judge(db, prompt_id, verdict)
         return int(old)
     moving = prompts[at:]
+    over = db.execute("SELECT state = 'closed' FROM work_units WHERE id = ?", (old,)).fetchone()[0]
     db.executemany("DELETE FROM unit_prompts WHERE prompt_id = ?", [(prompt.id,) for prompt in moving])
     made = start(db, prompt_id, verdict, resumes)
     for prompt in moving[1:]:
-        _assign(db, prompt.id, made, prompt.verdict)
+        assign(db, prompt.id, made, prompt.verdict)
     refresh(db, old)
     refresh(db, made)
-    _close_others(db, prompts_session(db, made))
+    if over:
+        close(db, made)
     return made
 
 
@@ -253,35 +272,47 @@ def merge(db: Connection, unit_id: int, into: int, label: str = CONT, by: str = 
 
     Its opening prompt gets `label`. What referred to the episode refers to the other one.
     """
-    opening = db.execute("SELECT first_prompt_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0]
+    opening, state = db.execute("SELECT first_prompt_id, state FROM work_units WHERE id = ?", (unit_id,)).fetchone()
     db.execute("UPDATE unit_prompts SET unit_id = ? WHERE unit_id = ?", (into, unit_id))
     db.execute("UPDATE unit_prompts SET label = ?, decided_by = ?, reason = ? WHERE prompt_id = ?",
                (label, by, reason, opening))  # fmt: skip
     _forget(db, unit_id, into)
     refresh(db, into)
-    _close_others(db, prompts_session(db, into))
+    if state == OPEN:
+        db.execute("UPDATE work_units SET state = 'open', ended_at = NULL WHERE id = ?", (into,))
 
 
 def move(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
-    """Put one prompt into another episode of its session; an episode left without prompts is gone."""
+    """Put one prompt into another episode of its session; an episode left without prompts is gone.
+
+    When a person moves it, the prompt after it stays where it is by the person's will: detection lets prompts follow
+    the one before them.
+    """
     old = of_prompt(db, prompt_id)
     db.execute("UPDATE unit_prompts SET unit_id = ? WHERE prompt_id = ?", (unit_id, prompt_id))
     db.execute(
         "UPDATE unit_prompts SET label = ?, score = ?, reason = ?, decided_by = ?, offered = ? WHERE prompt_id = ?",
         (verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered, prompt_id),
     )
+    if verdict.by == PERSON:
+        _stay(db, prompt_id)
     refresh(db, unit_id)
     if old is not None and old != unit_id:
         if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (old,)).fetchone():
             refresh(db, old)
         else:
             _forget(db, old, unit_id)
-    _close_others(db, prompts_session(db, unit_id))
 
 
-def resume(db: Connection, unit_id: int, resumes: int | None) -> None:
-    """Say that an episode goes on with an earlier goal, or with none."""
+def resume(db: Connection, unit_id: int, resumes: int | None, by: str = PERSON) -> None:
+    """Say that an episode goes on with an earlier goal, or with none; a person's word stands against detection."""
     db.execute("UPDATE work_units SET resumes = ? WHERE id = ?", (resumes, unit_id))
+    if by == PERSON:
+        db.execute(
+            "UPDATE unit_prompts SET decided_by = 'person' WHERE prompt_id ="
+            " (SELECT first_prompt_id FROM work_units WHERE id = ?)",
+            (unit_id,),
+        )
 
 
 def name(db: Connection, unit_id: int, title: str | None) -> None:
@@ -302,11 +333,6 @@ def close(db: Connection, unit_id: int) -> None:
     )
 
 
-def reopen(db: Connection, session_id: str) -> None:
-    """A session that goes on: its newest episode is open, the others are not."""
-    _close_others(db, session_id)
-
-
 def annotated(db: Connection, unit_id: int, values: dict[str, object]) -> None:
     """Write columns that annotation or narration found; `values` names columns of work_units."""
     unknown = set(values) - set(COLUMNS)
@@ -322,25 +348,16 @@ def refresh(db: Connection, unit_id: int) -> None:
     if not prompts:
         return
     first, last = prompts[0], prompts[-1]
-    content = db.execute("SELECT content FROM prompts WHERE id = ?", (first.id,)).fetchone()[0]
     db.execute(
-        "UPDATE work_units SET first_prompt_id = ?, last_prompt_id = ?, started_at = ?, last_at = ?, turn_count = ?,"
-        " intent = ?, annotated_seq = 0, annotated_prompt = 0, traced_seq = 0 WHERE id = ?",
-        (first.id, last.id, first.at, last.at, len(prompts), content[:INTENT].strip(), unit_id),
+        "UPDATE work_units SET first_prompt_id = ?, last_prompt_id = ?, started_at = ?, last_at = ?, turn_count = ?,"  # noqa: S608
+        f" intent = {_OPENING}, annotated_seq = 0, annotated_prompt = 0, traced_seq = 0 WHERE id = ?",
+        (first.id, last.id, first.at, last.at, len(prompts), unit_id, unit_id),
     )
 
 
 def prompts_session(db: Connection, unit_id: int) -> str:
     """The session of an episode."""
     return str(db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0])
-
-
-def _assign(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
-    db.execute(
-        "INSERT INTO unit_prompts (prompt_id, unit_id, label, score, reason, decided_by, offered)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (prompt_id, unit_id, verdict.label, verdict.score, verdict.reason, verdict.by, verdict.offered),
-    )
 
 
 def _forget(db: Connection, unit_id: int, instead: int) -> None:
@@ -352,20 +369,21 @@ def _forget(db: Connection, unit_id: int, instead: int) -> None:
     db.execute("DELETE FROM work_units WHERE id = ?", (unit_id,))
 
 
-def _close_others(db: Connection, session_id: str) -> None:
-    """Of a session that is not over, only the newest episode is open."""
-    row = db.execute(
-        "SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,)
-    ).fetchone()
-    if row is None:
-        return
+def _stay(db: Connection, prompt_id: int) -> None:
+    """The prompt after this one is where it is by a person's will."""
     db.execute(
-        "UPDATE work_units SET state = 'closed', ended_at = max(last_at, started_at)"
-        " WHERE session_id = ? AND id != ? AND state = 'open'",
-        (session_id, row[0]),
+        "UPDATE unit_prompts SET decided_by = 'person' WHERE prompt_id = (SELECT n.id FROM prompts n JOIN prompts p"
+        " ON n.session_id = p.session_id AND n.source = 'user' AND (n.at, n.id) > (p.at, p.id) WHERE p.id = ?"
+        " AND n.agent_id IS NULL ORDER BY n.at, n.id LIMIT 1)",
+        (prompt_id,),
     )
+
+
+def _close_others(db: Connection, session_id: str) -> None:
+    """Only the newest episode of a session is open."""
     db.execute(
-        "UPDATE work_units SET state = 'open', ended_at = NULL WHERE id = ? AND state = 'closed' AND EXISTS"
-        " (SELECT 1 FROM sessions WHERE id = ? AND state != 'ended')",
-        (row[0], session_id),
+        "UPDATE work_units SET state = 'closed', ended_at = max(last_at, started_at) WHERE session_id = ?"
+        " AND state = 'open' AND id != (SELECT id FROM work_units WHERE session_id = ?"
+        " ORDER BY started_at DESC, id DESC LIMIT 1)",
+        (session_id, session_id),
     )

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import capture
+from capture import paths
 
-ENTRY = str(Path(capture.__file__).parent / "entry.py")
+ENTRY = paths.entry()
 Hook = Callable[..., subprocess.CompletedProcess[bytes]]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import capture
+from capture import paths
 
 _NAMES = """re json dataclasses typing enum pathlib datetime logging hashlib sqlite3 collections functools threading
 subprocess tempfile argparse tomllib uuid contextlib shlex asyncio traceback inspect importlib ast random urllib
@@ -29,9 +30,9 @@ exec(compile(open({entry!r}).read(), {entry!r}, "exec"), {{"__name__": "__main__
 
 
 def loaded(payload: dict[str, object], event: str, db: str, listed: bool = False) -> dict[str, str]:
-    package = Path(capture.__file__).parent
-    entry = str(package / "entry.py")
-    code = PROBE.format(argv=[entry, "claude", event, "--db", db], entry=entry, here=str(package.parent), listed=listed)
+    entry = paths.entry()
+    here = str(Path(entry).parents[1])
+    code = PROBE.format(argv=[entry, "claude", event, "--db", db], entry=entry, here=here, listed=listed)
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], input=json.dumps(payload).encode(),
                           capture_output=True, timeout=30)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
@@ -47,8 +48,9 @@ def test_a_tool_call_loads_nothing_foreign_and_nothing_costly(
     assert not COSTLY & set(modules)
     package = str(Path(capture.__file__).parent)
     library = {str(Path(folder)) for folder in sys.path if "site-packages" not in folder}
+    assert not [name for name in modules if name.startswith("nmem.")]
     for name, file in modules.items():
-        assert name == "__main__" or name.split(".")[0] in sys.stdlib_module_names | {"capture"}, name
+        assert name == "__main__" or name.split(".")[0] in sys.stdlib_module_names | {"capture", "nmem"}, name
         assert "site-packages" not in file or file.startswith(package), name
         assert not file or file.startswith((package, *library, sys.base_prefix)), (name, file)
 
@@ -75,7 +77,7 @@ def test_the_schema_is_not_read_once_the_database_is_there(
 
 def test_it_also_runs_as_a_console_script(db_path: str, bash: Callable[..., dict[str, object]],
                                           rows: Callable[[str], list[str]]) -> None:  # fmt: skip
-    code = "import sys; sys.argv = ['nmem-hook', 'claude', 'PostToolUse']; from capture.entry import main; main()"
+    code = "import sys; sys.argv = ['nmem-hook', 'claude', 'PostToolUse']; from nmem.entry import main; main()"
     done = subprocess.run([sys.executable, "-c", code], input=json.dumps(bash()).encode(), capture_output=True,
                           timeout=30, cwd=Path(capture.__file__).parents[1])  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

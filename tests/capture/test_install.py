@@ -127,7 +127,7 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
         "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop", "StopFailure",
         "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
-    entry = str(Path(registered.__file__).parents[1] / "entry.py")
+    entry = str(Path(registered.__file__).parents[2] / "nmem" / "entry.py")
     assert hooks["PostToolUse"] == [
         {
             "matcher": "*",

@@ -14,9 +14,10 @@ from capture.install import registered
 AWKWARD = ["plain", "with space", "it's", 'say "hi"', "a$HOME`id`;&|*", "tab\there", "new\nline", "é ü"]
 
 
+@pytest.mark.parametrize("package", ["nmem", "capture"])
 @pytest.mark.parametrize("name", AWKWARD)
-def test_a_command_of_any_path_runs_through_sh_and_is_known_again(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / name / "capture"
+def test_a_command_of_any_path_runs_through_sh_and_is_known_again(name: str, package: str, tmp_path: Path) -> None:
+    folder = tmp_path / name / package
     folder.mkdir(parents=True)
     entry = folder / "entry.py"
     entry.write_text("import sys; print(sys.argv[1:], sys.flags.isolated, sys.flags.no_site)")
@@ -35,19 +36,19 @@ def test_a_command_of_any_path_runs_through_sh_and_is_known_again(name: str, tmp
 
 def test_windows_commands_keep_spaces_and_survive_gits_sh() -> None:
     line = registered.line(
-        [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\capture\entry.py", "claude", "Stop"],
+        [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\nmem\entry.py", "claude", "Stop"],
         windows=True,
     )
-    assert line == '"C:/Program Files/Py/python.exe" -I -S "C:/Users/Jo Do/capture/entry.py" claude Stop'
-    assert shlex.split(line)[3] == "C:/Users/Jo Do/capture/entry.py"
+    assert line == '"C:/Program Files/Py/python.exe" -I -S "C:/Users/Jo Do/nmem/entry.py" claude Stop'
+    assert shlex.split(line)[3] == "C:/Users/Jo Do/nmem/entry.py"
     found = registered.recognise(r'"C:\Program Files\Py\python.exe" -I -S "C:\Users\Jo Do\capture\entry.py" codex Stop')
     assert found is not None and found.client == "codex"
 
 
 @pytest.mark.parametrize(
     "line",
-    ["", "python /x/capture/entry.py", "python /x/capture/entry.py other Stop", "/x/recapture/entry.py.bak claude Stop",
-     "echo 'capture/entry.py", "cat capture/entry.py > claude"],
+    ["", "python /x/nmem/entry.py", "python /x/nmem/entry.py other Stop", "python /x/capture/entry.py other Stop", "/x/recapture/entry.py.bak claude Stop",
+     "/x/premem/entry.py claude Stop", "echo 'capture/entry.py", "cat capture/entry.py > claude"],
 )  # fmt: skip
 def test_other_commands_are_not_taken_for_ours(line: str) -> None:
     assert registered.recognise(line) is None

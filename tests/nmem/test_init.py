@@ -177,7 +177,7 @@ def test_bytecode_is_made_where_python_was_told_not_to(tmp_path: Path, monkeypat
     source = tmp_path / "capture" / "one.py"
     source.parent.mkdir()
     source.write_text("x = 1\n")
-    monkeypatch.setattr(bytecode, "_HERE", str(source.parent))
+    monkeypatch.setattr(bytecode, "_PACKAGES", (str(source.parent),))
     assert bytecode.missing() == [str(source)]
     assert bytecode.make() == []
     assert bytecode.missing() == []

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-import capture
+from capture import paths
 
-ENTRY = str(Path(capture.__file__).parent / "entry.py")
+ENTRY = paths.entry()
 KEPT = frozenset(("hook_event_name", "type", "tool_name", "toolName", "permission_mode"))
 """Fields that choose what is done with the rest; they are planted in a round of their own."""
 

@@ -1,0 +1,40 @@
+"""The registered file: `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
+
+A script is compiled anew on each run, so it only makes the packages importable, says which part of nmem listens to
+what capture has stored, and hands over.
+"""
+
+import sys
+from time import perf_counter_ns
+
+STARTED = perf_counter_ns()
+
+_UNHEARD = ("tool_result", "tool_error", "status", "thinking")
+"""After these a tool or a screen waits: nothing of nmem is loaded."""
+
+
+def listen(db, event, path):  # type: ignore[no-untyped-def]
+    """What nmem makes of an event that capture has stored."""
+    if event.kind not in _UNHEARD:
+        from nmem.live import after
+
+        after(db, event, path)
+
+
+def main() -> None:
+    """Run one hook, or one settling, and leave with exit code 0 whatever happens."""
+    if "capture" not in sys.modules:
+        # under -I -S neither this folder nor site-packages is on sys.path, and neither shall be
+        here = __file__.replace("\\", "/").rpartition("/")[0] or "."
+        above = here.rpartition("/")[0] if "/" in here else here + "/.."
+        for name in ("capture", "nmem"):
+            package = type(sys)(name)
+            package.__path__ = [above + "/" + name]
+            sys.modules[name] = package
+    from capture.hook import main as run
+
+    run(sys.argv[1:], STARTED, listen)
+
+
+if __name__ == "__main__":
+    main()

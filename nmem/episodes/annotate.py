@@ -1,0 +1,130 @@
+"""What was done in an episode: counted on at the end of each turn, counted from the start when its prompts changed."""
+
+from __future__ import annotations
+
+from capture.storage.store import transaction
+from nmem.episodes import units
+from nmem.episodes.tally import LABELS, Seen, Tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.episodes.units import Unit
+
+_SEEN = (
+    "SELECT o.seq, o.id, o.at, o.obs_type, o.file_path, o.outcome, o.duration_ms,"
+    " CASE WHEN instr(coalesce(o.metadata, ''), '\"commit\":') + instr(coalesce(o.metadata, ''), '\"push\":')"
+    " + instr(coalesce(o.metadata, ''), '\"interrupted\":') THEN o.metadata END,"
+    " CASE WHEN o.obs_type LIKE 'git%' THEN o.content ELSE '' END,"
+    " o.phase, o.scope, o.locus, o.novelty, o.friction FROM observations o"
+    " WHERE o.session_id = ? AND o.seq > ? AND o.prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
+    " ORDER BY o.seq"
+)
+_SAID = (
+    "SELECT p.id, p.at FROM prompts p WHERE p.session_id = ? AND p.id > ? AND p.at >= ? AND p.at < ?"
+    " AND (p.source = 'agent' OR (p.source = 'user' AND EXISTS"
+    " (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id AND u.unit_id = ?)))"
+)
+_FAR = 1 << 62
+
+
+def update_newest(db: Connection, session_id: str) -> None:
+    """Bring the annotation of a session's newest episodes up to date, in one transaction.
+
+    That is the newest one, and the one before it when its prompts have just changed.
+    """
+    with transaction(db):
+        unit = units.latest(db, session_id)
+        if unit is None:
+            return
+        before = units.previous(db, unit)
+        update(db, unit)
+        if before is not None and not before.annotated_seq:
+            update(db, before)
+
+
+def update(db: Connection, unit: Unit, trace: bool = False) -> None:
+    """Count what is new since the last time; all of it when `annotated_seq` was set back. Inside a transaction.
+
+    `trace`: also write the trace of every observation, which is for episodes that are over.
+    """
+    tally = Tally.of(unit)
+    rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
+    for seen in rows:
+        tally.add(seen)
+    said = db.execute(
+        _SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, _end(db, unit), unit.id)
+    ).fetchall()
+    tally.live(sorted([(seen.at, seen.duration_ms or 0) for seen in rows] + [(at, 0) for _, at in said]))
+    values = tally.columns()
+    values["annotated_prompt"] = max([unit.annotated_prompt, *(number for number, _ in said)])
+    values["last_at"] = max(unit.last_at, tally.active_at)
+    if unit.state == units.CLOSED:
+        values["ended_at"] = values["last_at"]
+    if trace:
+        values["obs_trace"], values["traced_seq"] = _trace(db, unit), tally.seq
+    units.annotated(db, unit.id, values)
+
+
+def recount(db: Connection, unit: Unit, trace: bool = False) -> None:
+    """Count everything again. Inside a transaction."""
+    unit.annotated_seq = unit.annotated_prompt = 0
+    unit.last_at = db.execute("SELECT at FROM prompts WHERE id = ?", (unit.last_prompt_id,)).fetchone()[0]
+    update(db, unit, trace)
+
+
+def _end(db: Connection, unit: Unit) -> int:
+    """When the next episode of the session begins: what is said from then on belongs to that one."""
+    row = db.execute(
+        "SELECT min(started_at) FROM work_units WHERE session_id = ? AND (started_at, id) > (?, ?)",
+        (unit.session_id, unit.started_at, unit.id),
+    ).fetchone()
+    return _FAR if row[0] is None else int(row[0])
+
+
+def _trace(db: Connection, unit: Unit) -> str:
+    """Every observation of an episode in a few words, so that it can still be told when the rows are swept."""
+    from capture.jsonio import dumps
+
+    names = [name for name, _, _ in LABELS]
+    out = []
+    for row in db.execute(
+        "SELECT id, at, obs_type, file_path, outcome, phase, scope, locus, novelty, friction FROM observations"
+        " WHERE session_id = ? AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?) ORDER BY seq",
+        (unit.session_id, unit.id),
+    ):
+        one = {"id": row[0], "t": row[1], "type": row[2], "path": row[3], "outcome": row[4]}
+        scores = {name: score for name, score in zip(names, row[5:], strict=True) if score is not None}
+        out.append({**one, "scores": scores} if scores else one)
+    return dumps(out)
+
+
+def sign_session(db: Connection, session_id: str) -> None:
+    """The signature and fingerprint of a session: the sums over its episodes. Inside a transaction."""
+    from capture.jsonio import dumps
+
+    phase: dict[str, int] = {}
+    prints: dict[str, int] = {}
+    active, last = 0, 0
+    found = units.of_session(db, session_id)
+    for unit in found:
+        _sum(phase, unit.phase_signature)
+        _sum(prints, unit.fingerprint)
+        active += unit.active_ms
+        last = max(last, unit.last_at)
+    if found:
+        db.execute(
+            "INSERT INTO session_signatures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET signature"
+            " = excluded.signature, fingerprint = excluded.fingerprint, units = excluded.units, active_ms ="
+            " excluded.active_ms, at = excluded.at",
+            (session_id, dumps(phase), dumps(prints), len(found), active, last),
+        )
+
+
+def _sum(counts: dict[str, int], more: str) -> None:
+    from capture.jsonio import loads
+
+    found = loads(more)
+    for name, number in (found if isinstance(found, dict) else {}).items():
+        counts[name] = counts.get(name, 0) + int(number)

@@ -1,0 +1,217 @@
+"""Where a person's intent changes: decided when the prompt arrives, revised when its turn has ended.
+
+`Detector` scores with the fitted weights; `Session` keeps the fading past and the goals of one session; `jaccard` is
+the rule of keyword bags, kept as a baseline and as a choice. Nothing here knows the database.
+"""
+
+from __future__ import annotations
+
+import os
+from math import exp
+
+from nmem.episodes import features as ft
+from nmem.episodes import lexicon as lx
+from nmem.episodes import text as tx
+from nmem.episodes.resumption import Goals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    Prompt = Mapping[str, Any]
+    """{text, gap_minutes, agent}; see features for `agent`."""
+
+WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights.json")
+FITTED = "boundaries.json"
+"""The person's own weights, beside the database; made by training, absent otherwise."""
+BARE_REPLY = 0.3
+"""Share of acknowledging words above which a short prompt is a bare reply."""
+REASONS = {
+    "first": "first prompt", "clear": "the conversation was cleared", "len_log": "a longer request",
+    "uncovered": "new words", "gap_log": "a pause before it", "near_commit": "after a commit",
+    "switch": "says it turns to something else", "wish": "says what is wanted", "t_files_new": "other files",
+    "t_dirs_new": "other folders", "t_edits_log": "much was edited", "ack": "no bare reply",
+    "jaccard": "other keywords",
+    "cover_last": "not the words of the prompt before", "lifecycle": "no usual step of the work",
+    "prev_asks": "not an answer", "anaphor": "does not lean on what was said", "t_commit": "not only a commit",
+    "t_said_known": "the answer speaks of something else", "house": "not only housekeeping",
+    "prev_stop": "nothing was interrupted", "prev_quiet": "work was done before it",
+}  # fmt: skip
+"""What a feature means when it speaks for a boundary."""
+
+
+class Decision:
+    """One prompt's verdict. `offer`: not cut, but close enough to ask the person about."""
+
+    __slots__ = ("cut", "label", "offer", "probability", "resumes", "why")
+
+    def __init__(
+        self, cut: bool, offer: bool, probability: float, label: str, why: tuple[str, ...] = (),
+        resumes: int | None = None,
+    ) -> None:  # fmt: skip
+        self.cut = cut
+        self.offer = offer
+        self.probability = probability
+        self.label = label
+        self.why = why
+        """Names of features, the strongest first."""
+        self.resumes = resumes
+        """Index of the prompt that opened the goal this one returns to."""
+
+    def reason(self) -> str:
+        """Why, in words."""
+        return ", ".join(REASONS.get(name, name) for name in self.why)
+
+
+class Model:
+    """A linear model over named features, on the log-odds scale."""
+
+    __slots__ = ("bias", "offer", "threshold", "weights")
+
+    def __init__(self, bias: float, threshold: float, offer: float, weights: Mapping[str, Sequence[float]]) -> None:
+        self.bias = bias
+        self.threshold = threshold
+        self.offer = offer
+        self.weights = weights
+        """Feature -> its weight and its mean over the prompts it was fitted on."""
+
+    def score(self, found: ft.Features) -> float:
+        """Log-odds of a boundary."""
+        return self.bias + sum(weight * found.get(name, 0.0) for name, (weight, _) in self.weights.items())
+
+    def why(self, found: ft.Features, most: int = 3) -> tuple[str, ...]:
+        """What spoke for it most, against the average prompt."""
+        parts = [
+            (weight * (found.get(name, 0.0) - mean), name)
+            for name, (weight, mean) in self.weights.items()
+            if abs(weight * (found.get(name, 0.0) - mean)) >= 0.05
+        ]
+        parts.sort(reverse=True)
+        return tuple(name for value, name in parts[:most] if value > 0)
+
+
+class Detector:
+    """The fitted models; one instance serves any number of sessions."""
+
+    __slots__ = ("common", "models")
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self.common = frozenset(spec["common"].split())
+        self.models = {
+            kind: Model(spec[kind]["bias"], spec[kind]["threshold"], spec[kind]["offer"], spec[kind]["weights"])
+            for kind in ("online", "revised")
+        }
+
+    def decide(self, kind: str, found: ft.Features) -> Decision:
+        """Verdict of one model (`online` or `revised`) on one prompt's features."""
+        model = self.models[kind]
+        score = model.score(found)
+        cut = score >= model.threshold
+        offer = not cut and score >= model.offer
+        why = model.why(found) if cut or offer else ()
+        return Decision(cut, offer, round(1.0 / (1.0 + exp(-score)), 3), four_way(cut, offer, found), why)
+
+
+def load(db_path: str = "") -> Detector:
+    """The detector with the person's own weights where training has made some, else with those of the package."""
+    from capture.jsonio import loads
+
+    paths = [os.path.join(os.path.dirname(os.path.abspath(db_path)), FITTED)] if db_path else []
+    for path in (*paths, WEIGHTS):
+        try:
+            with open(path, "rb") as file:
+                spec = loads(file.read().decode())
+            return Detector(spec)  # type: ignore[arg-type]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            if path == WEIGHTS:
+                raise
+    raise FileNotFoundError(WEIGHTS)
+
+
+def four_way(cut: bool, offer: bool, found: ft.Features) -> str:
+    """new | sub | cont | ack, from the verdict and the prompt's form."""
+    if cut:
+        return "new"
+    if found["ack"] >= BARE_REPLY or (found["house"] and not found["switch"]):
+        return "ack"
+    return "sub" if offer else "cont"
+
+
+class Session:
+    """Feed prompts in order: `arrive` when one is submitted, `revise` and `ended` when its turn has ended."""
+
+    __slots__ = ("count", "detector", "goals", "past")
+
+    def __init__(self, detector: Detector) -> None:
+        self.detector = detector
+        self.past = ft.Past(detector.common)
+        self.goals = Goals(detector.common)
+        self.count = 0
+
+    def _features(self, prompt: Prompt) -> ft.Features:
+        text = str(prompt.get("text") or "")
+        return {**ft.form(text), **ft.context(text, prompt.get("gap_minutes"), self.past)}
+
+    def arrive(self, prompt: Prompt) -> Decision:
+        """Online: only the prompt and what came before. Changes nothing."""
+        return self._verdict("online", prompt, self._features(prompt))
+
+    def revise(self, prompt: Prompt) -> Decision:
+        """With what the prompt's own turn did. Changes nothing."""
+        return self._verdict(
+            "revised", prompt, {**self._features(prompt), **ft.turn(prompt.get("agent") or {}, self.past)}
+        )
+
+    def _verdict(self, kind: str, prompt: Prompt, found: ft.Features) -> Decision:
+        if not self.count:
+            return Decision(True, False, 1.0, "new", ("first",))
+        decision = self.detector.decide(kind, found)
+        if prompt.get("cleared"):
+            decision = Decision(True, False, max(decision.probability, 0.9), "new", ("clear",))
+        if decision.cut:
+            agent = prompt.get("agent") if kind == "revised" else None
+            decision.resumes = self.goals.resumed(str(prompt.get("text") or ""), agent or {})
+        return decision
+
+    def ended(self, prompt: Prompt, decision: Decision) -> None:
+        """The turn is over: learn it, in the episode where the standing decision (or a person) put it."""
+        agent, text = prompt.get("agent") or {}, str(prompt.get("text") or "")
+        self.goals.add(self.count, text, agent, decision.cut, decision.resumes)
+        self.past.add(text, agent)
+        self.count += 1
+
+
+def segment(prompts: Sequence[Prompt], detector: Detector, online: bool = False) -> list[Decision]:
+    """Replay a session. Unless online, every verdict is the revised one."""
+    session, out = Session(detector), []
+    for prompt in prompts:
+        decision = session.arrive(prompt) if online else session.revise(prompt)
+        session.ended(prompt, decision)
+        out.append(decision)
+    return out
+
+
+def jaccard(
+    prompts: Sequence[Prompt], threshold: float = 0.15, terse: int = 5, patient: float = 30.0
+) -> list[Decision]:
+    """The rule of keyword bags: terse prompts continue; else Jaccard against a bag that grows, until it is cut.
+
+    `patient`: minutes of waiting after which a change is likelier, so that the threshold rises by half; 0 never.
+    """
+    bag: set[str] = set()
+    out: list[Decision] = []
+    for number, prompt in enumerate(prompts):
+        text = str(prompt.get("text") or "")
+        if number and tx.word_count(text) < terse:
+            out.append(Decision(False, False, 0.0, "ack"))
+            continue
+        words = {word for word in (run.lower() for run in tx.runs(text)) if len(word) > 2 and word not in lx.STOP}
+        limit = threshold * (1.5 if patient and (prompt.get("gap_minutes") or 0) > patient else 1.0)
+        union = len(words | bag)
+        near = len(words & bag) / union if union else 0.0
+        cut = not number or near < limit
+        bag = words if cut else bag | words
+        why = ("jaccard",) if number else ("first",)
+        out.append(Decision(cut, False, round(1.0 - near, 3), "new" if cut else "cont", why if cut else ()))
+    return out

@@ -1,0 +1,159 @@
+"""Detection over a whole session: what hooks decided one by one, decided again at once. Idempotent.
+
+What a person decided stands, and what a language model decided stands unless a method is asked for by name. Prompts
+follow the one before them: after a prompt that a person put somewhere, the next ones are put there too, until the next
+boundary. Episodes keep their ids as long as their opening prompt opens one.
+"""
+
+from __future__ import annotations
+
+from capture.storage.store import transaction
+from nmem.episodes import annotate, history, passages, units
+from nmem.episodes.arrange import Place, arrange
+from nmem.episodes.boundary import Decision, Session, jaccard, load
+from nmem.episodes.units import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from sqlite3 import Connection
+
+    from nmem.episodes.boundary import Detector, Prompt
+    from nmem.episodes.history import Turn
+
+    Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
+    """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
+    None when nothing usable came back, and the default method decides."""
+
+METHODS = ("default", "jaccard", "llm")
+
+
+def decide(
+    prompts: Sequence[Prompt],
+    detector: Detector,
+    method: str = "default",
+    judge: Judge | None = None,
+    online: bool = False,
+) -> tuple[list[Decision], str]:
+    """One decision for each prompt of a session, and who made them (online, revised or llm).
+
+    Evaluation and product both come through here. Raises ValueError for an unknown method.
+    """  # fmt: skip
+    if method == "jaccard":
+        return jaccard(prompts), units.ONLINE
+    if method == "llm":
+        judged = judge(prompts) if judge is not None else None
+        if judged is not None and len(judged) == len(prompts):
+            return judged, units.LLM
+    elif method != "default":
+        raise ValueError(f"no method {method}; there are {', '.join(METHODS)}")
+    session, out = Session(detector), []
+    for prompt in prompts:
+        decision = session.arrive(prompt) if online or prompt.get("open") else session.revise(prompt)
+        session.ended(prompt, decision)
+        out.append(decision)
+    return out, units.ONLINE if online else units.REVISED
+
+
+def session(
+    db: Connection, session_id: str, detector: Detector | None = None, method: str = "",
+    judge: Judge | None = None, *, close: bool | None = None,
+) -> bool:  # fmt: skip
+    """Detect and annotate the episodes of one session; whether any prompt is now in another place than before.
+
+    `method` empty: the default one, and what a language model decided earlier stands. `close`: whether its last episode
+    is over; None asks the session's row. Raises sqlite3.Error.
+    """
+    turns = history.whole(db, session_id)
+    if not turns:
+        return False
+    state = db.execute("SELECT state FROM sessions WHERE id = ?", (session_id,)).fetchone()[0]
+    turns[-1]["open"] = state == "working"
+    decisions, by = decide(turns, detector or load(), method or "default", judge)
+    with transaction(db):
+        changed = arrange(db, session_id, _plan(db, session_id, turns, decisions, by, bool(method)))
+        found = units.of_session(db, session_id)
+        over = state == "ended" if close is None else close
+        if over and found:
+            units.close(db, found[-1].id)
+            found[-1].state = units.CLOSED
+        for unit in found:
+            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
+        annotate.sign_session(db, session_id)
+    return changed
+
+
+def _plan(
+    db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], by: str, again: bool
+) -> list[Place]:
+    """Where each prompt belongs; standing decisions of others first."""
+    held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
+    firm = {units.PERSON} if again else {units.PERSON, units.LLM}
+    protected = {
+        unit.first_prompt_id: unit for unit in units.of_session(db, session_id)
+        if unit.title is not None or unit.pinned
+    }  # fmt: skip
+    out: list[Place] = []
+    for index, (turn, decision) in enumerate(zip(turns, decisions, strict=True)):
+        for number in turn["ids"]:
+            before = held.get(number)
+            said = _verdict(decision, by, index) if number == turn["ids"][0] else _within(index)
+            place = Place(number, said)
+            if said.label == units.NEW:
+                place.opens = True
+                place.resumes = None if decision.resumes is None else turns[decision.resumes]["ids"][0]
+            if before is not None and (before.verdict.by in firm or number in protected):
+                place.keep(before, opens=number in protected or before.verdict.label == units.NEW)
+            out.append(place)
+    return out
+
+
+def _verdict(decision: Decision, by: str, index: int) -> Verdict:
+    return Verdict(
+        decision.label, by if index else units.FIRST, decision.probability, decision.reason(), decision.offer
+    )
+
+
+def _within(index: int) -> Verdict:
+    """A prompt that only belongs to its turn: a late word, a bare command, or the request after one."""
+    by = units.ONLINE if index else units.FIRST
+    return Verdict(units.CONT, by, reason="said during a turn")
+
+
+def sessions(
+    db: Connection, ids: Iterable[str], path: str = "", method: str = "", judge: Judge | None = None,
+    step: Callable[[str], None] = lambda _session_id: None,
+) -> int:  # fmt: skip
+    """Detect many sessions one after the other (after an import, or as a repair); how many of them changed.
+
+    `path`: the database's, beside which the person's own weights may lie. `step` is told of each session done.
+    """
+    from nmem import tables
+
+    tables.ensure(db)
+    detector = load(path)
+    changed = 0
+    for session_id in ids:
+        changed += session(db, session_id, detector, method, judge)
+        step(session_id)
+    return changed
+
+
+def close_overdue(db: Connection, now: int, path: str = "", idle: int = passages.IDLE) -> list[str]:
+    """Close what sessions left open that ended without saying so; the ids of these sessions. `now` and `idle` in ms."""
+    detector = load(path)
+    found = passages.overdue(db, now, idle)
+    for session_id in found:
+        session(db, session_id, detector, close=True)
+    return found
+
+
+def untold(db: Connection) -> list[str]:
+    """Sessions with prompts in no episode, or with closed episodes that are not wholly annotated: for repair."""
+    found = db.execute(
+        "SELECT DISTINCT p.session_id FROM prompts p WHERE p.source = 'user' AND p.agent_id IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)"
+        " UNION SELECT session_id FROM work_units WHERE state = 'closed'"
+        " AND (annotated_prompt = 0 OR (obs_count > 0 AND traced_seq < annotated_seq))"
+    )
+    return [row[0] for row in found]

@@ -1,0 +1,187 @@
+"""What a prompt, the turns before it and (once it ended) its own turn say about a change of intent.
+
+Nothing here depends on earlier decisions: the past is a bag that fades, so one wrong cut never causes the next, and
+what is older than some twenty turns has faded for good.
+
+A turn's `agent` is what was done in it: {tools: {name: calls}, files: [path], said: the closing text, events: [commit,
+interrupt ...]}.
+"""
+
+from __future__ import annotations
+
+from math import log1p
+
+from nmem.episodes import lexicon as lx
+from nmem.episodes import text as tx
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Agent = Mapping[str, Any]
+    Bag = Mapping[str, float]
+    Features = dict[str, float]
+
+REMEMBERED = 20
+"""Turns after which nothing of a turn is left in the past: DECAY ** 18 < FADED."""
+DECAY = 0.8
+FADED = 0.02
+SAID_WEIGHT = 0.7
+"""The agent's words count less than the person's."""
+COMMON_WEIGHT = 0.25
+MAX_TOKENS = 300
+FORM_CHARS = 1500
+"""Enough to see a prompt's shape."""
+INTENT_CHARS = 400
+"""What is wanted stands at the head; below it is what was pasted."""
+SAID_CHARS = 400
+EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
+_LONG_WAIT = 600.0
+
+_wide: dict[frozenset[str], tuple[str, ...]] = {}
+
+
+def edits_of(agent: Agent) -> int:
+    """How many of the turn's calls changed a file."""
+    return sum(
+        number for tool, number in (agent.get("tools") or {}).items() if any(e in tool.lower() for e in EDIT_TOOLS)
+    )
+
+
+def has_event(agent: Agent, name: str) -> float:
+    """1 when the turn recorded such an event."""
+    return float(name in (agent.get("events") or ()))
+
+
+def wide(vocabulary: frozenset[str]) -> tuple[str, ...]:
+    """The vocabulary's words of scripts written without spaces; a single kana or Hangul syllable means too little."""
+    found = _wide.get(vocabulary)
+    if found is None:
+        found = tuple(w for w in vocabulary if w[0] > "\u2fff" and (len(w) > 1 or "\u3400" <= w <= "\u9fff"))
+        _wide[vocabulary] = found
+    return found
+
+
+def starts(words: list[str], vocabulary: frozenset[str], first: int) -> float:
+    """1 when one of the first words is in the vocabulary, or begins so in a script without spaces."""
+    prefixes = wide(vocabulary)
+    return float(any(w in vocabulary or (w[0] > "\u2fff" and w.startswith(prefixes)) for w in words[:first]))
+
+
+def any_in(words: Iterable[str], vocabulary: frozenset[str]) -> float:
+    """1 when a word is in the vocabulary, or holds one of its words in a script without spaces."""
+    inside = [v for v in wide(vocabulary) if len(v) > 1]
+    return float(any(w in vocabulary or (w[0] > "\u2fff" and any(v in w for v in inside)) for w in words))
+
+
+def covered(tokens: Iterable[str], bag: Bag, common: frozenset[str]) -> float:
+    """Weighted share of the tokens that the bag holds: common words count a quarter."""
+    total = got = 0.0
+    for token in tokens:
+        weight = COMMON_WEIGHT if token in common else 1.0
+        total += weight
+        got += weight * bag.get(token, 0.0)
+    return got / (total + 0.5)
+
+
+class Past:
+    """The session so far as fading bags; bounded, because what fades is forgotten."""
+
+    __slots__ = ("common", "dirs", "files", "last_agent", "last_prompt", "prompts", "saids", "since_commit")
+
+    def __init__(self, common: frozenset[str] = frozenset()) -> None:
+        self.common = common
+        self.prompts: dict[str, float] = {}
+        self.saids: dict[str, float] = {}
+        self.files: dict[str, float] = {}
+        self.dirs: dict[str, float] = {}
+        self.last_prompt: frozenset[str] = frozenset()
+        self.last_agent: Agent = {}
+        self.since_commit = 99
+
+    def add(self, prompt: str, agent: Agent) -> None:
+        """Fade what was, add one finished turn."""
+        for name in ("prompts", "saids", "files", "dirs"):
+            bag: dict[str, float] = getattr(self, name)
+            setattr(self, name, {key: value * DECAY for key, value in bag.items() if value >= FADED})
+        self._learn(prompt, agent)
+        self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
+        self.last_agent = agent
+
+    def _learn(self, prompt: str, agent: Agent) -> None:
+        tokens = tx.tokens(prompt)[:MAX_TOKENS]
+        self.prompts.update(dict.fromkeys(tokens, 1.0))
+        self.saids.update(dict.fromkeys(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS], 1.0))
+        for path in agent.get("files") or ():
+            key = tx.path_key(path)
+            self.files[key] = self.dirs[tx.path_folder(path)] = 1.0
+            self.saids.update(dict.fromkeys(tx.tokens(key.rsplit("/", 1)[-1]), 1.0))
+        if len(tokens) >= 3:
+            self.last_prompt = frozenset(tokens)
+
+
+def pasted(prompt: str) -> float:
+    """1 when the prompt is mostly something's output: many lines, or a shell's, test's or compiler's own marks."""
+    head = prompt[:INTENT_CHARS].lower()
+    return float(prompt.count("\n") > 4 or any(mark in head for mark in lx.OUTPUT_MARKS))
+
+
+def form(prompt: str) -> Features:
+    """The prompt by itself: how long, what shape, how it opens."""
+    words = tx.words(prompt[:FORM_CHARS])
+    count = tx.word_count(prompt[:FORM_CHARS])
+    head = prompt[:INTENT_CHARS].lower()
+    short = count < 9 and bool(words)
+    return {
+        "len_log": log1p(min(count, 40.0)),
+        "ack": sum(word in lx.ACK for word in words) / len(words) if short else 0.0,
+        "house": any_in(words, lx.HOUSE) if count < 12 else 0.0,
+        "anaphor": starts(words, lx.ANAPHOR, 2),
+        "switch": float(any(s in head[:160] for s in lx.SWITCH)),
+        "wish": float(any(s in head for s in lx.WISH)),
+        "machine": float(head.lstrip()[:1] == "<" and head.lstrip()[1:2].isalpha()),
+        "lifecycle": any_in(words[:40], lx.LIFECYCLE),
+    }
+
+
+def context(prompt: str, gap: float | None, past: Past) -> Features:
+    """The prompt against the fading past and the turn that just ended; the gap is in minutes."""
+    tokens = set(tx.tokens(prompt[:INTENT_CHARS])[:MAX_TOKENS])
+    both = {t: max(past.prompts.get(t, 0.0), SAID_WEIGHT * past.saids.get(t, 0.0)) for t in tokens}
+    agent = past.last_agent
+    said = str(agent.get("said") or "").lower()
+    waited = log1p(min(max(0.0, gap or 0.0), _LONG_WAIT))
+    return {
+        "uncovered": min(len(tokens), 8) / 8.0 * (1.0 - covered(tokens, both, past.common)),
+        "cover_last": covered(tokens, dict.fromkeys(past.last_prompt, 1.0), past.common),
+        "repeat": float(len(tokens) > 2 and len(tokens & past.last_prompt) >= 0.8 * len(tokens)),
+        "gap_log": waited,
+        "gap_pasted": waited * pasted(prompt),
+        "near_commit": float(past.since_commit <= 2),
+        "prev_asks": float("?" in said[-120:] or "？" in said[-120:] or any(a in said for a in lx.ASKING)),
+        "prev_stop": has_event(agent, "interrupt"),
+        "prev_quiet": float(not (agent.get("tools") or {})),
+    }
+
+
+def turn(agent: Agent, past: Past) -> Features:
+    """What the turn after the prompt did, against the same past. Known only when it ends."""
+    files = {tx.path_key(path) for path in agent.get("files") or ()}
+    dirs = {tx.path_folder(path) for path in agent.get("files") or ()}
+    said = set(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
+    both = {t: max(past.prompts.get(t, 0.0), past.saids.get(t, 0.0)) for t in said}
+    return {
+        "t_files_new": strangers(files, past.files),
+        "t_dirs_new": strangers(dirs, past.dirs),
+        "t_said_known": covered(said, both, past.common),
+        "t_edits_log": log1p(edits_of(agent)),
+        "t_commit": has_event(agent, "commit"),
+    }
+
+
+def strangers(keys: set[str], bag: Bag) -> float:
+    """Faded share of the keys that the past does not hold; 0 when there is nothing to compare."""
+    if not keys or not bag:
+        return 0.0
+    return 1.0 - sum(bag.get(key, 0.0) for key in keys) / len(keys)

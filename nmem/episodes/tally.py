@@ -1,0 +1,203 @@
+"""What an episode's observations amount to, counted one by one in the order of their numbers.
+
+Counting on from stored columns gives what counting from the start gives, as long as rows arrive in the order of time;
+reads and searches that were counted on an earlier row (`repeats`) are one read here.
+"""
+
+from __future__ import annotations
+
+from nmem.episodes.undone import undoes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from nmem.episodes.units import Unit
+
+IDLE = 300_000
+"""Milliseconds without a sign of life after which nobody is at it."""
+INVESTIGATE = frozenset(("file_read", "search", "web_fetch", "web_search"))
+EXECUTE = frozenset(
+    ("file_edit", "file_write", "command", "test", "build", "lint", "install", "git_commit", "git_push", "git_other")
+)
+_CHANGES = frozenset(("file_edit", "file_write"))
+_READS = frozenset(("file_read", "search"))
+_EDIT_WEIGHT, _FAILURE_WEIGHT = 3, 2
+LABELS = (
+    ("phase", "act", "think"), ("scope", "converge", "diverge"), ("locus", "external", "internal"),
+    ("novelty", "novel", "routine"), ("friction", "hard", "smooth"),
+)  # fmt: skip
+"""Column of a label, and the words for above and below nothing."""
+
+
+class Seen:
+    """The columns of one observation that count."""
+
+    __slots__ = ("at", "content", "duration_ms", "file_path", "id", "labels", "metadata", "obs_type", "outcome", "seq")
+
+    def __init__(self, row: tuple[Any, ...]) -> None:
+        (self.seq, self.id, self.at, self.obs_type, self.file_path, self.outcome, self.duration_ms, self.metadata,
+         self.content, *labels) = row  # fmt: skip
+        self.labels = labels
+
+
+class Tally:
+    """The running count; `of` takes it up from an episode's columns, `columns` writes it back."""
+
+    __slots__ = ("active_at", "active_ms", "commits", "count", "files", "outcomes", "phase", "prints", "seq")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seq = 0
+        self.files: dict[str, list[int]] = {}
+        """Path -> reads, edits, failures."""
+        self.phase: dict[str, int] = {}
+        self.prints: dict[str, int] = {}
+        self.outcomes: dict[str, Any] = {
+            "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "thrown_away": 0,
+            "interrupted": False, "abandoned": False,
+        }  # fmt: skip
+        self.commits: list[dict[str, object]] = []
+        self.active_ms = 0
+        self.active_at = 0
+
+    @classmethod
+    def of(cls, unit: Unit) -> Tally:
+        """The count so far; empty when it has to start again."""
+        from capture.jsonio import loads
+
+        out = cls()
+        if not unit.annotated_seq and not unit.annotated_prompt:
+            return out
+        hot: Any = loads(unit.hot_files)
+        out.files = {each["path"]: [each["reads"], each["edits"], each["failures"]] for each in hot}
+        out.phase = loads(unit.phase_signature)  # type: ignore[assignment]
+        out.prints = loads(unit.fingerprint)  # type: ignore[assignment]
+        out.outcomes.update(loads(unit.outcomes))  # type: ignore[call-overload]
+        out.commits = loads(unit.commits)  # type: ignore[assignment]
+        out.count, out.seq = unit.obs_count, unit.annotated_seq
+        out.active_ms, out.active_at = unit.active_ms, unit.active_at
+        return out
+
+    def add(self, seen: Seen) -> None:
+        """Count one observation."""
+        self.seq = max(self.seq, seen.seq)
+        self.count += 1
+        failed = seen.outcome == "failed"
+        _more(self.prints, seen.obs_type)
+        if seen.obs_type in INVESTIGATE:
+            _more(self.phase, "investigate")
+        elif seen.obs_type in EXECUTE:
+            _more(self.phase, "execute")
+        if failed:
+            _more(self.phase, "failures")
+        for (_, above, below), score in zip(LABELS, seen.labels, strict=True):
+            if score:
+                _more(self.phase, above if score > 0 else below)
+        if seen.file_path:
+            self._file(seen, failed)
+        self._outcome(seen, failed)
+
+    def _file(self, seen: Seen, failed: bool) -> None:
+        counts = self.files.setdefault(seen.file_path, [0, 0, 0])
+        if failed:
+            counts[2] += 1
+        elif seen.obs_type in _CHANGES:
+            counts[1] += 1
+        elif seen.obs_type in _READS:
+            counts[0] += 1
+
+    def _outcome(self, seen: Seen, failed: bool) -> None:
+        told = _told(seen.metadata)
+        out = self.outcomes
+        out["interrupted"] = told.get("interrupted") is True
+        if out["interrupted"]:
+            _more(self.phase, "interruptions")
+        if seen.obs_type == "test" and seen.outcome != "unknown":
+            out["tests"] = "failed" if failed else "passed"
+        if seen.obs_type in _CHANGES and not failed:
+            out["uncommitted"] += 1
+        self._git(seen, told, failed)
+        left = out["uncommitted"] and (out["interrupted"] or out["tests"] == "failed")
+        out["abandoned"] = bool(not out["committed"] and (left or (out["thrown_away"] and not out["uncommitted"])))
+
+    def _git(self, seen: Seen, told: dict[str, Any], failed: bool) -> None:
+        out = self.outcomes
+        commit, push = told.get("commit"), told.get("push")
+        if _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok"):
+            out["committed"] += 1
+            out["uncommitted"] = 0
+            self.commits.append(_commit(commit if isinstance(commit, dict) else {}, seen.at))
+        if (isinstance(push, dict) and not push.get("rejected")) or (seen.obs_type == "git_push" and not failed):
+            out["pushed"] += 1
+        if seen.obs_type.startswith("git_") and not failed and undoes(seen.content):
+            out["reverted"] += 1
+            out["thrown_away"] += out["uncommitted"]
+            out["uncommitted"] = 0
+
+    def live(self, moments: Iterable[tuple[int, int]]) -> None:
+        """Signs of life (ms, ms that it took), in the order of time: what lies between near ones was work."""
+        for at, took in moments:
+            gap = at - self.active_at
+            if self.active_at and gap > 0:
+                self.active_ms += gap if gap <= max(IDLE, took) else min(took, gap)
+            self.active_at = max(self.active_at, at)
+
+    def hot_files(self) -> list[dict[str, object]]:
+        """The files, the heaviest first: an edit weighs three reads, a failure two."""
+        found: list[dict[str, object]] = []
+        for path, (reads, edits, failures) in sorted(
+            self.files.items(), key=lambda each: (-_weight(*each[1]), each[0])
+        ):
+            weight = _weight(reads, edits, failures)
+            found.append({"path": path, "reads": reads, "edits": edits, "failures": failures, "weight": weight})
+        return found
+
+    def friction(self) -> float | None:
+        """0 smooth .. 1: the share of failures, interruptions and reverts; None when nothing was done."""
+        if not self.count:
+            return None
+        hard: int = self.phase.get("failures", 0) + self.phase.get("interruptions", 0) + self.outcomes["reverted"]
+        return round(min(1.0, hard / (self.count + 3)), 3)
+
+    def columns(self) -> dict[str, object]:
+        """The columns of work_units."""
+        from capture.jsonio import dumps
+
+        return {
+            "obs_count": self.count, "hot_files": dumps(self.hot_files()), "phase_signature": dumps(self.phase),
+            "fingerprint": dumps(self.prints), "outcomes": dumps(self.outcomes), "commits": dumps(self.commits),
+            "friction": self.friction(), "active_ms": self.active_ms, "active_at": self.active_at,
+            "annotated_seq": self.seq,
+        }  # fmt: skip
+
+
+def _weight(reads: int, edits: int, failures: int) -> int:
+    return reads + _EDIT_WEIGHT * edits + _FAILURE_WEIGHT * failures
+
+
+def _more(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def _told(metadata: str | None) -> dict[str, Any]:
+    """The facts of an observation's metadata that count; most have none."""
+    if not metadata or not any(mark in metadata for mark in ('"commit":', '"push":', '"interrupted":')):
+        return {}
+    from capture.jsonio import BadJson, loads
+
+    try:
+        found = loads(metadata)
+    except BadJson:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _has(found: object, key: str) -> bool:
+    return isinstance(found, dict) and bool(found.get(key))
+
+
+def _commit(told: dict[str, Any], at: int) -> dict[str, object]:
+    message = str(told.get("message") or told.get("subject") or "").partition("\n")[0]
+    return {"hash": told.get("hash"), "message": message, "branch": told.get("branch"), "at": at}

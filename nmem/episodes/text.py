@@ -1,0 +1,138 @@
+"""Text to tokens, words and paths: any language, no regular expressions, one pass.
+
+Words of plain ASCII, nearly all there are, are looked up once and remembered: a hook reads twenty turns in a
+millisecond or two.
+"""
+
+from __future__ import annotations
+
+from nmem.episodes.lexicon import STOP, STOP_BIGRAMS
+
+MAX_CHARS = 6000
+_REMEMBERED = 20_000
+_EXTENSION = 6
+_NO_EXTENSIONS = ("e", "g", "com", "io", "org")
+_SPACED = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+_known: dict[str, tuple[str, ...]] = {}
+
+
+def is_cjk(char: str) -> bool:
+    """Han, kana or Hangul: scripts whose words are compared by character bigrams."""
+    code = ord(char)
+    return 0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or 0xAC00 <= code <= 0xD7AF or 0xF900 <= code <= 0xFAFF
+
+
+def runs(text: str) -> list[str]:
+    """Maximal runs of letters, digits and underscores; CJK and other letters never share a run."""
+    out: list[str] = []
+    for word in text.translate(_SPACED).split():
+        if word.isascii():
+            out.append(word)
+        else:
+            _mixed(word, out)
+    return out
+
+
+def _mixed(text: str, out: list[str]) -> None:
+    start, kind = -1, 0
+    for at, char in enumerate(text):
+        now = (2 if char > "\u2fff" and is_cjk(char) else 1) if (char.isalnum() or char == "_") else 0
+        if now != kind:
+            if kind:
+                out.append(text[start:at])
+            start, kind = at, now
+    if kind:
+        out.append(text[start:])
+
+
+def split_identifier(run: str) -> list[str]:
+    """fooBar_baz2 -> foo, bar, baz2. Acronyms stay together (HTTPServer -> http, server)."""
+    parts: list[str] = []
+    for piece in run.split("_"):
+        start = 0
+        for at in range(1, len(piece)):
+            if piece[at].isupper() and not piece[at - 1].isupper():
+                parts.append(piece[start:at])
+                start = at
+            elif piece[at].islower() and piece[at - 1].isupper() and at - start > 1:
+                parts.append(piece[start : at - 1])
+                start = at - 1
+        parts.append(piece[start:])
+    return [part.lower() for part in parts if part]
+
+
+def stem(word: str) -> str:
+    """Light English plural, -ing and -ed stripping, enough for test, tests and testing to meet."""
+    for end, keep in (("ing", 4), ("ies", 3), ("ed", 4), ("es", 4), ("s", 3)):
+        if word.endswith(end) and len(word) - len(end) >= keep and not word.endswith("ss"):
+            return word[: -len(end)]
+    return word
+
+
+def _parts(run: str) -> tuple[str, ...]:
+    """The content tokens of one run."""
+    if is_cjk(run[0]):
+        pairs = (run[at : at + 2] for at in range(max(1, len(run) - 1)))
+        return tuple(pair for pair in pairs if pair not in STOP_BIGRAMS)
+    return tuple(
+        stem(part)
+        for part in split_identifier(run)
+        if part not in STOP and len(part) > 1 and not (part.isdigit() and len(part) < 3)
+    )
+
+
+def tokens(text: str) -> list[str]:
+    """Content tokens: identifier parts stemmed, stop words out, CJK runs as character bigrams."""
+    out: list[str] = []
+    for run in runs(text[:MAX_CHARS]):
+        parts = _known.get(run)
+        if parts is None:
+            if len(_known) >= _REMEMBERED:
+                _known.clear()
+            parts = _known[run] = _parts(run)
+        out += parts
+    return out
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words as written, apostrophes kept; CJK runs stay whole."""
+    out: list[str] = []
+    for raw in text[:MAX_CHARS].lower().replace("\u2019", "'").split():
+        word = raw.strip('.,;:!?()[]{}<>"`*#-~。、！？，：；）（「」')
+        if word:
+            out.append(word)
+    return out
+
+
+def word_count(text: str) -> float:
+    """Words; an unspaced CJK run counts as half its characters."""
+    count = 0.0
+    for run in runs(text[:MAX_CHARS]):
+        count += max(1.0, len(run) / 2) if is_cjk(run[0]) else 1.0
+    return count
+
+
+def _components(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part]
+
+
+def path_key(path: str) -> str:
+    """The last two components of a path, so that two checkouts of one file agree."""
+    return "/".join(_components(path)[-2:]).lower()
+
+
+def path_folder(path: str) -> str:
+    """The last two components of the folder it is in."""
+    return "/".join(_components(path)[-3:-1]).lower()
+
+
+def file_mentions(text: str) -> set[str]:
+    """Base names of files that a prompt names: a dotted last component with a short extension of letters."""
+    out: set[str] = set()
+    for word in words(text):
+        base = word.lstrip("@").replace("\\", "/").rsplit("/", 1)[-1].split(":", 1)[0].split("#", 1)[0]
+        name, dot, extension = base.rpartition(".")
+        is_file = dot and name and 1 <= len(extension) <= _EXTENSION and extension.isalpha()
+        if is_file and extension not in _NO_EXTENSIONS:
+            out.add(base)
+    return out

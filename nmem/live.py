@@ -1,0 +1,65 @@
+"""What nmem makes of an event once capture has stored it; runs in the hook, so it imports what a hook can afford.
+
+A listener's failure is the hook's boundary's to log and to count: the event itself is safe by then.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.event import Event
+
+_PASSAGES = ("pre_compact", "post_compact", "session_end")
+
+
+def after(db: Connection, event: Event, path: str) -> None:
+    """Decide, revise, count, checkpoint or close, as the event asks; each in a short transaction of its own.
+
+    `path` is the database's. Raises sqlite3.Error, OSError or schema.NewerDatabase.
+    """
+    if event.agent_id:
+        return
+    kind = event.kind
+    if kind == "prompt":
+        if event.source != "machine":
+            _prompt(db, event.session_id, path)
+    elif kind == "turn_end":
+        _turn_end(db, event.session_id, path)
+    elif kind in _PASSAGES or (kind == "session_start" and event.source == "compact"):
+        _passage(db, event)
+
+
+def _ensure(db: Connection) -> None:
+    from nmem.tables import ensure
+
+    ensure(db)
+
+
+def _prompt(db: Connection, session_id: str, path: str) -> None:
+    from nmem.episodes.online import arrived
+
+    _ensure(db)
+    arrived(db, session_id, path)
+
+
+def _turn_end(db: Connection, session_id: str, path: str) -> None:
+    from nmem.episodes.annotate import update_newest
+    from nmem.episodes.revise import ended
+
+    _ensure(db)
+    ended(db, session_id, path)
+    update_newest(db, session_id)
+
+
+def _passage(db: Connection, event: Event) -> None:
+    from nmem.episodes import passages
+
+    _ensure(db)
+    if event.kind == "session_end":
+        passages.session_over(db, event.session_id)
+    elif event.kind == "pre_compact":
+        passages.checkpoint(db, event.session_id, event.at)
+    else:
+        passages.compacted(db, event.session_id)
