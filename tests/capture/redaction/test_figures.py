@@ -13,8 +13,8 @@ from nmem.evaluate.secrets import evaluate, records
 
 def test_hand_labelled_lines(shared: Path) -> None:
     figures = evaluate(records([shared / "data/secrets/creddata_30repos.jsonl"]))
-    assert figures["by"]["without_uuid"]["recall"] >= 0.75  # type: ignore[index]
-    assert figures["false_alarm_rate"] <= 0.023  # type: ignore[operator]
+    assert figures["by"]["without_uuid"]["recall"] >= 0.78  # type: ignore[index]
+    assert figures["false_alarm_rate"] <= 0.015  # type: ignore[operator]
 
 
 def test_other_scanners_samples(shared: Path) -> None:
