@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from capture import paths
@@ -24,7 +25,7 @@ TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end")
 """After these the transcript is read on: its new lines are there, and nobody waits for a tool."""
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
-WAL_LIMIT = 4 * 1024 * 1024
+WAL_LIMIT = 2 * 1024 * 1024
 """Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.4 ms a megabyte."""
 LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
@@ -36,6 +37,7 @@ def main(argv: list[str], started: int, listener: Listener | None = None) -> Non
     `listener(db, event, path)` is told of each event once its rows are stored.
     """
     path = ""
+    gc.disable()  # the process is over before a collection could pay for itself
     try:
         if not os.environ.get(SKIP):
             words, path = arguments(argv)
