@@ -1,5 +1,7 @@
 """What a hook costs, as ratios to the bare interpreter: `python benchmarks/hook_cost.py [--rows N] [--runs N]`.
 
+`--event UserPromptSubmit` and `--event Stop` measure these in a session of 200 prompts with their episodes.
+
 Installs the wheel into a temporary folder (compiled), makes or reuses a database of a million observations, and
 alternates `python -I -S -c pass` with the registered command; figures are medians of the pairs' ratios.
 """
@@ -9,16 +11,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 LIMITS = {4: 3.0, 64: 6.0}
 """Kilobytes of payload -> the highest ratio allowed."""
+LONG_SESSION = 3.3
+"""The highest ratio of a prompt or a turn's end in a session of 200 prompts."""
 MEMORY = 25_000
 """Kilobytes that a hook may occupy at its peak."""
 _LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/layout/render.py, took 0.{0:03d} s\n"
@@ -72,10 +79,14 @@ def run(words: list[str], given: bytes) -> tuple[float, int]:
     return seconds, usage.ru_maxrss
 
 
-def compare(floor: list[str], words: list[str], given: list[bytes]) -> dict[str, float]:
+def compare(
+    floor: list[str], words: list[str], given: list[bytes], before: Callable[[int], None] | None = None
+) -> dict[str, float]:
     """Alternate the two commands: the pairs' median ratio and 95th percentile, the ratio of the lowest, the memory."""
     pairs, peak, floors, hooks = [], 0, [], []
-    for one in given:
+    for number, one in enumerate(given):
+        if before is not None:
+            before(number)
         bare = run(floor, b"")[0]
         seconds, memory = run(words, one)
         pairs.append(seconds / bare)
@@ -98,6 +109,46 @@ def database(path: Path, rows: int) -> Path:
     return path
 
 
+def prompt(number: int) -> bytes:
+    """What a person says, as Claude Code sends it."""
+    from benchmarks.long_session import SESSION, words
+
+    dice = random.Random(time.time_ns())
+    said = words(dice, (4, 15, 45)[number % 3])
+    return json.dumps({"session_id": SESSION, "cwd": str(ROOT), "hook_event_name": "UserPromptSubmit",
+                       "permission_mode": "default", "prompt": said}).encode()  # fmt: skip
+
+
+def turn_end(number: int) -> bytes:
+    """The end of a turn, with what the agent said last."""
+    from benchmarks.long_session import SESSION, words
+
+    said = words(random.Random(time.time_ns() + number), 80)
+    return json.dumps({"session_id": SESSION, "cwd": str(ROOT), "hook_event_name": "Stop", "stop_hook_active": False,
+                       "last_assistant_message": said}).encode()  # fmt: skip
+
+
+def long_session(python: list[str], path: Path, event: str, runs: int) -> dict[str, float]:
+    """The cost of an event in a long session; before each turn's end the turn is made, unmeasured."""
+    from benchmarks.long_session import SESSION, add
+
+    add(path)
+    tail = ["--db", str(path)]
+
+    def turn(number: int) -> None:
+        run([*python, "claude", "UserPromptSubmit", *tail], prompt(number))
+        for call in range(6):
+            given = payload(1000 * number + call, 2, ("Bash", "Read")[call % 2]).replace(
+                b"session-77", SESSION.encode()
+            )
+            run([*python, "claude", "PostToolUse", *tail], given)
+
+    made, before = (prompt, None) if event == "UserPromptSubmit" else (turn_end, turn)
+    run([*python, "claude", event, *tail], made(0))
+    return compare([sys.executable, "-I", "-S", "-c", "pass"], [*python, "claude", event, *tail],
+                   [made(number) for number in range(runs)], before)  # fmt: skip
+
+
 def main() -> None:
     """Measure, print and fail when a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -105,6 +156,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--db", type=Path, default=Path(tempfile.gettempdir()) / "nmem-bench" / "grown.db")
     parser.add_argument("--entry", type=Path, help="the entry file of an installed nmem; by default it is installed")
+    parser.add_argument("--event", choices=["PostToolUse", "UserPromptSubmit", "Stop"], default="PostToolUse")
     parser.add_argument("--check", action="store_true", help="exit 1 when a ratio or the memory is over its limit")
     given = parser.parse_args()
     given.db.parent.mkdir(exist_ok=True)
@@ -114,6 +166,11 @@ def main() -> None:
         floor = [sys.executable, "-I", "-S", "-c", "pass"]
         words = [sys.executable, "-I", "-S", str(entry), "claude", "PostToolUse", "--db", str(path)]
         failed = False
+        if given.event != "PostToolUse":
+            found = long_session(words[:-4], path, given.event, given.runs)
+            failed = found["ratio"] > LONG_SESSION or found["peak_kb"] > MEMORY
+            print(json.dumps({"event": given.event, "limit": LONG_SESSION, **found}), flush=True)
+            LIMITS.clear()
         for kilobytes, limit in LIMITS.items():
             for tool in ("Bash", "Read"):
                 run(words, payload(-1, kilobytes, tool))

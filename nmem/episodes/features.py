@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Agent = Mapping[str, Any]
-    Bag = Mapping[str, float]
     Features = dict[str, float]
 
 REMEMBERED = 20
@@ -39,6 +38,18 @@ SAID_CHARS = 400
 EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
 _LONG_WAIT = 600.0
 
+_MOST_KEYS = 6_000
+
+
+def _weights() -> list[float]:
+    """What a key weighs after so many turns."""
+    out = [1.0]
+    while out[-1] >= FADED:
+        out.append(out[-1] * DECAY)
+    return out
+
+
+_WEIGHTS = _weights()
 _wide: dict[frozenset[str], tuple[str, ...]] = {}
 
 
@@ -75,7 +86,7 @@ def any_in(words: Iterable[str], vocabulary: frozenset[str]) -> float:
     return float(any(w in vocabulary or (w[0] > "\u2fff" and any(v in w for v in inside)) for w in words))
 
 
-def covered(tokens: Iterable[str], bag: Bag, common: frozenset[str]) -> float:
+def covered(tokens: Iterable[str], bag: Fading | dict[str, float], common: frozenset[str]) -> float:
     """Weighted share of the tokens that the bag holds: common words count a quarter."""
     total = got = 0.0
     for token in tokens:
@@ -85,6 +96,42 @@ def covered(tokens: Iterable[str], bag: Bag, common: frozenset[str]) -> float:
     return got / (total + 0.5)
 
 
+class Fading:
+    """A bag whose keys weigh 1 in the turn that named them last, less with each turn since, and nothing in the end."""
+
+    __slots__ = ("newest", "seen", "turn")
+
+    def __init__(self) -> None:
+        self.seen: dict[str, int] = {}
+        """Key -> the turn that named it last."""
+        self.turn = 0
+        self.newest = -REMEMBERED
+
+    def __bool__(self) -> bool:
+        return self.turn - self.newest < len(_WEIGHTS)
+
+    def get(self, key: str, default: float = 0.0) -> float:
+        """What a key weighs now."""
+        seen = self.seen.get(key)
+        if seen is None:
+            return default
+        age = self.turn - seen
+        return _WEIGHTS[age] if age < len(_WEIGHTS) else default
+
+    def later(self) -> None:
+        """One turn more has passed."""
+        self.turn += 1
+        if len(self.seen) > _MOST_KEYS:
+            self.seen = {key: seen for key, seen in self.seen.items() if self.turn - seen < len(_WEIGHTS)}
+
+    def name(self, keys: Iterable[str]) -> None:
+        """These keys were named in the newest turn."""
+        named = dict.fromkeys(keys, self.turn)
+        if named:
+            self.seen.update(named)
+            self.newest = self.turn
+
+
 class Past:
     """The session so far as fading bags; bounded, because what fades is forgotten."""
 
@@ -92,33 +139,31 @@ class Past:
 
     def __init__(self, common: frozenset[str] = frozenset()) -> None:
         self.common = common
-        self.prompts: dict[str, float] = {}
-        self.saids: dict[str, float] = {}
-        self.files: dict[str, float] = {}
-        self.dirs: dict[str, float] = {}
+        self.prompts = Fading()
+        self.saids = Fading()
+        self.files = Fading()
+        self.dirs = Fading()
         self.last_prompt: frozenset[str] = frozenset()
         self.last_agent: Agent = {}
         self.since_commit = 99
 
     def add(self, prompt: str, agent: Agent) -> None:
         """Fade what was, add one finished turn."""
-        for name in ("prompts", "saids", "files", "dirs"):
-            bag: dict[str, float] = getattr(self, name)
-            setattr(self, name, {key: value * DECAY for key, value in bag.items() if value >= FADED})
-        self._learn(prompt, agent)
-        self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
-        self.last_agent = agent
-
-    def _learn(self, prompt: str, agent: Agent) -> None:
+        for bag in (self.prompts, self.saids, self.files, self.dirs):
+            bag.later()
         tokens = tx.tokens(prompt)[:MAX_TOKENS]
-        self.prompts.update(dict.fromkeys(tokens, 1.0))
-        self.saids.update(dict.fromkeys(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS], 1.0))
-        for path in agent.get("files") or ():
-            key = tx.path_key(path)
-            self.files[key] = self.dirs[tx.path_folder(path)] = 1.0
-            self.saids.update(dict.fromkeys(tx.tokens(key.rsplit("/", 1)[-1]), 1.0))
+        self.prompts.name(tokens)
+        self.saids.name(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
+        paths = agent.get("files") or ()
+        self.dirs.name([tx.path_folder(path) for path in paths])
+        keys = [tx.path_key(path) for path in paths]
+        self.files.name(keys)
+        for key in keys:
+            self.saids.name(tx.tokens(key.rsplit("/", 1)[-1]))
         if len(tokens) >= 3:
             self.last_prompt = frozenset(tokens)
+        self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
+        self.last_agent = agent
 
 
 def pasted(prompt: str) -> float:
@@ -180,7 +225,7 @@ def turn(agent: Agent, past: Past) -> Features:
     }
 
 
-def strangers(keys: set[str], bag: Bag) -> float:
+def strangers(keys: set[str], bag: Fading) -> float:
     """Faded share of the keys that the past does not hold; 0 when there is nothing to compare."""
     if not keys or not bag:
         return 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from capture.storage.store import transaction
 from nmem.episodes import features as ft
 from nmem.episodes import history, units
+from nmem.episodes import lexicon as lx
+from nmem.episodes import text as tx
 from nmem.episodes.boundary import Decision, load
 from nmem.episodes.units import Verdict
 
@@ -98,9 +100,15 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
     decision = detector.decide(kind, found)
     if turn["cleared"]:
         decision = Decision(True, False, max(decision.probability, 0.9), units.NEW, ("clear",))
-    if decision.cut:
+    if decision.cut and (kind == "revised" or _points_back(turn["text"])):
         decision.resumes = _resumed(db, turn, detector, kind)
     return decision
+
+
+def _points_back(text: str) -> bool:
+    """Whether a prompt names a file or says that it goes back: without that, one waits for what its turn does."""
+    head = text[: ft.INTENT_CHARS]
+    return any(word in head[:160].lower() for word in lx.BACK) or bool(tx.file_mentions(head))
 
 
 def _resumed(db: Connection, turn: Turn, detector: Detector, kind: str) -> int | None:

@@ -71,6 +71,8 @@ def stem(word: str) -> str:
 
 def _parts(run: str) -> tuple[str, ...]:
     """The content tokens of one run."""
+    if run.islower() and run.isascii() and "_" not in run:
+        return () if run in STOP or len(run) < 2 else (stem(run),)
     if is_cjk(run[0]):
         pairs = (run[at : at + 2] for at in range(max(1, len(run) - 1)))
         return tuple(pair for pair in pairs if pair not in STOP_BIGRAMS)
