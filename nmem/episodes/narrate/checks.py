@@ -1,0 +1,153 @@
+"""Tests, builds and commands that failed: how often, why, whether they passed later and after which edits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from nmem.episodes.narrate import cues, naming
+from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+
+_CHECKS = frozenset(("test", "build", "lint"))
+_FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
+_STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}-\d\d-\d\dT?\S*|\W)+\s*")
+_RULES = re.compile(r"[━─═╌┃│]{2,}")
+_MISUSE = re.compile(
+    r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
+    r"|not recognized as|Unknown JSON field|unexpected argument|invalid (?:option|argument)|^Usage:"
+    r"|No such file or directory|unknown revision|cannot change to",
+    re.IGNORECASE,
+)
+_EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Struggle:
+    """One thing that was tried until it passed, or given up."""
+
+    kind: str
+    name: str
+    failures: int = 0
+    reasons: list[str] = field(default_factory=list)
+    passed: bool = False
+    """The newest run passed."""
+    fixed_by: list[str] = field(default_factory=list)
+    """Files edited between the newest failure and the run that passed."""
+    first_at: int = 0
+    last_at: int = 0
+    counts: str = ""
+    open: bool = False
+    """It ran again after its newest failure, with a result that was not seen."""
+    probe: bool = False
+    """It only looks: its failure is an answer."""
+    misused: bool = False
+    """It failed because there is no such program or subcommand, not because of the work."""
+    edited: list[str] = field(default_factory=list)
+
+
+def struggles(episode: Episode) -> list[Struggle]:
+    """Everything that ran as a check, and every other command that failed, in order of its first run."""
+    found: dict[tuple[str, str], Struggle] = {}
+    for action in episode.actions:
+        if action.refused or cues.CANCELLED.search(action.response[:300]):
+            continue
+        if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
+            for one in found.values():
+                if not one.passed and one.failures:
+                    one.edited.append(action.file_path)
+            continue
+        if action.obs_type not in _FOLLOWED:
+            continue
+        _note(found, action, judged(action))
+    return list(found.values())
+
+
+def judged(action: Action) -> bool | None:
+    """Whether a command passed; None when that is not to be known. Counts of tests say it before the exit status."""
+    tests = action.told("tests")
+    if any(_number(tests.get(key)) for key in ("failed", "errors", "packages_failed")):
+        return False
+    if action.outcome == FAILED:
+        return False
+    if action.outcome == OK or _number(tests.get("passed")) or _number(tests.get("packages")):
+        return True
+    return None
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool | None) -> None:
+    said = action.metadata.get("description")
+    made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
+    kind = "git_push" if made and "push" in action.content else action.obs_type
+    key = (kind, naming.name(action.content, kind, said if isinstance(said, str) else ""))
+    if verdict is None:
+        for known in found.values():
+            known.open |= known.kind == kind and not known.passed
+        return
+    if key not in found and verdict and kind not in _CHECKS:
+        return
+    one = found.setdefault(
+        key,
+        Struggle(kind, key[1], first_at=action.at, probe=naming.looks(key[1], action.content)),
+    )
+    one.last_at = action.at
+    if not verdict:
+        one.failures += 1
+        one.passed, one.open, one.edited = False, False, []
+        reason = why(action)
+        one.misused = bool(_MISUSE.search(reason))
+        if reason in one.reasons:
+            one.reasons.remove(reason)
+        one.reasons.append(reason)
+        return
+    if one.failures and not one.passed:
+        one.fixed_by = list(dict.fromkeys(one.edited))
+    one.passed = True
+    one.counts = _counted(action)
+
+
+def _counted(action: Action) -> str:
+    tests = action.told("tests")
+    passed, packages = _number(tests.get("passed")), _number(tests.get("packages"))
+    return f"{passed} passed" if passed else f"{packages} packages" if packages else ""
+
+
+def why(action: Action) -> str:
+    """The line of the output that says what went wrong."""
+    tests = action.told("tests")
+    failing = tests.get("failing")
+    named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
+    best, score = "", 0.0
+    for line in action.response.split("\n")[:200]:
+        bare = _RULES.sub("", _STAMP.sub("", line)).strip()
+        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")):
+            continue
+        weight = (
+            -1.0 * ("warning" in bare[:24].lower())
+            + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
+            + (":" in bare)
+            + 0.5 * (len(bare) < 160)
+            + (0.3 if not best else 0)
+        )
+        if weight > score:
+            best, score = bare, weight
+    if score < 2 and named:
+        return clip(named, 120)
+    return clip(f"{named}: {best}" if named and named not in best else best, 130) if score >= 2 else ""
+
+
+def told(one: Struggle) -> str:
+    """A struggle as a sentence."""
+    times = "once" if one.failures == 1 else f"{one.failures} times"
+    reason = f" ({one.reasons[-1]})" if one.reasons and one.reasons[-1] else ""
+    if not one.passed:
+        end = "; it ran again, result not seen" if one.open else " and was not seen to pass"
+        return f"{one.name} failed {times}{reason}{end}"
+    files = [path.rsplit("/", 1)[-1] for path in one.fixed_by]
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    by = f" after edits to {', '.join(files[:3])}{more}" if files else " later"
+    return f"{one.name} failed {times}{reason}, then passed{by}"

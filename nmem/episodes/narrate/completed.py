@@ -1,0 +1,168 @@
+"""What was done and stands: facts of the records, and the agent's words where the records bear them out."""
+
+from __future__ import annotations
+
+import re
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.checks import Struggle
+from nmem.episodes.narrate.grounds import Grounds
+from nmem.episodes.narrate.ledger import Change, Commit, Ledger
+from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
+from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.words import alike, size, words
+
+REPORTED = "The agent reported: "
+_MOST_CLAIMS = 5
+_FILES = 6
+
+
+def completed(episode: Episode, ledger: Ledger, ran: list[Struggle], grounds: Grounds) -> list[str]:
+    """Facts first, then the agent's own account of them."""
+    out = _commits(ledger)
+    out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
+    claims = _claims(episode, ledger, grounds)
+    out += _installed(episode)
+    return out + claims + files(ledger.standing()) + _checks(ran, ledger)
+
+
+def _commits(ledger: Ledger) -> list[str]:
+    kept = ledger.kept_commits()
+    out = list(dict.fromkeys(_commit(one) for one in kept))
+    if ledger.pushes and not any(one.undone for one in ledger.commits):
+        branch = next((name for name in reversed(ledger.pushes) if name), "")
+        out.append(f"Pushed {branch}" if branch else "Pushed")
+    return out
+
+
+def _installed(episode: Episode) -> list[str]:
+    """Packages that were added by name."""
+    found: dict[str, None] = {}
+    for action in episode.actions:
+        if action.obs_type == "install" and action.outcome == OK and not action.refused:
+            for line in _ADDS.findall(action.content[:1000]):
+                packages = [word for word in line.split() if not word.isdigit()]
+                if any("@" in word or "=" in word or len(word) > 2 for word in packages[2:]):
+                    found[clip(" ".join(packages), 90)] = None
+    return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
+
+
+_ADDS = re.compile(
+    r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv (?:add|pip install)|cargo add"
+    r"|go get|brew install|gem install|apt(?:-get)? install) [^\n;&|><]*[\w@][^\n;&|><]*"
+)
+
+
+def _commit(one: Commit) -> str:
+    told = f"Committed {one.hash}" if one.hash else "Committed"
+    size_told = f" ({one.files} files)" if one.files > 1 else ""
+    return f"{told}: {clip(one.subject, 140)}{size_told}" if one.subject else told + size_told
+
+
+def files(changes: list[Change]) -> list[str]:
+    """One sentence a kind of change: created, edited, deleted."""
+    out = [f"Moved {short(one.moved)} to {short(one.path)}" for one in changes if one.moved][:4]
+    for verb, chosen in (
+        ("Created", [one for one in changes if one.created and not one.deleted]),
+        ("Edited", [one for one in changes if not one.created and not one.deleted and one.edits]),
+        ("Deleted", [one for one in changes if one.deleted]),
+    ):
+        chosen.sort(key=lambda one: -one.edits)
+        names = [short(one.path) + (f" ({one.edits} edits)" if one.edits > 2 else "") for one in chosen[:_FILES]]
+        more = f" and {len(chosen) - _FILES} more" if len(chosen) > _FILES else ""
+        if names:
+            out.append(f"{verb} {', '.join(names)}{more}")
+    return out
+
+
+def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
+    """The checks whose newest run passed; said only when no edit came after it."""
+    last_edit = max((one.last_at for one in ledger.standing()), default=0)
+    good = [one for one in ran if one.kind in ("test", "build", "lint") and one.passed]
+    out = []
+    for word, chosen in (
+        ("Passed", [one for one in good if one.last_at >= last_edit]),
+        ("Passed, before the last edits", [one for one in good if one.last_at < last_edit]),
+    ):
+        names = [one.name + (f" ({one.counts})" if one.counts else "") for one in chosen]
+        if names:
+            out.append(f"{word}: {', '.join(names[-4:])}")
+    return out
+
+
+def _claims(episode: Episode, ledger: Ledger, grounds: Grounds) -> list[str]:
+    """Sentences of closing texts that tell of work which the records bear out; the newest text speaks first."""
+    done = bool(ledger.standing() or ledger.kept_commits())
+    if ledger.undone() and not done:
+        return []
+    kept: list[tuple[str, set[str]]] = []
+    for saying in reversed(episode.closings()[-8:]):
+        said = sentences(saying.text)
+        if cues.DRAFT.search(saying.text[:300]):
+            continue  # what follows is a text to be used, not an account
+        found = [one for one in said if _is_claim(one) and grounds.supports(one.raw)]
+        found.sort(key=lambda one: -_telling(one, grounds))
+        for one in found[:3]:
+            text = clip(one.text, 220).rstrip(":")
+            bag = words(text)
+            if all(alike(bag, other) < 0.55 for _, other in kept):
+                kept.append((text, bag))
+            if len(kept) == _MOST_CLAIMS:
+                break
+        if len(kept) >= _MOST_CLAIMS:
+            break
+    if not kept and done and (first := _account(episode)):
+        kept.append((first, words(first)))
+    commits = [words(one.subject) for one in ledger.kept_commits()]
+    told = [text for text, bag in kept if all(alike(bag, other) < 0.9 for other in commits)]
+    return told[::-1]
+
+
+def _account(episode: Episode) -> str:
+    """Where no sentence is borne out: how the agent itself summed the work up, said to be its words."""
+    closings = episode.closings()
+    said = sentences(closings[-1].text) if closings else []
+    if (
+        not said
+        or not episode.actions
+        or cues.QUESTION.search(said[-1].text)
+        or cues.DRAFT.search(closings[-1].text[:300])
+    ):
+        return ""
+    for one in said[:8]:
+        talk = cues.TALK.match(one.text) or cues.ADDRESSED.search(one.text) or cues.LEFT.search(one.text)
+        if 6 <= size(one.text) <= 60 and not one.item and not talk and not cues.IMPERATIVE.match(one.text):
+            return REPORTED + clip(one.text, 200)
+    return ""
+
+
+def _is_claim(one: Sentence) -> bool:
+    """A statement that something was done: by its verb, by its box, or by the heading it stands under."""
+    text = one.text
+    if not (8 if one.done == "|" else 3) <= size(text) <= 60 or cues.QUESTION.search(text) or one.done == " ":
+        return False
+    if one.label and cues.LEFT_LABEL.search(one.label):
+        return False
+    if cues.LEFT.search(text) or cues.ADDRESSED.search(text):
+        return False
+    if cues.DONE.match(text) or one.done == "x":
+        return True
+    if not one.item or not one.label or cues.TALK.match(text) or _ASKS.match(text):
+        return False
+    # "Add x" under "Changes" may be a proposal; under "Done" it is not
+    told = cues.BASE_LABEL if cues.IMPERATIVE.match(text) else cues.DONE_LABEL
+    return bool(told.search(one.label))
+
+
+_ASKS = re.compile(r"(?:why|how|what|when|where|whether|which|new|each|every|only|no)\b", re.IGNORECASE)
+
+
+def _telling(one: Sentence, grounds: Grounds) -> float:
+    length = size(one.text)
+    return (
+        grounds.names(one.raw)
+        + (1.0 if cues.DONE.match(one.text) else 0.0)
+        + min(length, 16) / 16
+        - (length > 35)
+        - (one.done == "|")
+    )

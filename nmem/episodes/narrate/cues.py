@@ -1,0 +1,215 @@
+"""What words tell, by language: requests, corrections, causes, work done, work left. Structure decides first."""
+
+from __future__ import annotations
+
+import re
+
+_ = re.IGNORECASE
+
+REQUEST = re.compile(
+    r"\b(?:can|could|would|will) (?:you|we|i)\b|\bcan't (?:you|we)\b|\bplease\b|\bi(?:'d| would)? (?:want"
+    r"|need|like)\b|\blet'?s\b|\bwe (?:need|want|should)\b"
+    r"|\b(?:how|what|why|where|which|is there|are there|do you|does|should)\b.*\?|\bhelp me\b"
+    r"|해\s?줘|해\s?주세요|주세요|하고 싶|해봐|하자|할까|바꿔|고쳐"
+    r"|만들어|추가해|확인해|을까|인가\?|인가요|나요|습니까|싶은데|까\?"
+    r"|ください|して欲しい|してほしい|したい"
+    r"|お願い|しよう|できますか"
+    r"|\b(?:por favor|preciso|quero|gostaria|poderia|você pode|vamos|consegue|tem como)\b",
+    _,
+)
+IMPERATIVE = re.compile(
+    r"(?:ok(?:ay)?,? |now |then |also |and |so |first,? |next,? |hi,? |hey,? )*"
+    r"(?:add|allow|apply|analy[sz]e|build|bump|change|check|clean|commit|compare|configure|convert|create"
+    r"|choose|debug|delegate|delete|deploy|describe|design|disable|do(?! not)|document|downgrade|drop"
+    r"|draft|enable|explain|extend|extract|figure|find|finish|fix|generate|give|go|implement|improve"
+    r"|install|integrate|investigate|keep|list|look|modify|make|merge"
+    r"|migrate|move|open|optimi[sz]e|perform|plan|port|prepare|propose|publish|push|put|read|rebase"
+    r"|refactor|release|remove|rename|replace|research"
+    r"|review|revert|rewrite|run|search|set|show|simplify|spaw?n|split|start|stop|suggest|summari[sz]e"
+    r"|support|switch|test|translate|try|turn|undo"
+    r"|update|upgrade|use|validate|verify|walk|write"
+    r"|documentar|implementar|adicionar|criar|corrigir|atualizar|remover|validar|verificar|testar"
+    r"|configurar|adicione|ajuste|altere|analise|apague|atualize|corrija|crie|escreva|explique|faça|gere"
+    r"|implemente|melhore|mova|mude|remova|rode|use|verifique|veja)\b",
+    _,
+)
+CORRECTION = re.compile(
+    r"^\W*(?:no\b(?! problem| worries|,? (?:that'?s|it'?s) (?:fine|ok|good))|nope|wrong|stop\b|wait\b"
+    r"|don'?t\b|do not\b|not (?:like|what|quite)\b"
+    r"|hm+\b|undo\b|revert\b|you (?:did ?n[o']t|forgot|missed|broke|removed|deleted|should(?: not|n't"
+    r"| have))|why (?:did|are|do) (?:you|we)\b|that'?s (?:not|wrong)"
+    r"|this is (?:not|wrong)|i (?:said|meant|told|asked)\b|it'?s not\b|actually\b|but (?:i|you|it|that"
+    r"|this|the|we|why)\b|still\b"
+    r"|아니|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
+    r"|errado|pare\b|por que você|mas \b)"
+    r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
+    r"|did ?n[o']?t|is ?n[o']?t|not) work(?:ing)?|same (?:error|issue|problem)"
+    r"|instead of (?:doing|that|this)|you used .{0,30}(?:wrong|instead)|not what i|if you (?:had )?used"
+    r"|i don'?t (?:like|want)|ainda (?:não|está)|não funcion|mesmo erro)\b"
+    r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
+    _,
+)
+APPROVAL = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|yes|yep|yeah|great|perfect|nice|cool|awesome|good|thanks?|thank you|lgtm|works?"
+    r"|it works|looks good|excellent|super"
+    r"|네|응|어|좋아|좋습니다|완벽|감사|고마워|はい|いいね|ありがとう|完璧|sim|ótimo|perfeito|obrigad[oa]|boa|beleza)[\W_]*(?:\s|$))+",
+    _,
+)
+PRAISE = re.compile(
+    r"\b(?:works?(?: now| great| fine| well| perfectly)?|perfect|great|awesome|lgtm|looks good|thanks?"
+    r"|thank you|nice|excellent|funciona|perfeito|obrigad[oa])\b"
+    r"|좋아|좋습니다|완벽|감사|고마|잘 ?된|잘 ?되|ありがとう|完璧|動きました|いいですね",
+    _,
+)
+CAUSE = re.compile(
+    r"\b(?:root cause|the (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug"
+    r"|culprit|reason) (?:is|was|were|here)|found the (?:issue|problem|bug|cause)"
+    r"|turn(?:s|ed) out|caused by|because|due to|the reason|which (?:means|causes|caused|broke|made)"
+    r"|that(?:'s| is) why|leads? to|led to|resulted in"
+    r"|instead of|rather than|otherwise|only works?|does ?n[o']t (?:support|allow|exist|work|have)"
+    r"|was ?n[o']t|never|actually|in fact|it appears|fails? (?:because|when|if)"
+    r"|porque|causad[oa]|a causa|o problema (?:é|era)|na verdade|em vez de|devido)\b"
+    r"|때문|원인|이유|이므로|인해|므로|대신|ため|原因|なので|から、|代わりに|理由",
+    _,
+)
+STRONG = re.compile(
+    r"\b(?:root cause|turn(?:s|ed) out|caused by|the (?:real |actual |core |underlying )?(?:issue|problem"
+    r"|cause|bug|culprit|reason) (?:is|was)|because|the reason|a causa|o problema (?:é|era))\b"
+    r"|원인|때문|原因|理由",
+    _,
+)
+BROKEN = re.compile(
+    r"\b(?:fail\w*|errors?|broken?|breaks?|bugs?|crash\w*|wrong|(?:do|does|did|is|are)(?:n't| not) work\w*"
+    r"|problem|issue|hangs?|panic|falha\w*|erro|quebr\w+|não funciona)\b"
+    r"|오류|에러|버그|실패|안 ?돼|안 ?되|エラー|バグ|失敗|動かない",
+    _,
+)
+PROBLEM = re.compile(
+    r"\broot cause|\bthe (?:real |actual |core |main |key |underlying )?(?:issue|problem|cause|bug|culprit"
+    r"|reason)\b.{0,40}\b(?:is|was|were)\b|\bcaused by\b|\bturn(?:s|ed) out\b"
+    r"|\b(?:fail\w*|break\w*|broke|error\w*|crash\w*|denied|reject\w*|timed out"
+    r"|conflict\w*)\b.{0,80}\b(?:because|since|due to|as)\b|\bbecause\b.{0,80}\b(?:fail\w*|break\w*|broke"
+    r"|error\w*|crash\w*|missing|not)\b"
+    r"|원인|때문|原因|causa|o problema (?:é|era)",
+    _,
+)
+DECISION = re.compile(
+    r"\b(?:decided|chose|chosen|opted|recommend(?:ed|ation)?|prefer(?:red)?|best (?:option|approach|path"
+    r"|fit)|trade-?off|we should|verdict|conclusion"
+    r"|key (?:insight|finding|difference|takeaway)|safe(?:st)? to|simplest|decidi|recomendo"
+    r"|melhor opção)\b|결정|권장|추천|決定|推奨|おすすめ",
+    _,
+)
+DONE = re.compile(
+    r"^(?:\W|done|all|and|it|i(?:'ve| have)?|we(?:'ve| have)?|have|has|had|was|were|been|also|then|just"
+    r"|successfully|the|both|everything)*\s*\b"
+    r"(?:(?:add|adjust|appli|align|back|bump|chang|clarifi|clean|clear|committ|configur|consolidat|convert"
+    r"|correct|creat|delet|deploy|disabl|document|dropp|enabl"
+    r"|expand|export|extend|extract|fixe?|flash|generat|group|handl|implement|improv|insert|install"
+    r"|integrat|introduc|includ|limit|merg|migrat|mov|open|order|pars|pass|patch|pinn|post|publish|push"
+    r"|rais"
+    r"|rebas|redesign|refactor|refin|regenerat|releas|remov|renam|reorder|replac|resolv|restor|restructur"
+    r"|reword|rework|sav|simplifi|stor|stripp|switch|swapp|test|translat|trimm|updat|upgrad|us|verifi|wir"
+    r"|wrapp)ed"
+    r"|built|kept|made|rewrote|rewritten|ran|set|split|wrote|written|now (?:uses?|using|calls?|has|have"
+    r"|handles?|returns?|supports?|shows?|includes?|runs?|works?|reads?|writes?|checks?|in))\b"
+    r"|추가|수정(?:했|하였|됨|완료)|변경(?:했|하였|됨|완료)|삭제(?:했|하였|됨)|생성(?:했|하였|됨)|작성(?:했|하였|됨)|완료|반영(?:했|됨)|제거(?:했|됨)"
+    r"|이동(?:했|됨)|통일|적용(?:했|됨)|追加し|修正し|変更し|削除し|作成し|完了|更新し|対応し"
+    r"|\b(?:adicionei|corrigi|criei|atualizei|removi|alterei|implementei|ajustei|movi|renomeei|adicionad"
+    r"|corrigid|criad|atualizad|removid|alterad|implementad)\w*",
+    _,
+)
+DRAFT = re.compile(
+    r"\bhere(?:'s| is| are) (?:the|an?|your|my|what)\b.{0,60}\b(?:description|draft|proposal|proposed"
+    r"|template|message|suggestion|options?|plan|outline|would)\b",
+    _,
+)
+BASE_LABEL = re.compile(
+    r"\b(?:done|completed|changes made|summary|recap|what (?:i|was|we|changed|i changed))\b|요약|완료|まとめ|完了"
+    r"|resumo|feito",
+    _,
+)
+ADDRESSED = re.compile(r"\b(?:you(?:r|'ll|'d)?|if|should|could|would|will need|might)\b|하세요|ください", _)
+DONE_LABEL = re.compile(
+    r"\b(?:done|summary|changes?|what (?:i|was|we|changed|changes)|completed|fixed|the fix|fix|implemented"
+    r"|recap|result|results|updated|added|removed|created|deliverables)\b"
+    r"|요약|변경|완료|수정|まとめ|変更|完了|\b(?:resumo|mudanças|alterações|feito|concluído)\b",
+    _,
+)
+CAUSE_LABEL = re.compile(
+    r"\b(?:root cause|cause|why|what (?:broke|happened|went wrong|caused|i found)|problem|issue|finding"
+    r"|findings|key|insight|conclusion|reason|verdict|recommend\w*|analysis|gotcha|decision|decisions"
+    r"|explanation|short answer|answer|tl;?dr|bottom line|critical|bugs?|important|caveat)\b"
+    r"|원인|이유|문제|결론|결정|原因|理由|問題|結論|\b(?:causa|motivo|problema|conclusão|decisão)\b",
+    _,
+)
+LEFT_LABEL = re.compile(
+    r"\b(?:next(?: steps?)?|to-?dos?|remaining|still (?:needs?|to do|open)|what(?:'s| is| still)? (?:left"
+    r"|next|needs?)|not (?:yet )?done|follow-?ups?|pending|open (?:questions?|items?)|to do|out of scope"
+    r"|before (?:merging|release)"
+    r"|what you (?:need|should)|your turn|próximos passos|pendente|falta)\b|다음 (?:단계|작업|할|으로)"
+    r"|남은|향후|후속|次の|残り|今後|未完",
+    _,
+)
+LEFT = re.compile(
+    r"\b(?:not (?:yet )?(?:been )?(?:committed|pushed|tested|verified|run|implemented|deployed|flashed"
+    r"|compiled|done)|uncommitted|unstaged|unpushed|still (?:needs?|to do|have to|missing|open|fails?"
+    r"|failing|requires?|outstanding)|remains? to|yet to"
+    r"|(?:have|has)n'?t (?:been |yet )?(?:committed|pushed|tested|run|verified|deployed|compiled)"
+    r"|next step|follow-?up|left to do|to do next|you(?:'ll| will)? (?:need|have) to|you'll want to"
+    r"|needs? to (?:be |land)|when(?:ever)? you(?:'re| are) ready|before (?:committing|the next|merging"
+    r"|releasing)"
+    r"|should be (?:run|tested|verified|updated)|todo|blocker|blocked|waiting (?:on|for) you|falta"
+    r"|ainda (?:precisa|falta)|próximo passo|pendente)\b"
+    r"|남았|아직|다음 단계|해야 합니다|필요합니다|まだ|残って|次のステップ|必要があります|未対応",
+    _,
+)
+TALK = re.compile(
+    r"^(?:let me|let's|i'?ll|i will|i'?m going|i am going|now,? (?:let|i)|i need to|i should|i can see"
+    r"|i see|looking at|here'?s|here is|here are|good|great|perfect|sure|of course|absolutely|wait|hmm"
+    r"|ok(?:ay)?\b"
+    r"|the user|they|he |she |so,? (?:let|i)|first,? (?:let|i)|actually,? (?:let|i)|next,? (?:let|i)"
+    r"|then,? i|but (?:let me|wait)|we need|maybe|perhaps|would you|do you|want me|shall i|should i"
+    r"|you'?re (?:absolutely )?right|i apologi|sorry|my (?:mistake|bad)|thanks|makes sense|got it"
+    r"|understood|i understand|great question|yes,? (?:i|let)|take a look"
+    r"|i've been|the current focus|to investigate|my (?:current|next|focus)|before |once |try |feel free"
+    r"|if you|vou |agora vou|deixe|먼저|이제|좋습니다|네,|まず|では|わかりました|承知)",
+    _,
+)
+QUESTION = re.compile(r"[?？]\W*$|할까요\W*$|을까요\W*$|ますか\W*$|でしょうか\W*$")
+NOISE_LINE = re.compile(
+    r"^\s*(?:at .{1,200}\(|at [\w.$<>/]+:\d+|File \"|Traceback |\.\.\. \d+ more|\^+|~+|[•⨯✓✗×✔✖└├│┃╭╰─═"
+    r"|>#$%]\s|\d{1,4}[:|]\s|\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[(?:info|warn|error|debug|image)\b"
+    r"|(?:info|warn(?:ing)?|error|debug|fatal|panic)[\]:\s]*[:\]]"
+    r"|[\w./\\-]+\.\w{1,5}:\d+(?::\d+)?:?|[{}\[\]();,]+$|goroutine |npm (?:err|warn)|\+\+\+|---|@@"
+    r"|diff --git|--- (?:fail|pass)|=== run|(?:ok|fail)\s+[\w./]+\s|\w+@\w+.*[$#%] |===|unknown command"
+    r"|error:|\w*(?:Error|Exception): )",
+    _,
+)
+GENERIC_ERROR = re.compile(
+    r"error|fail|undefined|cannot|can't|not found|no such|unexpected|missing|invalid|expected|denied"
+    r"|refused|exception|panic|timed? ?out|unused|rejected|unknown|ignored|not allowed|should not|no files"
+    r"|unable|killed",
+    _,
+)
+ERROR_LINE = re.compile(
+    r"\b\w*(?:Error|Exception|ERROR)\]?\s*[:=]|\berror(?: TS\d+|\[E\d+\])?\]?\s*[:=]|\bfatal:|\bpanic:"
+    r"|npm (?:ERR!|error)|\bFAIL(?:ED)?[:\t]|[✖⨯] \w|unknown command",
+    re.MULTILINE,
+)
+LIMIT = re.compile(
+    r"^\W*(?:(?:claude )?(?:session|usage|weekly|\d-hour|rate) limit reached"
+    r"|you've hit your (?:\w+ )?limit|api error|credit balance is too low|prompt is too long"
+    r"|invalid api key|please run /login|request timed out)",
+    _,
+)
+BLOCKED = re.compile(
+    r"\b(?:blockers?|blocked|unresolved|could ?n[o']t (?:be )?|could not|unable to|cannot yet|failed to"
+    r"|did not work|still (?:fails?|failing|broken))\b|não consegui|bloquead|할 수 없었|실패했|できませんでした",
+    _,
+)
+CANCELLED = re.compile(
+    r"Sibling tool call errored|Cancelled: parallel tool call|Cancelled by user|File has not been read yet"
+    r"|File has been modified since read|exceeds maximum allowed",
+    _,
+)

@@ -1,0 +1,194 @@
+"""How an episode ended, in marks and in a sentence; and what stood in its way most."""
+
+from __future__ import annotations
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.checks import Struggle, told
+from nmem.episodes.narrate.corrections import Correction
+from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger
+from nmem.episodes.narrate.prose import clip, short
+from nmem.episodes.narrate.records import Action, Episode
+
+_CHECKS = ("test", "build", "lint")
+
+
+def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool) -> list[str]:
+    """The facts of the end, for machines; see Narrative.marks."""
+    standing, kept = ledger.standing(), ledger.kept_commits()
+    nothing = not ledger.changes and not kept and not ledger.published and not ledger.pushes
+    facts = {
+        "committed": bool(kept),
+        "pushed": bool(ledger.pushes),
+        "pull_request": any("Opened a pull request" in what for what, _ in ledger.published),
+        **_tested(ran),
+        "uncommitted": any(change.commit < 0 for change in standing),
+        "abandoned": bool(ledger.undone()) and not standing and not kept,
+        **_broken_off(episode, accepted=accepted),
+        "commands": nothing and bool(episode.closings()) and _acted(episode),
+        "answered": nothing and bool(episode.closings()) and not _acted(episode),
+        "confirmed": accepted,
+    }
+    return [name for name, holds in facts.items() if holds]
+
+
+def _tested(ran: list[Struggle]) -> dict[str, bool]:
+    """The newest test run, when its result was seen."""
+    tests = [one for one in ran if one.kind == "test" and not one.misused]
+    newest = max(tests, key=lambda one: one.last_at, default=None)
+    if newest is None:
+        return {}
+    return {"tests_passed": newest.passed, "tests_failed": not newest.passed and not newest.open}
+
+
+def _broken_off(episode: Episode, *, accepted: bool) -> dict[str, bool]:
+    """How it ended before its end, if it did."""
+    if _interrupted(episode):
+        return {"interrupted": True}
+    last = episode.closings()[-1:]
+    if last and cues.LIMIT.match(last[0].text):
+        return {"cut_off": True}
+    return {"unfinished": _unanswered(episode) and not accepted}
+
+
+def _acted(episode: Episode) -> bool:
+    """Commands ran that do more than look."""
+    for action in episode.actions:
+        families = action.metadata.get("families")
+        looks = isinstance(families, list) and bool({"read", "search"} & set(families))
+        if action.outcome == "ok" and action.obs_type in ("command", "install", "mcp_call") and not looks:
+            return True
+    return False
+
+
+def _interrupted(episode: Episode) -> bool:
+    """The last thing that happened is a refused call, or an interruption without another answer."""
+    last = episode.actions[-1] if episode.actions else None
+    said = max((one.at for one in episode.closings()), default=0)
+    if any("[Request interrupted" in one.text and one.at > said for one in episode.prompts):
+        return True
+    return last is not None and last.refused and last.at > said
+
+
+def _unanswered(episode: Episode) -> bool:
+    said = max((one.at for one in episode.closings()), default=0)
+    return bool(episode.prompts) and said < max(one.at for one in episode.prompts)
+
+
+def outcome(found: list[str], ledger: Ledger, ran: list[Struggle]) -> str:
+    """The end in one sentence."""
+    parts = _work(found, ledger) + _checked(found, ran)
+    for mark, words in (
+        ("interrupted", "interrupted by the user"),
+        ("cut_off", "cut off by a limit or an error of the client"),
+        ("unfinished", "ended before the last request was answered"),
+        ("confirmed", "the user accepted it"),
+    ):
+        if mark in found:
+            parts.append(words)
+    text = "; ".join(parts) or "nothing was changed"
+    return text[:1].upper() + text[1:]
+
+
+def _work(found: list[str], ledger: Ledger) -> list[str]:
+    kept = ledger.kept_commits()
+    parts: list[str] = []
+    if kept:
+        hashes = ", ".join(one.hash for one in kept[-3:] if one.hash)
+        count = "committed" if len(kept) == 1 else f"{len(kept)} commits"
+        parts.append(count + (f" ({hashes})" if hashes else "") + (" and pushed" if "pushed" in found else ""))
+    elif "pushed" in found:
+        parts.append("pushed")
+    loose = [change for change in ledger.standing() if change.commit < 0]
+    settled = [change for change in ledger.standing() if change.commit == ELSEWHERE]
+    if settled:
+        parts.append(f"{len(settled)} changed file{'s' * (len(settled) > 1)} no longer listed by git status")
+    if ledger.tried and not kept:
+        parts.append("a commit was tried, its result was not seen")
+    if loose:
+        parts.append(
+            f"{len(loose)} changed file{'s' * (len(loose) > 1)} {'not seen in a commit' if kept else 'not committed'}"
+        )
+    parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
+    if "abandoned" in found:
+        how = next((one.undone for one in ledger.undone() if one.undone), "undone")
+        parts.append(f"given up: every change was undone ({how})")
+    if "answered" in found:
+        parts.append("answered; no file was changed")
+    if "commands" in found:
+        parts.append("commands were run; no file was edited")
+    return parts
+
+
+def _checked(found: list[str], ran: list[Struggle]) -> list[str]:
+    if "tests_passed" in found:
+        return ["tests passed at the end"]
+    if "tests_failed" in found:
+        return ["the last test run that was seen failed"]
+    checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
+    if not checks:
+        return []
+    newest = max(checks, key=lambda one: one.last_at)
+    if newest.open:
+        return []
+    return [f"{newest.name} {'passed' if newest.passed else 'failed'} at the end"]
+
+
+def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
+    """What failed, by how often and how much it mattered."""
+    out: list[tuple[float, str]] = []
+    last_at = max((one.last_at for one in ran), default=0)
+    for one in ran:
+        if not one.failures or (one.misused and one.failures == 1):
+            continue
+        check = one.kind in _CHECKS
+        weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind == "git_commit" else 0.6)
+        if one.passed and one.fixed_by and not one.misused:
+            weight = max(weight, 1.0)  # something had to be edited
+        if not one.passed and not one.open:
+            weight += 1.0 * (one.last_at == last_at) + 0.5 * check
+        out.append((weight, told(one)))
+    return out
+
+
+def _objections(corrected: list[Correction]) -> str:
+    """How often the user objected or came back with an error, and the most telling of these prompts."""
+    errors = sum(one.error for one in corrected)
+    longest = max(corrected, key=lambda one: (min(len(one.text), 90), one.turn))
+    what = (
+        "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
+    )
+    count = "" if len(corrected) == 1 else f" {len(corrected)} times"
+    return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”")
+
+
+def call(action: Action) -> str:
+    """A tool call in a few words."""
+    verb = {"file_edit": "an edit of", "file_write": "writing", "plan": "the plan"}.get(action.obs_type, "")
+    first = action.content.strip().split("\n", 1)[0].strip("# ")
+    return f"{verb} {short(action.file_path)}" if verb and action.file_path else clip(f"{verb} {first}".strip(), 80)
+
+
+def obstacle(
+    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, found: tuple[str, str]
+) -> str:
+    """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
+
+    `found`: what the agent named as the cause of the problem that the episode was opened for, and what it could not
+    do; each may be "".
+    """
+    cause, blocked = found
+    ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
+    if blocked:
+        ranked.append((1.3, f"In the agent's words: {blocked}"))
+    ranked += _struggled(ran)
+    if corrected:
+        ranked.append((1.4 * len(corrected), _objections(corrected)))
+    if refused:
+        count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
+        ranked.append((0.6 * len(refused), f"The user refused {count}: {call(refused[-1])}"))
+    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted")]
+    if gone:
+        ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {gone[-1].path}"))
+    ranked = sorted((item for item in ranked if item[0] >= 0.9), key=lambda item: -item[0])
+    second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
+    return ". ".join(text for _, text in ranked[:1] + second)

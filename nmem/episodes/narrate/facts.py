@@ -1,0 +1,164 @@
+"""An episode's actions, followed one by one into a ledger of what stands at the end."""
+
+from __future__ import annotations
+
+import re
+
+from nmem.episodes.narrate import shell
+from nmem.episodes.narrate.ledger import Commit, Ledger
+from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+
+_CHANGES = frozenset(("file_edit", "file_write"))
+_ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
+_MADE = re.compile(r"\bgh\s+(pr|issue|release|repo|gist)\s+(create|merge|close|comment|review|edit|reopen)\b")
+_MESSAGE = re.compile(r"-[a-z]*m\s+(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*)?[\"']?([^\n\"']+)")
+_VERBS = {
+    "create": "Opened", "merge": "Merged", "close": "Closed", "comment": "Commented on", "review": "Reviewed",
+    "edit": "Edited", "reopen": "Reopened",
+}  # fmt: skip
+_NOUNS = {"pr": "pull request", "issue": "issue", "release": "release", "repo": "repository", "gist": "gist"}
+
+
+def ledger(episode: Episode) -> Ledger:
+    """Follow all actions that succeeded."""
+    out = Ledger()
+    seen: set[str] = set()
+    for action in episode.actions:
+        if action.refused:
+            continue
+        if action.outcome == FAILED:
+            if action.obs_type == "git_commit" and action.told("commit").get("hash"):
+                _commit(out, action)  # the commit was made, something after it failed
+            continue
+        _follow(out, action, seen)
+        if action.file_path:
+            seen.add(action.file_path)
+    out.settle()
+    return out
+
+
+def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
+    """A file written whole that nobody had read or edited before: clients that do not say so made it."""
+    whole = action.obs_type == "file_write" and not any(line.startswith("- ") for line in action.content.split("\n"))
+    return (
+        whole
+        and "created" not in action.metadata
+        and action.file_path not in seen
+        and action.file_path not in out.changes
+    )
+
+
+def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
+    if action.obs_type in _CHANGES and action.file_path:
+        told = action.metadata
+        deleted = told.get("deleted") is True
+        moved = told.get("moved_from")
+        if isinstance(moved, str) and moved:
+            out.move(moved, action.file_path)
+        shown = action.content if action.tool_name not in _SHELLS else ""
+        created = told.get("created") is True or _fresh(out, action, seen)
+        out.edit(action.file_path, shown, action.at, created=created, deleted=deleted)
+    if action.tool_name in _SHELLS or action.obs_type.startswith("git_"):
+        shell.apply(out, action.content)
+    if "git status" in action.content and action.response:
+        _look(out, action)
+    if action.obs_type == "git_commit" or action.told("commit").get("hash"):
+        _commit(out, action)
+    if action.obs_type == "git_push" or action.told("push"):
+        _push(out, action)
+    if action.obs_type == "github" or "gh " in action.content[:4000]:
+        _forge(out, action)
+
+
+_ELSEWHERE = re.compile(r"^\s*(?:cd|git -C) (?:/tmp|/var/folders|/private/(?:tmp|var))[/ ]")
+_SHELLS = frozenset(("Bash", "PowerShell", "shell", "exec_command", "run_shell_command", "local_shell"))
+
+
+def _look(out: Ledger, action: Action) -> None:
+    """`git status` tells what somebody else has committed meanwhile."""
+    said = action.response
+    if "working tree clean" in said or "nothing to commit" in said:
+        out.clean(None)
+        return
+    if not _SHORT_STATUS.search(action.content):
+        return
+    dirty: list[str] = []
+    lines = said.split("\n")
+    for line in lines:
+        if found := _STATUS_LINE.match(line):
+            dirty.append(found[1].strip('"').rsplit(" -> ", 1)[-1].replace("../", ""))
+        elif not line.startswith("## "):
+            break
+    if "…" not in said[:2000] and (dirty or lines[0].startswith("## ")):
+        out.clean(dirty)
+
+
+_SHORT_STATUS = re.compile(r"git status(?: (?:-s|-sb|-b|--short|--porcelain|--branch))+\s*(?:$|[;&|\n])")
+_STATUS_LINE = re.compile(r"^[ MADRCU?!T]{2} (\S.*)$")
+
+
+def _commit(out: Ledger, action: Action) -> None:
+    told = action.told("commit")
+    made = Commit(
+        str(told.get("hash") or ""),
+        subject(action),
+        str(told.get("branch") or ""),
+        action.at,
+        _count(told.get("files")),
+    )
+    out.tried |= not made.hash and action.outcome != OK
+    if _ELSEWHERE.search(action.content[:2000]):
+        return  # a repository made for a trial
+    if not made.hash and (action.outcome != OK or "--dry-run" in action.content):
+        return
+    if "--amend" in action.content and out.kept_commits():
+        last = out.kept_commits()[-1]
+        last.hash, last.subject = made.hash or last.hash, made.subject or last.subject
+        out.commits.append(out.commits.pop())
+        for change in out.standing():
+            if change.commit < 0:
+                change.commit = change.kept = out.commits.index(last)
+        return
+    out.commit(made)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def subject(action: Action) -> str:
+    """The first line of a commit's message, from git's answer or else from the command."""
+    told = action.told("commit")
+    for key in ("subject", "message"):
+        value = told.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip().split("\n", 1)[0]
+    found = _MESSAGE.search(action.content[:4000])
+    return found[1].strip() if found else ""
+
+
+def _push(out: Ledger, action: Action) -> None:
+    told = action.told("push")
+    if action.outcome != OK and not told:
+        return
+    if "--dry-run" in action.content:
+        return
+    for made in out.commits:
+        made.pushed = True
+    out.pushes.append(str(told.get("branch") or ""))
+
+
+def _forge(out: Ledger, action: Action) -> None:
+    if action.outcome != OK:
+        return
+    for noun, verb in _MADE.findall(action.content[:4000]):
+        address = _ADDRESS.search(action.response)
+        said = f"{_VERBS[verb]} {'a ' if verb == 'create' else 'the '}{_NOUNS[noun]}"
+        out.published.append((said, clip(address[0], 120) if address else ""))
+
+
+def files_read(episode: Episode) -> list[str]:
+    """Every file that was read, in the order of the first reading."""
+    found = (one.file_path for one in episode.actions if one.obs_type == "file_read" and one.outcome != FAILED)
+    return list(dict.fromkeys(path for path in found if path))

@@ -1,0 +1,225 @@
+"""What stands at the end of an episode: changed files, commits, pushes; and what was undone, and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+ELSEWHERE = 1 << 30
+"""The number of a commit that the episode did not make."""
+
+
+@dataclass(slots=True)
+class Change:
+    """What happened to one file. `commit`: the number of the commit that holds it, -1 while none does."""
+
+    path: str
+    created: bool = False
+    deleted: bool = False
+    moved: str = ""
+    """Its name before."""
+    edits: int = 0
+    live: bool = True
+    undone: str = ""
+    commit: int = -1
+    kept: int = -1
+    """An earlier commit holds an earlier state of it: taking the later edits back leaves that one."""
+    balance: Counter[str] = field(default_factory=Counter)
+    whole: bool = True
+    """Every edit was seen in full, so the balance of lines is exact."""
+    last_at: int = 0
+
+
+@dataclass(slots=True)
+class Commit:
+    """One commit of the episode."""
+
+    hash: str
+    subject: str
+    branch: str = ""
+    at: int = 0
+    files: int = 0
+    pushed: bool = False
+    undone: str = ""
+
+
+class Ledger:
+    """The working tree as far as the episode touched it."""
+
+    __slots__ = ("changes", "commits", "published", "pushes", "staged", "stashed", "tried")
+
+    def __init__(self) -> None:
+        self.changes: dict[str, Change] = {}
+        self.commits: list[Commit] = []
+        self.pushes: list[str] = []
+        self.published: list[tuple[str, str]] = []
+        """What was made on a forge: (what, address)."""
+        self.stashed: list[list[Change]] = []
+        self.tried = False
+        """A commit was started whose result is not known."""
+        self.staged: set[str] | None = set()
+        """Paths that were added; None: everything."""
+
+    def edit(self, path: str, content: str, at: int, *, created: bool = False, deleted: bool = False) -> None:
+        """Note an edit, a new file or a deletion."""
+        known = path in self.changes
+        change = self.changes.setdefault(path, Change(path, created=created))
+        if deleted:
+            self.remove(change, "deleted")
+            return
+        if known and not change.live:
+            change.balance.clear()
+            change.created, change.kept = created, -1
+        change.live, change.deleted, change.undone, change.commit = True, False, "", -1
+        change.edits += 1
+        change.last_at = at
+        _weigh(change, content)
+
+    def remove(self, change: Change, how: str) -> None:
+        """A file is gone: one that the episode made leaves nothing, another one counts as deleted."""
+        if change.created and change.commit < 0 and change.kept < 0:
+            change.live, change.undone = False, how
+        else:
+            change.live, change.deleted, change.undone, change.commit = True, True, "", -1
+
+    def move(self, old: str, new: str) -> None:
+        """A file has another name now."""
+        if (
+            not self.matching(old)
+            and not old.startswith(("/", "~", ".."))
+            and not any(mark in old + new for mark in "*$")
+        ):
+            path = _moved(old, old, new)
+            self.changes[path] = Change(path, moved=old)
+            return
+        for change in self.matching(old):
+            del self.changes[change.path]
+            change.moved = change.moved or ("" if change.created else change.path)
+            change.path = _moved(change.path, old, new)
+            if change.path == change.moved:
+                change.moved = ""
+                change.live = change.edits > 0
+            self.changes[change.path] = change
+
+    def matching(self, pattern: str) -> list[Change]:
+        """The changes that a path, a folder or a glob of a command means."""
+        return [change for change in self.changes.values() if means(pattern, change.path)]
+
+    def take_back(self, found: list[Change], how: str, *, new_too: bool = True) -> list[Change]:
+        """What is not committed of these changes is lost; gives those that were lost."""
+        lost = []
+        for change in found:
+            if not change.live or change.commit >= 0 or (change.created and not new_too and change.kept < 0):
+                continue
+            lost.append(change)
+            if change.kept >= 0:
+                change.commit, change.deleted = change.kept, False
+            else:
+                change.live, change.deleted, change.undone = False, False, how
+        return lost
+
+    def commit(self, made: Commit) -> None:
+        """What was staged is safe from here on."""
+        self.commits.append(made)
+        number = len(self.commits) - 1
+        for change in self.changes.values():
+            if change.live and change.commit < 0 and self._is_staged(change.path):
+                change.commit = change.kept = number
+        self.staged = set()
+
+    def _is_staged(self, path: str) -> bool:
+        return not self.staged or any(means(one, path) for one in self.staged)
+
+    def clean(self, dirty: list[str] | None) -> None:
+        """git says what is not committed; None: nothing. What it does not name, somebody else has committed."""
+        for change in self.changes.values():
+            inside = not change.path.startswith(("/", "~", "..")) and change.path[1:2] != ":"
+            listed = any(means(one, change.path) for one in dirty or [])
+            if inside and change.live and change.commit < 0 and not listed:
+                change.commit = change.kept = ELSEWHERE
+            elif listed and change.commit == ELSEWHERE:
+                change.commit = change.kept = -1
+
+    def uncommit(self, count: int, how: str, *, keep_files: bool) -> None:
+        """The newest commits are gone, with their files or without."""
+        for number in range(len(self.commits) - 1, -1, -1):
+            if count <= 0:
+                return
+            if self.commits[number].undone:
+                continue
+            count -= 1
+            self._revert(number, how, keep_files=keep_files)
+
+    def revert(self, name: str, how: str) -> bool:
+        """Undo one commit by its hash; HEAD is the newest."""
+        for number in range(len(self.commits) - 1, -1, -1):
+            made = self.commits[number]
+            if made.undone:
+                continue
+            same = made.hash and (name.startswith(made.hash) or made.hash.startswith(name))
+            if name == "HEAD" or same:
+                self._revert(number, how, keep_files=False)
+                return True
+        return False
+
+    def _revert(self, number: int, how: str, *, keep_files: bool) -> None:
+        self.commits[number].undone = how
+        for change in self.changes.values():
+            if change.kept == number or change.commit == number:
+                change.commit = change.kept = -1
+                if not keep_files:
+                    change.live, change.undone = False, how
+
+    def settle(self) -> None:
+        """At the end: edits that cancel each other out are no change."""
+        for change in self.changes.values():
+            nothing = change.whole and change.edits > 1 and not change.created and not any(change.balance.values())
+            if nothing and change.live and not change.deleted and change.commit < 0:
+                change.live, change.undone = False, "edited back"
+
+    def standing(self) -> list[Change]:
+        """The changes that are there at the end."""
+        return [change for change in self.changes.values() if change.live]
+
+    def undone(self) -> list[Change]:
+        """The changes that are gone."""
+        return [change for change in self.changes.values() if not change.live]
+
+    def kept_commits(self) -> list[Commit]:
+        """The commits that were not undone."""
+        return [one for one in self.commits if not one.undone]
+
+
+def means(pattern: str, path: str) -> bool:
+    """Whether a path as it was typed (a file, a folder, a glob, absolute or not) covers a path of the project."""
+    given = pattern.removeprefix("./").rstrip("/")
+    if given in ("", ".", ":/", "*"):
+        return True
+    if given == path or path.startswith(given + "/") or path.endswith("/" + given) or given.endswith("/" + path):
+        return True
+    if f"/{given}/" in f"/{path}" and "/" in given:
+        return True
+    return any(mark in given for mark in "*?[") and (fnmatchcase(path, given) or fnmatchcase(path, "*/" + given))
+
+
+def _moved(path: str, old: str, new: str) -> str:
+    """The new path of a file after `mv old new`."""
+    name = path.rsplit("/", 1)[-1]
+    if new.endswith("/") or new == "." or ("." not in new.rsplit("/", 1)[-1] and "." in name):
+        return new.rstrip("/") + "/" + name
+    head = path[: -len(old)] if path.endswith(old) else ""
+    return head + new.removeprefix("./")
+
+
+def _weigh(change: Change, content: str) -> None:
+    """Count the lines that came and went, to see later whether they cancel each other out."""
+    for line in content.split("\n"):
+        if line.startswith("+ "):
+            change.balance[line[2:]] += 1
+        elif line.startswith("- "):
+            change.balance[line[2:]] -= 1
+        elif line:
+            change.whole = False
+    if "characters)" in content or "more lines)" in content or not content:
+        change.whole = False

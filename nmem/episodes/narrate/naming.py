@@ -1,0 +1,133 @@
+"""What a command is called when it is told: the program and its subject, without cd, pipes and most arguments."""
+
+from __future__ import annotations
+
+import re
+
+from capture.shell import parse
+from nmem.episodes.narrate.prose import clip
+
+_NOT_MAIN = re.compile(
+    r"^\s*(?:(?:cd|pwd|export|source|set|echo|sleep|mkdir|rm|cat|ls|tail|head|grep|chmod|git add|git diff"
+    r"|git status)\b|[A-Z_]+=\S*$|\.\s)"
+)
+_WORD = re.compile(r"[^\s()\"'`;|]+$")
+_INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)|<<|eval\b)")
+
+
+def name(command: str, kind: str = "", description: str = "") -> str:
+    """A command by what it runs: without cd, pipes, redirections and most arguments."""
+    parsed = parse(command[:4000])
+    steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
+    steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
+    mark = _OF_KIND.get(kind)
+    main = parsed.main.argv if parsed.main else []
+    main = next(
+        (argv for argv in steps if mark and mark.search(" ".join(argv[:6]))), main or (steps[0] if steps else [])
+    )
+    taken: list[str] = []
+    for word in main[:9]:
+        if (
+            not word
+            or word[0] in "-<>\"'$(&{["
+            or not _WORD.match(word)
+            or len(taken) == 3 + (bool(taken) and taken[0] in _RUNNERS)
+        ):
+            if taken and taken[0] in _RUNNERS and word[:1] == "-" and len(taken) == 1:
+                continue
+            break
+        taken.append(word.rsplit("/", 1)[-1] if not taken or taken[-1] in _RUNNERS else word)
+    if description and (not taken or taken[0] in _VAGUE) and (kind == "command" or len(taken) < 2):
+        return clip(f"{taken[0] if taken else 'command'} ({description})", 90)
+    return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
+
+
+_RUNNERS = frozenset(
+    [
+        "bash",
+        "sh",
+        "zsh",
+        "python",
+        "python3",
+        "node",
+        "npx",
+        "bunx",
+        "uv",
+        "uvx",
+        "poetry",
+        "rtk",
+        "pnpm",
+        "yarn",
+        "npm",
+        "bun",
+        "mise",
+        "make",
+    ]
+)
+_PROBES = frozenset(
+    [
+        "ps",
+        "pkill",
+        "pgrep",
+        "kill",
+        "ls",
+        "grep",
+        "rg",
+        "find",
+        "which",
+        "type",
+        "test",
+        "ping",
+        "dig",
+        "lsof",
+        "cat",
+        "head",
+        "tail",
+        "stat",
+        "jq",
+        "diff",
+        "cmp",
+        "killall",
+        "echo",
+        "printf",
+        "cd",
+        "for",
+        "while",
+        "if",
+        "until",
+        "sleep",
+    ]
+)
+_VAGUE = frozenset(
+    [
+        "ssh",
+        "curl",
+        "wget",
+        "python",
+        "python3",
+        "node",
+        "docker",
+        "bash",
+        "sh",
+        "ping",
+        "scp",
+        "sqlite3",
+        "psql",
+        "for",
+        "while",
+        "if",
+    ]
+)
+_OF_KIND = {
+    "test": re.compile(r"\b(?:test|tests|pytest|jest|vitest|rspec|e2e|tox|nox|spec)\b|test"),
+    "lint": re.compile(r"\b(?:lint|check|clippy|vet|eslint|ruff|mypy|tsc|golangci-lint|biome|shellcheck|typecheck)\b"),
+    "build": re.compile(r"\b(?:build|compile|tsc|make|bundle)\b"),
+    "git_commit": re.compile(r"\bcommit\b"),
+    "git_push": re.compile(r"\bpush\b"),
+    "install": re.compile(r"\b(?:install|add|ci|sync|tidy)\b"),
+}  # fmt: skip
+
+
+def looks(called: str, command: str) -> bool:
+    """Whether a command only looks at something, or is a script written for the moment."""
+    return called.split(" ", maxsplit=1)[0] in _PROBES or bool(_INLINE.search(command[:400]))

@@ -1,0 +1,113 @@
+"""Tell an episode from its records alone: every statement is a fact of the ledger or a quotation that it bears out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nmem.episodes.narrate import cues, facts
+from nmem.episodes.narrate.adopt import adopt
+from nmem.episodes.narrate.checks import Struggle, struggles, told
+from nmem.episodes.narrate.completed import REPORTED, completed
+from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, refusals
+from nmem.episodes.narrate.ending import call, marks, obstacle, outcome
+from nmem.episodes.narrate.grounds import Grounds
+from nmem.episodes.narrate.intent import asks, intent
+from nmem.episodes.narrate.learned import learned
+from nmem.episodes.narrate.ledger import Ledger
+from nmem.episodes.narrate.prompts import Ask
+from nmem.episodes.narrate.prose import clip, sentences, short
+from nmem.episodes.narrate.records import Action, Episode
+from nmem.episodes.narrate.remaining import next_steps
+from nmem.episodes.narrate.words import size, words
+from nmem.episodes.narrative import Narrative
+
+_NOTES = 7
+EXECUTED = frozenset(("committed", "uncommitted", "pushed", "pull_request", "abandoned"))
+
+
+def narrate(episode: Episode) -> Narrative:
+    """The story of one episode; any records give a Narrative, an empty episode an empty one."""
+    episode = replace(episode, actions=tuple(adopt(action, episode.root) for action in episode.actions))
+    read_prompts = asks(episode)
+    ledger = facts.ledger(episode)
+    ran = struggles(episode)
+    corrected = corrections(read_prompts)
+    refused = refusals(episode)
+    accepted = confirmed(read_prompts)
+    ended = marks(episode, ledger, ran, accepted=accepted)
+    grounds = Grounds(episode, ledger, checked=_checked(ran))
+    empty = not (episode.prompts or episode.sayings or episode.actions)
+    done = completed(episode, ledger, ran, grounds)
+    known = [words(text) for text in done if not text.startswith(REPORTED)]
+    found = learned(episode, corrected, answered=not EXECUTED & set(ended))
+    return Narrative(
+        intent=intent(episode, read_prompts),
+        learned=[text for text in found if not any(_said_in(words(text), other) for other in known)],
+        completed=[text for text in done if text.removeprefix(REPORTED) not in found],
+        next_steps=next_steps(episode, read_prompts, ran, finished=accepted),
+        files_read=facts.files_read(episode),
+        files_edited=[change.path for change in ledger.standing()],
+        notes=_notes(ran, corrected, refused, ledger),
+        outcome="" if empty else outcome(ended, ledger, ran),
+        obstacle=obstacle(ran, corrected, refused, ledger, (_cause(read_prompts, found), _blocked(episode))),
+        marks=ended,
+    )
+
+
+def _said_in(bag: set[str], other: set[str]) -> bool:
+    return bool(bag) and len(bag & other) >= 0.75 * len(bag)
+
+
+def _cause(read_prompts: list[Ask], found: list[str]) -> str:
+    """The last cause that was named, when the episode began with something that did not work."""
+    opening = read_prompts[0] if read_prompts else None
+    if opening is None or not (
+        opening.error or any(cues.BROKEN.search(one) for one in (*opening.sentences[:6], opening.goal))
+    ):
+        return ""
+    return next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
+
+
+def _blocked(episode: Episode) -> str:
+    """What the last closing text says could not be done."""
+    closings = episode.closings()
+    for one in sentences(closings[-1].text) if closings else []:
+        if cues.BLOCKED.search(one.text) and 5 <= size(one.text) <= 45 and not cues.QUESTION.search(one.text):
+            return clip(one.text, 200)
+    return ""
+
+
+_MINE = re.compile(r"(?:i|but|actually|and|so|the user decided|plan accepted)\b", re.IGNORECASE)
+
+
+def _checked(ran: list[Struggle]) -> bool | None:
+    """Whether every check's newest run passed; None when nothing was checked."""
+    verdicts = [one.passed for one in ran if one.kind in ("test", "build", "lint")]
+    return all(verdicts) if verdicts else None
+
+
+def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger) -> list[str]:
+    """What a later session should not repeat."""
+    hard = sorted(
+        (one for one in ran if one.failures and not one.probe and (any(one.reasons) or one.failures > 1)),
+        key=lambda one: (-one.failures, one.first_at),
+    )
+    out = [told(one) for one in hard[:3]]
+    out += [
+        (f"The user reported an error: {one.text}" if one.error else f"User correction: “{one.text}”")
+        for one in corrected[:3]
+    ]
+    out += _taken_back(ledger)
+    if refused:
+        what = "; ".join(dict.fromkeys(call(one) for one in refused[:2]))
+        out.append(f"The user refused: {what}")
+    return list(dict.fromkeys(out))[:_NOTES]
+
+
+def _taken_back(ledger: Ledger) -> list[str]:
+    by: dict[str, list[str]] = {}
+    for change in ledger.undone():
+        by.setdefault(change.undone or "undone", []).append(change.path)
+    out = [f"Undone ({how}): {clip(', '.join(short(path) for path in paths), 160)}" for how, paths in by.items()]
+    return out + [f"Commit undone ({one.undone}): {clip(one.subject, 100)}" for one in ledger.commits if one.undone]

@@ -1,0 +1,182 @@
+"""A user's prompt without what was pasted into it: logs, addresses, images, wrappers, code; and what kind it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.prose import clip, plain, split
+from nmem.episodes.narrate.words import size
+
+_TAG = re.compile(
+    r"<(system-reminder|local-command-stdout|local-command-stderr|command-message|ide_\w+|bash-\w+"
+    r"|task-notification)\b.*?</\1>",
+    re.DOTALL,
+)
+_COMMAND = re.compile(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>")
+_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_IMAGE = re.compile(
+    r"\[(?:Image|Pasted text|Screenshot)[^\]\n]{0,80}\]|!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)"
+    r"|\[Request interrupted[^\]\n]{0,60}\]",
+    re.IGNORECASE,
+)
+_ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?: [^<>\n]{0,200})?>")
+_URL = re.compile(r"https?://[^\s\"'<>)\]]+")
+_FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^[ \t]{0,3}#{1,3}[ \t]+(.+)$", re.MULTILINE)
+_PLAN_WORD = re.compile(
+    r"^(?:(?:implementation|migration)?\s*plan|spec|task|rfc|feature|prd)\s*[:：—–-]\s*", re.IGNORECASE
+)
+_GOAL = re.compile(
+    r"^[ \t]*#{1,4}[ \t]+(?:\d+\.\s*)?(?:goal|objective|summary|overview|context|problem|what|목표|目的"
+    r"|objetivo)\b.*\n+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AT_FILE = re.compile(r"\[@?([^\]\n]+)\]\(file:///[^)\n]+\)")
+_SLASH = re.compile(r"^/([a-zA-Z][\w:.-]*)(?:\s+(.*))?$", re.DOTALL)
+_PLAN_LEAD = re.compile(
+    r"implement (?:the )?(?:following|this) plan|following plan|execute (?:the |this )?plan", re.IGNORECASE
+)
+_COUNTER = re.compile(r"^[\W\d]+(?=[A-Za-z])")
+TERSE = 4
+_READ = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One user prompt as it is meant. `kind`: plan command terse text empty."""
+
+    kind: str
+    sentences: tuple[str, ...] = ()
+    title: str = ""
+    goal: str = ""
+    places: tuple[str, ...] = ()
+    """Addresses that were pasted."""
+    error: str = ""
+    """The first line of a pasted error."""
+
+
+def read(text: str) -> Ask:
+    """Clean one prompt; any text is accepted."""
+    text = _unwrap(text[:_READ])
+    if found := _SLASH.match(text):
+        rest = (found[2] or "").strip()
+        return Ask("command", tuple(_sentences(rest))[:2], "/" + found[1])
+    places = tuple(_URL.findall(text))[:3]
+    if plan := _plan(text):
+        return Ask("plan", title=plan, goal=_goal(text), places=places)
+    found_sentences = tuple(_sentences(text))
+    error = pasted_error(text)
+    if not found_sentences:
+        return Ask("empty", places=places, error=error)
+    total = sum(size(one) for one in found_sentences)
+    kind = (
+        "terse"
+        if total < TERSE or (total < 12 and cues.APPROVAL.match(found_sentences[0]) and not _asks(text))
+        else "text"
+    )
+    return Ask(kind, found_sentences, places=places, error=error)
+
+
+def _asks(text: str) -> bool:
+    """Whether something is asked for after an approving word."""
+    rest = cues.APPROVAL.sub("", text, count=1)
+    return size(rest) >= TERSE and bool(cues.REQUEST.search(rest) or cues.IMPERATIVE.match(rest.strip(" ,.!")))
+
+
+def _unwrap(text: str) -> str:
+    named = _COMMAND.search(text)
+    if named:
+        args = _ARGS.search(text)
+        name = named[1] if named[1].startswith("/") else "/" + named[1]
+        return f"{name} {args[1].strip() if args else ''}".strip()
+    text = _ANY_TAG.sub(" ", _IMAGE.sub(" ", _TAG.sub(" ", text)))
+    return _AT_FILE.sub(r"\1", text).strip()
+
+
+def _plan(text: str) -> str:
+    """The title of a pasted plan; "" when the prompt is no plan."""
+    title = _TITLE.search(text)
+    if not title:
+        return ""
+    lead = text[: title.start()]
+    if not (_PLAN_LEAD.search(lead) or (size(lead) < 3 and len(_TITLE.findall(text)) >= 3)):
+        return ""
+    name = plain(title[1])
+    short = _PLAN_WORD.sub("", name)
+    short = re.sub(r"\s*[-—–:]?\s*(?:implementation )?plan$", "", short, flags=re.IGNORECASE) or name
+    return clip(short[:1].upper() + short[1:], 140)
+
+
+def _goal(text: str) -> str:
+    """The first sentence under a plan's goal, context or problem heading."""
+    for found in _GOAL.finditer(text):
+        for line in text[found.end() :].split("\n", 8)[:8]:
+            bare = line.strip(" \t-*")
+            if bare.startswith(("#", "`", "|")):
+                break
+            if size(bare) >= 4 and not bare.startswith("[") and not split(bare)[0].endswith(":"):
+                return clip(plain(split(bare)[0]), 220)
+    return ""
+
+
+def pasted_error(text: str) -> str:
+    """The line of a paste that names an error; "" when the person only writes of errors."""
+    if "\n" not in text and len(text) < 160:
+        return ""
+    for line in text.split("\n")[:400]:
+        found = cues.ERROR_LINE.search(line[:600])
+        if (
+            found
+            and "Process completed with exit code" not in line
+            and (line.lstrip()[:1] not in "-*" or cues.NOISE_LINE.match(line))
+        ):
+            start = line.rfind(". ", 0, found.start()) + 1
+            return clip(
+                _COUNTER.sub("", plain(line))
+                if len(line) < 140
+                else plain(line[max(start, found.start() - 60 if found.start() < 80 else found.start()) :]),
+                140,
+            )
+    return ""
+
+
+def _sentences(text: str) -> list[str]:
+    """What the person wrote, sentence by sentence, without pasted lines."""
+    out: list[str] = []
+    for line in _FENCE.sub("\n", text).split("\n"):
+        if cues.NOISE_LINE.match(line) or _noisy(line):
+            continue
+        bare = plain(_URL.sub("", line).strip(" \t-*•"))
+        if (
+            out
+            and (size(out[-1]) <= 2 or (bare[:1].islower() and out[-1][-1:] not in ".!?:;"))
+            and line[:1] not in "-*•"
+        ):
+            bare = f"{out.pop()} {bare}"
+        for one in split(bare):
+            trimmed = _untailed(one)
+            if size(trimmed) and any(char.isalnum() for char in trimmed):
+                out.append(trimmed)
+        if len(out) > 40:
+            break
+    return out
+
+
+def _untailed(sentence: str) -> str:
+    """A sentence without the log that was pasted after it on the same line."""
+    for mark in ("  ", " •", " Error:", " error:", " Traceback", "Exception:"):
+        at = sentence.find(mark, 24)
+        if at > 0 and size(sentence[:at]) >= 6:
+            return sentence[:at]
+    return sentence
+
+
+def _noisy(line: str) -> bool:
+    """A line of a log or of code: few letters, or few spaces for its length."""
+    bare = line.strip()
+    if len(bare) < 24 or any("぀" <= char <= "힣" for char in bare[:60]):
+        return False
+    letters = sum(char.isalpha() or char == " " for char in bare)
+    return letters < 0.62 * len(bare) or (len(bare) > 60 and bare.count(" ") * 16 < len(bare) and "http" not in bare)

@@ -1,0 +1,75 @@
+"""The plain records an episode is told from; whoever reads the database fills them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FAILED = "failed"
+OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """Something said. `kind`: prompt late command (user) | thinking closing subagent summary (agent). `at` in ms."""
+
+    at: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One observation: a tool call with what came of it. `at` in ms."""
+
+    at: int
+    obs_type: str
+    content: str = ""
+    outcome: str = "unknown"
+    tool_name: str = ""
+    file_path: str = ""
+    exit_code: int | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def response(self) -> str:
+        """What the tool answered, as far as it was kept."""
+        found = self.metadata.get("response")
+        return found if isinstance(found, str) else ""
+
+    @property
+    def refused(self) -> bool:
+        """The user stopped it or said no: nothing was run, so nothing failed."""
+        text = self.response[:120]
+        return self.metadata.get("interrupted") is True or "user doesn't want to proceed" in text
+
+    def told(self, key: str) -> Mapping[str, object]:
+        """A metadata object (commit, push, tests), empty when there is none."""
+        found = self.metadata.get(key)
+        return found if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One work unit: what the user asked, what the agent said and did, each in order of time."""
+
+    prompts: tuple[Saying, ...] = ()
+    sayings: tuple[Saying, ...] = ()
+    actions: tuple[Action, ...] = ()
+    root: str = ""
+    """The project's folder: paths that a tool gave absolutely are told relative to it."""
+    before: str = ""
+    """The agent's last text before the episode: what a bare "yes" agrees to."""
+
+    def turn(self, at: int) -> int:
+        """The number of the user prompt that a moment belongs to; -1 before the first."""
+        number = -1
+        for prompt in self.prompts:
+            if prompt.at > at:
+                break
+            number += 1
+        return number
+
+    def closings(self) -> list[Saying]:
+        """What the agent said to the user."""
+        return [one for one in self.sayings if one.kind == "closing"]

@@ -1,0 +1,12 @@
+"""A language model where there is one: asked with bounds, answered with checked facts, or not at all.
+
+    config.py    what a person set             discover.py  servers found on loopback
+    backend.py   the one interface
+    endpoint.py  an OpenAI-compatible server   ladder.py, wire.py      its dialect, its exchange
+    command.py   the person's own client       recipes.py, process.py  its words, its run
+    outgoing.py  redacted text, fenced         ask.py       cap, call, one repair
+    shape.py     types and lengths             facts.py, claims.py, validate.py, neutral.py  what may be kept
+    narrate_prompt.py  boundaries_prompt.py  linking_prompt.py   what is asked
+
+Nothing here writes to a database; what `ask` and the prompts' readers return is all that may be stored.
+"""

@@ -1,0 +1,119 @@
+"""What a person set about language models: a plain value that is passed in; nothing here reads a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+from nmem.errors import NmemError
+
+KEY_VARIABLE = "NMEM_LLM_KEY"
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_NUMBERS = {
+    "connect_seconds": (0.05, 60.0),
+    "call_seconds": (1.0, 3600.0),
+    "max_tokens": (16, 32_768),
+    "daily_token_cap": (0, 1_000_000_000),
+    "context_tokens": (512, 1_000_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to reach a model and how much of it to use; with neither `base_url` nor `command`, loopback is looked at."""
+
+    enabled: bool = True
+    base_url: str = ""
+    """Up to and including the version: `http://127.0.0.1:1234/v1`."""
+    model: str = ""
+    """Empty: the first that the endpoint lists, or the command's own default."""
+    key: str = field(default="", repr=False)
+    command: tuple[str, ...] = ()
+    """The person's own client, as a list: `("claude", "-p")`; it wins over `base_url`."""
+    connect_seconds: float = 3.0
+    call_seconds: float = 120.0
+    """For one call as a whole, from connecting to the last byte."""
+    max_tokens: int = 900
+    context_tokens: int = 6000
+    """What the material of one prompt may take; small models do better with tight prompts."""
+    daily_token_cap: int = 200_000
+    """Prompt and reply together, a day; 0 asks nothing."""
+
+    @property
+    def host(self) -> str:
+        """The host that text would go to, empty for a command."""
+        return "" if self.command else urlsplit(self.base_url).hostname or ""
+
+    def warnings(self) -> list[str]:
+        """What a person should know about these settings, one line each."""
+        parts = urlsplit(self.base_url)
+        if self.base_url and not self.command and parts.scheme == "http" and not loopback(self.base_url):
+            return [f"{parts.hostname} is reached over http: what is sent there can be read on the way"]
+        return []
+
+
+def loopback(url: str) -> bool:
+    """Whether a URL names this machine."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    return host in _LOOPBACK or (host.startswith("127.") and host.replace(".", "").isdigit())
+
+
+def from_table(table: Mapping[str, object], env: Mapping[str, str]) -> Settings:
+    """Settings from the `[llm]` table of config.toml; the key may be in `NMEM_LLM_KEY` or where `key_env` says."""
+    known = set(Settings.__slots__) | {"key_env"}
+    if unknown := sorted(set(table) - known):
+        raise NmemError(f"config: [llm] has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}")
+    settings = Settings(
+        enabled=_flag(table, "enabled"),
+        base_url=_url(table),
+        model=_text(table, "model"),
+        key=env.get(_text(table, "key_env") or KEY_VARIABLE, "") or _text(table, "key"),
+        command=_command(table),
+    )
+    return replace(settings, **{name: _number(table, name) for name in _NUMBERS if name in table})  # type: ignore[arg-type]
+
+
+def _text(table: Mapping[str, object], name: str) -> str:
+    value = table.get(name, "")
+    if not isinstance(value, str) or any(ord(char) < 32 for char in value):
+        raise NmemError(f"config: llm.{name} must be one line of text")
+    return value.strip()
+
+
+def _flag(table: Mapping[str, object], name: str) -> bool:
+    value = table.get(name, True)
+    if not isinstance(value, bool):
+        raise NmemError(f"config: llm.{name} must be true or false")
+    return value
+
+
+def _number(table: Mapping[str, object], name: str) -> float:
+    low, high = _NUMBERS[name]
+    value = table[name]
+    whole = isinstance(low, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not low <= value <= high:
+        raise NmemError(f"config: llm.{name} must be a {'whole ' if whole else ''}number from {low} to {high}")
+    return value
+
+
+def _url(table: Mapping[str, object]) -> str:
+    url = _text(table, "base_url").rstrip("/")
+    try:
+        parts = urlsplit(url)
+        usable = not url or (parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1))
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc:
+        raise NmemError("config: llm.base_url must look like http://127.0.0.1:1234/v1, without a password in it")
+    return url
+
+
+def _command(table: Mapping[str, object]) -> tuple[str, ...]:
+    value = table.get("command", [])
+    if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
+        raise NmemError('config: llm.command must be a list of words such as ["claude", "-p"]')
+    return tuple(value)
