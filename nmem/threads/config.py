@@ -44,7 +44,7 @@ class Config:
 
     def longest(self, *own: float | None) -> float:
         """The longest of all timeouts, a bound for looking back."""
-        return max(self.timeout_minutes, *self.clients.values(), *(each for each in own if each is not None))
+        return max([self.timeout_minutes, *self.clients.values(), *(each for each in own if each is not None)])
 
 
 def load() -> Config:

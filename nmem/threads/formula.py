@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from math import exp
+from math import exp, log1p
 from typing import Any
 
 from nmem.threads.likeness import NAMES, Likeness, strongest
@@ -105,7 +105,7 @@ def shipped() -> Formula:
 
 
 def _logistic(z: float) -> float:
-    return 1.0 / (1.0 + exp(-z)) if z >= 0 else 1.0 - 1.0 / (1.0 + exp(z))
+    return 1.0 / (1.0 + exp(-z)) if z >= 0 else exp(z) / (1.0 + exp(z))
 
 
 # --- fitting ---------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def fit(
     ridge: float,
 ) -> list[float]:
     """Bias and weights on the standardised numbers, drawn towards `prior` (bias first); weights are never below 0."""
-    rows = [
+    rows: Rows = [
         ([1.0, *((value - mean) / width for value, mean, width in zip(each.values, centre, spread, strict=True))], each)
         for each in examples
     ]
@@ -157,24 +157,52 @@ def raw(found: Sequence[float], centre: Sequence[float], spread: Sequence[float]
     return found[0] - sum(weight * mean for weight, mean in zip(weights, centre, strict=True)), weights
 
 
-def _newton(rows: list[tuple[list[float], Example]], prior: list[float], ridge: float, held: set[int]) -> list[float]:
-    size = len(prior)
+Rows = list[tuple[list[float], Example]]
+
+
+def _newton(rows: Rows, prior: list[float], ridge: float, held: set[int]) -> list[float]:
+    """The minimum, by Newton steps that are halved until they lead downwards: far off, whole ones overshoot."""
     at = [0.0 if number in held else value for number, value in enumerate(prior)]
-    for _ in range(50):
-        slope = [ridge * (value - aim) for value, aim in zip(at, prior, strict=True)]
-        curve = [[ridge if i == j else 0.0 for j in range(size)] for i in range(size)]
-        for row, each in rows:
-            chance = _logistic(sum(a * b for a, b in zip(at, row, strict=True)))
-            pull, bend = each.weight * (chance - each.related), each.weight * chance * (1 - chance)
-            for i, value in enumerate(row):
-                slope[i] += pull * value
-                for j in range(i + 1):
-                    curve[i][j] += bend * value * row[j]
-        step = _solve(curve, slope, held)
-        at = [value - move for value, move in zip(at, step, strict=True)]
-        if max(abs(move) for move in step) < 1e-9:
+    here = _loss(rows, at, prior, ridge)
+    for _ in range(100):
+        step = _solve(*_slopes(rows, at, prior, ridge), held)
+        size = 1.0
+        while size > 1e-9:
+            then = [value - size * move for value, move in zip(at, step, strict=True)]
+            there = _loss(rows, then, prior, ridge)
+            if there < here:
+                break
+            size /= 2
+        else:
+            break
+        done = here - there < 1e-12 * (1 + abs(here))
+        at, here = then, there
+        if done:
             break
     return at
+
+
+def _loss(rows: Rows, at: list[float], prior: list[float], ridge: float) -> float:
+    total = ridge / 2 * sum((value - aim) ** 2 for value, aim in zip(at, prior, strict=True))
+    for row, each in rows:
+        z = sum(a * b for a, b in zip(at, row, strict=True))
+        total += each.weight * (max(z, 0.0) + log1p(exp(-abs(z))) - each.related * z)
+    return total
+
+
+def _slopes(rows: Rows, at: list[float], prior: list[float], ridge: float) -> tuple[list[list[float]], list[float]]:
+    """Curvature (its lower half) and slope of the loss."""
+    size = len(prior)
+    slope = [ridge * (value - aim) for value, aim in zip(at, prior, strict=True)]
+    curve = [[ridge if i == j else 0.0 for j in range(size)] for i in range(size)]
+    for row, each in rows:
+        chance = _logistic(sum(a * b for a, b in zip(at, row, strict=True)))
+        pull, bend = each.weight * (chance - each.related), each.weight * chance * (1 - chance)
+        for i, value in enumerate(row):
+            slope[i] += pull * value
+            for j in range(i + 1):
+                curve[i][j] += bend * value * row[j]
+    return curve, slope
 
 
 def _solve(lower: list[list[float]], right: list[float], held: set[int]) -> list[float]:

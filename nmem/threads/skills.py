@@ -69,10 +69,13 @@ def command_form(line: str) -> str:
     step = command.main or (command.steps[0] if command.steps else None)
     if step is None or not step.argv:
         return ""
-    program = step.argv[0].rsplit("/", 1)[-1]
+    argv = step.argv
+    program = argv[0].rsplit("/", 1)[-1]
+    if program.startswith("python") and argv[1:2] == ["-m"] and len(argv) > 2:
+        program, argv = argv[2], argv[2:]
     if program not in _RUNNERS:
         return program[:40]
-    rest = [word for word in step.argv[1:] if not word.startswith("-") and word.isascii()]
+    rest = [word for word in argv[1:] if not word.startswith("-") and word.isascii()]
     more = rest[:2] if rest[:1] in (["run"], ["pr"], ["issue"], ["exec"], ["compose"]) else rest[:1]
     return " ".join([program, *(word[:30] for word in more)])
 

@@ -1,0 +1,287 @@
+"""Condensing threads: when, what it says, skills, and what is reachable afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nmem.errors import NmemError
+from nmem.threads import compaction, continuity, outcomes, read, recall, skills
+from nmem.threads.link import Linker
+from nmem.threads.skills import Episode, Step, command_form, edit_form, mine, steps
+
+World = Any
+
+
+def cycle(world: World, session: str, minutes: float, text: str, file: str, **columns: Any) -> int:
+    """One episode that edits, tests with a failure and without, and commits."""
+    prompt = world.say(session, minutes, text)
+    world.edit(session, minutes + 0.1, file, prompt=prompt)
+    world.do(session, minutes + 0.2, "test", "pytest tests -q", outcome="failed", prompt=prompt)
+    world.edit(session, minutes + 0.3, file, prompt=prompt)
+    world.do(session, minutes + 0.4, "test", "python -m pytest tests -q", prompt=prompt)
+    world.do(session, minutes + 0.5, "git_commit", f"git commit -m '{text}'", prompt=prompt,
+             commit={"message": text, "hash": "abc"})  # fmt: skip
+    world.assign(session)
+    return int(world.unit(session, prompt, hot_files=[{"path": file, "edits": 2}],
+                          commits=[{"message": text, "hash": "abc"}], outcomes={"tests": "ok", "committed": True},
+                          phase_signature={"execute": 4, "investigate": 1}, **columns))  # fmt: skip
+
+
+def test_what_makes_a_thread_due(world: World) -> None:
+    world.session("a", 0, "First")
+    ended = world.assign("a")
+    world.session("b", 100, "Second")
+    second = world.assign("b")
+    assert [(each.thread_id, each.why) for each in compaction.due(world.db, world.at(101))] == [(ended, "ended")]
+    compaction.compact_due(world.db, world.at(101))
+    assert compaction.due(world.db, world.at(102)) == []
+    for number in range(50):
+        world.say("b", 103 + number / 100, f"Turn {number}")
+    world.assign("b")
+    assert [(each.thread_id, each.why) for each in compaction.due(world.db, world.at(104))] == [(second, "turns")]
+    compaction.compact_due(world.db, world.at(105))
+    world.say("b", 106, "More")
+    world.assign("b")
+    assert compaction.due(world.db, world.at(107)) == []
+    assert [each.why for each in compaction.due(world.db, world.at(105 + 24 * 60))] == ["time"]
+
+
+def test_an_episode_told_anew_makes_its_thread_due(world: World) -> None:
+    world.session("a", 0)
+    unit = cycle(world, "a", 1, "Raise the limit", "src/limits.py")
+    compaction.compact_due(world.db, world.at(500))
+    assert compaction.due(world.db, world.at(501)) == []
+    world.db.execute("UPDATE work_units SET narrated_at = ? WHERE id = ?", (world.at(502), unit))
+    assert [each.why for each in compaction.due(world.db, world.at(503))] == ["told"]
+
+
+def test_by_hand_ends_the_thread(world: World) -> None:
+    world.session("a", 0, "First")
+    thread = world.assign("a")
+    found = compaction.compact(world.db, thread, world.at(1))
+    stored = read.thread(world.db, thread)
+    assert (stored.state, stored.micro, stored.compacted_at) == ("closed", found.micro, world.at(1))
+    with pytest.raises(NmemError):
+        compaction.compact(world.db, 99, 0)
+
+
+def test_summaries_from_narratives(world: World) -> None:
+    world.session("a", 0)
+    cycle(world, "a", 1, "The avatar limit is too small for people", "src/aurora/limits.py",
+          summary="The avatar limit went from 2 to 8 MB. Later text.", completed=["Limit raised", "Test added"],
+          learned=["The proxy cuts at 10 MB"], next_steps=["Tell support"])  # fmt: skip
+    cycle(world, "a", 5, "Banners as well", "src/aurora/banner.py", completed=["Banner limit raised"],
+          learned=["The proxy cuts at 10 MB"], next_steps=["Document both limits"])  # fmt: skip
+    found = compaction.summarise(world.db, world.thread("a"))
+    assert found.micro == (
+        "The avatar limit went from 2 to 8 MB. Committed: Banners as well. Next: Document both limits."
+    )
+    assert "Done: Limit raised; Test added." in found.meso
+    assert found.meso.index("avatar limit") < found.meso.index("Banners as well")
+    assert "src/aurora/limits.py" in found.meso
+    assert found.macro.count("The proxy cuts at 10 MB") == 1
+    assert "Works in: src/aurora" in found.macro
+    assert "execute 8" in found.macro
+
+
+def test_summaries_without_narratives_or_episodes(world: World) -> None:
+    world.session("a", 0, "Why is the avatar limit 2 MB?\nUsers complain.")
+    world.edit("a", 1, "src/limits.py")
+    world.do("a", 2, "git_commit", "git commit", commit={"message": "Raise the limit"})
+    found = compaction.summarise(world.db, world.assign("a"))
+    assert found.micro == "Why is the avatar limit 2 MB? Committed: Raise the limit."
+    assert "Files: src/limits.py." in found.meso
+
+
+@pytest.mark.parametrize(("told", "words"), [
+    ({"reverted": True}, "taken back"), ({"abandoned": True}, "unfinished"), ({"tests": "failed"}, "tests failed"),
+    ({"tests": "ok"}, "tests passed"),
+])  # fmt: skip
+def test_what_came_of_it(world: World, told: dict[str, Any], words: str) -> None:
+    world.session("a", 0)
+    world.say("a", 0, "Try the other parser")
+    thread = world.assign("a")
+    world.unit("a", world.say("a", 1, "Try the other parser"), outcomes=told)
+    assert words in compaction.summarise(world.db, thread).micro
+
+
+def test_broken_columns_and_secrets_do_no_harm(world: World) -> None:
+    world.session("a", 0)
+    prompt = world.say("a", 0, "Goal \x1b[31mred")
+    thread = world.assign("a")
+    world.unit("a", prompt, summary="Key AKIA" + "Q3EGPL7ZTNYWKXRB used", outcomes="{", commits="[3, null", learned=[1])
+    found = compaction.summarise(world.db, thread)
+    assert "AKIA" not in found.micro
+    assert "\x1b" not in found.meso
+
+
+def test_lengths_are_bounded(world: World) -> None:
+    world.session("a", 0, *("word " * 900 for _ in range(30)))
+    for number in range(20):
+        world.assign("a")
+        world.unit("a", world.say("a", 50 + number, f"Goal {number} " * 90), summary="x" * 5000, learned=["y" * 3000])
+    found = compaction.summarise(world.db, world.thread("a"))
+    assert len(found.micro) <= compaction.MICRO
+    assert len(found.meso) <= compaction.MESO
+    assert len(found.macro) <= compaction.MACRO
+
+
+def test_compaction_again_changes_nothing(world: World) -> None:
+    world.session("a", 0)
+    cycle(world, "a", 1, "Raise the limit", "src/limits.py")
+    compaction.compact_due(world.db, world.at(500))
+    before = world.all("SELECT micro, meso, macro, state FROM threads")
+    compaction.compact(world.db, world.thread("a"), world.at(501))
+    assert world.all("SELECT micro, meso, macro, state FROM threads") == before
+
+
+def test_skills_across_threads_and_retrieval_after_compaction(world: World) -> None:
+    world.session("a", 0)
+    first = cycle(world, "a", 1, "Raise the avatar limit in limits.py", "src/limits.py")
+    world.session("b", 300)
+    second = cycle(world, "b", 301, "Raise the banner limit in limits.py as well", "src/banner.py")
+    Linker(world.db).link_all(world.at(400))
+    outcomes.relate(world.db, world.thread("a"), world.thread("b"), True, world.at(401))
+    turns_before = read.turns(world.db, world.thread("a"))
+    rows = world.all("SELECT count(*) FROM observations")
+    compaction.compact_due(world.db, world.at(500))
+
+    view = read.view(world.db, world.thread("a"))
+    assert view is not None
+    skill = view.skills[0]
+    assert skill.steps == ("edit *.py in src", "pytest", "git commit")
+    assert skill.evidence == (first, second)
+    assert skill.name == "edit, test, commit (pytest)"
+    assert "changing *.py in src" in skill.use_when
+    assert "limit" in skill.use_when
+    assert view.thread.micro
+    assert "Skill: edit, test, commit" in view.thread.macro
+    assert view.cross is not None
+    assert view.cross.threads == (world.thread("a"), world.thread("b"))
+    assert view.thread.micro in view.cross.summary  # told anew with the summaries
+    assert read.turns(world.db, world.thread("a")) == turns_before
+    assert (turns_before[0].unit_id, turns_before[0].actions, turns_before[0].failures) == (first, 5, 1)
+    assert world.all("SELECT count(*) FROM observations") == rows
+    assert skills.extract(world.db, world.project(), world.at(600)) == 1  # again: the same one
+
+
+def test_raw_turns_come_in_pages(world: World) -> None:
+    world.session("a", 0, *(f"Turn {number}" for number in range(7)), step=0)
+    thread = world.assign("a")
+    seen: list[str] = []
+    after = (-1, 0)
+    while page := read.turns(world.db, thread, after, 3):
+        seen += [turn.text for turn in page]
+        after = (page[-1].at, page[-1].prompt_id)
+    assert seen == [f"Turn {number}" for number in range(7)]
+
+
+def episode(number: int, *kinds: tuple[str, str]) -> Episode:
+    return Episode(number, f"goal {number}", tuple(Step(*each) for each in kinds), number)
+
+
+TEST, COMMIT, EDIT = ("test", "pytest"), ("git_commit", "git commit"), ("file_edit", "edit *.py")
+
+
+def test_one_episode_is_no_skill() -> None:
+    assert mine([episode(1, EDIT, TEST, EDIT, TEST)]) == []
+    assert mine([episode(1, EDIT, TEST), episode(2, TEST, EDIT)]) == []
+    assert [found.evidence for found in mine([episode(1, EDIT, TEST), episode(2, EDIT, TEST)])] == [(1, 2)]
+    assert mine([episode(1, EDIT, TEST), episode(2, EDIT, TEST)], least=3) == []
+
+
+def test_parts_of_a_longer_skill_are_not_told_again() -> None:
+    found = mine([episode(1, EDIT, TEST, COMMIT), episode(2, EDIT, TEST, COMMIT), episode(3, EDIT, TEST)])
+    assert sorted((each.steps, len(each.evidence)) for each in found) == [
+        (("edit *.py", "pytest"), 3), (("edit *.py", "pytest", "git commit"), 2),
+    ]  # fmt: skip
+
+
+def test_what_failed_is_no_step() -> None:
+    rows = [
+        ("file_edit", "src/a.py", "", "ok"), ("test", None, "pytest -k x", "failed"),
+        ("file_edit", "src/b.py", "", "ok"), ("file_read", "src/b.py", "", "ok"), ("test", None, "pytest", "ok"),
+    ]  # fmt: skip
+    assert [step.text for step in steps(rows)] == ["edit *.py in src", "pytest"]
+
+
+@pytest.mark.parametrize(("line", "form"), [
+    ("npm run build -- --watch", "npm run build"), ("cd web && npm test", "npm test"),
+    ("git commit -m 'x y'", "git commit"),
+    ("/usr/bin/pytest -q tests/a.py", "pytest"), ("gh pr create --title x", "gh pr create"), ("", ""),
+    ("cargo test -p core", "cargo test"),
+])  # fmt: skip
+def test_commands_lose_their_particulars(line: str, form: str) -> None:
+    assert command_form(line) == form
+
+
+def test_changes_lose_their_particulars() -> None:
+    assert edit_form("src/a/b.PY") == "edit *.py in src"
+    assert edit_form("Makefile") == "edit Makefile"
+    assert edit_form("/etc/hosts.conf") == "edit *.conf"
+    assert edit_form("") == "edit a file"
+
+
+def you_were_world(world: World) -> None:
+    world.session("a", 0)
+    cycle(world, "a", 1, "The avatar upload rejects more than 2 MB, see upload_limits.py", "src/upload_limits.py",
+          completed=["Avatar limit raised to 8 MB"], next_steps=["Tell support"])  # fmt: skip
+    world.session("x", 200, "Translate the invoice footer into Portuguese")
+    continuity.assign_all(world.db)
+
+
+def test_an_implicit_channel_pulls_from_linked_threads(world: World) -> None:
+    you_were_world(world)
+    world.session("c", 300, "The avatar limit in upload_limits.py needs a test")
+    world.assign("c")
+    plain = recall.you_were(world.db, "c")  # nothing stored yet: scored on the spot
+    Linker(world.db).link_all(world.at(301))
+    text = recall.you_were(world.db, "c")
+    assert text == plain
+    assert text.startswith("You were working on: The avatar upload rejects more than 2 MB")
+    assert "4 hours before" in text
+    assert "(Avatar limit raised to 8 MB.)" in text
+    assert "Left to do: Tell support." in text
+    assert "src/upload_limits.py" in text
+    assert "Current question: The avatar limit in upload_limits.py needs a test." in text
+    assert "Portuguese" not in text
+
+
+def test_an_explicit_channel_gets_its_own_thread_only(world: World) -> None:
+    you_were_world(world)
+    world.session("c", 300, "Check the invoice footer, not the avatar limit in upload_limits.py", parent_id="x",
+                  source="resume")  # fmt: skip
+    world.assign("c")
+    outcomes.relate(world.db, world.thread("a"), world.thread("c"), True, world.at(301))
+    text = recall.you_were(world.db, "c")
+    assert "You were working on: Translate the invoice footer into Portuguese." in text
+    assert "upload rejects" not in text
+
+
+def test_within_the_timeout_the_own_thread_is_told_before_anything_is_said(world: World) -> None:
+    world.session("a", 0, "Raise the avatar limit")
+    world.assign("a")
+    world.session("b", 10)
+    text = recall.you_were(world.db, "b", world.at(12))
+    assert "Raise the avatar limit" in text
+    assert "12 minutes before" in text
+    assert recall.you_were(world.db, "b", world.at(90)) == ""
+
+
+def test_nothing_to_continue(world: World) -> None:
+    world.session("a", 0, "Raise the avatar limit")
+    world.assign("a")
+    assert recall.you_were(world.db, "a") == ""
+    assert recall.you_were(world.db, "unheard of") == ""
+
+
+def test_it_is_bounded_and_redacted(world: World) -> None:
+    world.session("a", 0, *(f"Use AKIA{'Q3EGPL7ZTNYWKXRB'} {'word ' * 300}" for _ in range(9)))
+    world.session("b", 12, "Go on")
+    world.assign("a")
+    world.assign("b")
+    text = recall.you_were(world.db, "b")
+    assert 0 < len(text) <= recall.LIMIT
+    assert "AKIA" not in text
