@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from nmem.episodes.detect import Judge
+
 SUBJECTS = {
+    "boundaries": "whether episodes are cut where a person would cut them, on labelled sessions",
     "secrets": "what redaction finds, and what it spoils, on labelled texts",
     "linking": "whether new threads are linked with the earlier ones that they continue",
 }
@@ -38,6 +43,30 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
         click.echo(json.dumps(figures))
     else:
         _show(figures)
+
+
+@command.command(help=SUBJECTS["boundaries"])
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--method", type=click.Choice(["default", "jaccard", "llm"]), default="default", show_default=True)
+@click.option("--online", is_flag=True, help="Decide when the prompt arrives, without what its turn did.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: bool) -> None:
+    """Evaluate detection on JSONL records {prompts, labels} or {utterances, boundaries}."""
+    from nmem.evaluate.boundaries import evaluate, records, table
+
+    figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    from rich.console import Console
+
+    Console().print(table(figures, f"{method}, online" if online else method))
+
+
+def _judge() -> Judge | None:
+    from nmem.evaluate.model_judge import judge
+
+    return judge()
 
 
 @command.command(help=SUBJECTS["linking"])
