@@ -182,13 +182,18 @@ def _message(meta: dict[str, Any]) -> str:
     return str(commit.get("message") or "") if isinstance(commit, dict) else ""
 
 
+def _subject(message: str) -> str:
+    """The first line of a commit's message."""
+    return message.strip().split("\n", 1)[0].rstrip(".")
+
+
 def _micro(episodes: Sequence[_Episode]) -> list[str]:
     """What it was about, what came of it, what is next."""
     if not episodes:
         return []
     main = max(episodes, key=lambda each: each.turns)
     out = [main.summary or main.goal]
-    commits = [message for each in episodes for message in each.commits]
+    commits = [_subject(message) for each in episodes for message in each.commits]
     if commits:
         out.append(f"Committed: {sentence(commits[-1])}")
     elif any(each.outcomes.get("committed") for each in episodes):
@@ -227,7 +232,7 @@ def _meso(episodes: Sequence[_Episode]) -> list[str]:
         if each.completed:
             out.append(f"Done: {sentence('; '.join(each.completed[:3]))}")
         elif each.commits:
-            out.append(f"Committed: {sentence('; '.join(each.commits[:3]))}")
+            out.append(f"Committed: {sentence('; '.join(map(_subject, each.commits[:3])))}")
         elif _result(each):
             out.append(_result(each))
     files = _most(path for each in episodes for path in each.files)[:5]
@@ -294,4 +299,4 @@ def texts(stored: str | None, key: str = "") -> tuple[str, ...]:
         return ()
     items = value if isinstance(value, list) else []
     found = [item.get(key) if isinstance(item, dict) else item for item in items]
-    return tuple(item for item in found if isinstance(item, str) and item.strip())
+    return tuple(item.strip() for item in found if isinstance(item, str) and item.strip())

@@ -71,6 +71,18 @@ def files(db: Connection, thread_id: int, since: int, until: int, *, edited: boo
     return [row[0] for row in rows]
 
 
+def common_files(db: Connection, project_id: int, share: float) -> set[str]:
+    """Files changed in more than `share` of a project's threads (and in at least four): they tie nothing together."""
+    rows = db.execute(
+        "SELECT o.file_path FROM threads t JOIN session_threads x ON x.thread_id = t.id"
+        " JOIN observations o ON o.session_id = x.session_id WHERE t.project_id = ?1 AND o.file_path IS NOT NULL"
+        " AND o.obs_type IN ('file_write', 'file_edit') GROUP BY o.file_path"
+        " HAVING count(DISTINCT t.id) > max(3, ?2 * (SELECT count(*) FROM threads WHERE project_id = ?1))",
+        (project_id, share),
+    )
+    return {row[0] for row in rows}
+
+
 def active_before(db: Connection, thread_id: int, until: int) -> int | None:
     """When something last happened in a thread before a time."""
     row = db.execute(

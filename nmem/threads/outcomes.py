@@ -18,6 +18,8 @@ from nmem.threads.link import Linker, combined, row
 COMMON = 2
 """Files changed later and touched earlier that say: the same line of work."""
 SHARE = 0.3
+EVERYWHERE = 0.05
+"""A file changed in more than this share of the project's threads ties nothing together."""
 OWN = 3
 """Files that each must have changed before having none in common says anything."""
 _FOREVER = 1 << 62
@@ -60,7 +62,10 @@ def relate(db: Connection, one: int, other: int, related: bool, now: int) -> Dec
 
 def by_files(db: Connection, now: int) -> int:
     """Note the outcome of decisions about ended threads that the files tell; how many."""
-    found = [(each, told) for each in decisions.without_outcome(db) if (told := _told(db, each)) is not None]
+    everywhere: dict[int, set[str]] = {}
+    found = [
+        (each, told) for each in decisions.without_outcome(db) if (told := _told(db, each, everywhere)) is not None
+    ]
     with transaction(db):
         for each, related in found:
             right = (each.decision == LINK) == related
@@ -100,12 +105,14 @@ def _again(db: Connection, decision_id: int) -> Decision:
     return found
 
 
-def _told(db: Connection, about: Decision) -> bool | None:
+def _told(db: Connection, about: Decision, everywhere: dict[int, set[str]]) -> bool | None:
     """Do the files say that two threads are one line of work? None when they say nothing."""
     later = material.head(db, about.later_thread_id)
     if later is None:
         return None
-    changed = set(material.files(db, about.later_thread_id, 0, _FOREVER, edited=True))
+    if later.project_id not in everywhere:
+        everywhere[later.project_id] = material.common_files(db, later.project_id, EVERYWHERE)
+    changed = set(material.files(db, about.later_thread_id, 0, _FOREVER, edited=True)) - everywhere[later.project_id]
     touched = set(material.files(db, about.earlier_thread_id, 0, later.created_at))
     common = changed & touched
     if len(common) >= COMMON or (common and len(common) / len(changed) >= SHARE):
