@@ -6,12 +6,14 @@ continuity  which thread a session continues                      (hook path)
 words       text to comparable tokens
 likeness    how much a new thread is like an earlier one, in numbers
 formula     those numbers to a score: the seed's weights or the fitted ones; how they are fitted
+material    what is read of threads to compare and condense them
 link        candidates, the algorithm beside a model's opinion, the decision
 decisions   rows of decisions, outcomes and tunings
 outcomes    what came of a decision, by the person or by the files touched afterwards
+steering    what a person says of the next session, or of a given one
 tuning      re-fits the formula on outcomes, and keeps the history of it
 compaction  micro, meso and macro summaries of a thread
-skills      sequences that worked in several episodes
+skills      sequences that worked in several episodes (skill_rows: their rows)
 recall      "You were ...": what a session continues, in a few lines
 read        what the screens and the command line show
 """

@@ -62,14 +62,7 @@ class _Episode:
 
 def due(db: Connection, now: int) -> list[Due]:
     """Threads whose summaries are missing or behind."""
-    rows = db.execute(
-        "SELECT t.id, t.project_id, t.state, t.compacted_at, t.created_at, t.last_at,"
-        " (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
-        "   WHERE x.thread_id = t.id AND p.source = 'user' AND p.agent_id IS NULL"
-        "   AND p.at > coalesce(t.compacted_at, 0)),"
-        " (SELECT max(narrated_at) FROM work_units u WHERE u.thread_id = t.id)"
-        " FROM threads t WHERE t.turn_count > 0 ORDER BY t.last_at"
-    ).fetchall()
+    rows = material.condensable(db)
     found = []
     for thread_id, project_id, state, done, created, last, turns, told in rows:
         behind = done is None or last > done
@@ -107,7 +100,7 @@ def compact(db: Connection, thread_id: int, now: int) -> Summary:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     with transaction(db):
         skills.extract(db, head.project_id, now)
-        db.execute("UPDATE threads SET state = 'closed' WHERE id = ?", (thread_id,))
+        storage.close(db, thread_id)
     return _store(db, thread_id, now)
 
 
@@ -115,10 +108,7 @@ def _store(db: Connection, thread_id: int, now: int) -> Summary:
     summary = summarise(db, thread_id)
     with transaction(db):
         storage.refresh(db, thread_id)
-        db.execute(
-            "UPDATE threads SET micro = ?, meso = ?, macro = ?, compacted_at = ? WHERE id = ?",
-            (summary.micro, summary.meso, summary.macro, now, thread_id),
-        )
+        storage.condensed(db, thread_id, summary.micro, summary.meso, summary.macro, now)
         _tell_links(db, thread_id)
     return summary
 
@@ -146,11 +136,7 @@ def _safe(text: str, limit: int) -> str:
 
 
 def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
-    rows = db.execute(
-        "SELECT coalesce(title, intent), coalesce(summary, ''), completed, learned, next_steps, outcomes, commits,"
-        " hot_files, phase_signature, turn_count FROM work_units WHERE thread_id = ? ORDER BY started_at, id",
-        (thread_id,),
-    ).fetchall()
+    rows = material.told(db, thread_id)
     return [
         _Episode(
             sentence(goal), sentence(summary), texts(completed), texts(learned), texts(next_steps),
@@ -162,15 +148,10 @@ def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
 
 def _plain(db: Connection, thread_id: int) -> list[_Episode]:
     """A thread without episodes as one, from its prompts, commits and files."""
-    row = db.execute("SELECT last_at, turn_count FROM threads WHERE id = ?", (thread_id,)).fetchone()
+    row = material.extent(db, thread_id)
     if row is None:
         return []
-    commits = db.execute(
-        "SELECT substr(o.content, 1, 400), o.metadata FROM session_threads x JOIN observations o"
-        " ON o.session_id = x.session_id WHERE x.thread_id = ? AND o.obs_type = 'git_commit' AND o.outcome = 'ok'"
-        " ORDER BY o.at LIMIT 20",
-        (thread_id,),
-    ).fetchall()
+    commits = material.commits(db, thread_id)
     messages = tuple(message for _, meta in commits if (message := _message(json_object(meta))))
     files = tuple(material.files(db, thread_id, 0, row[0] + 1))
     goal = sentence(material.message(db, thread_id))
@@ -253,12 +234,8 @@ def _macro(db: Connection, thread_id: int, episodes: Sequence[_Episode]) -> list
     if phases:
         out.append("Work: " + ", ".join(f"{name} {number}" for name, number in phases.most_common(4) if number))
     out += [f"Learned: {sentence(text)}" for text in _unique(text for each in episodes for text in each.learned)[:6]]
-    shown = db.execute(
-        "SELECT DISTINCT s.name, s.use_when FROM skills s, json_each(s.evidence) e JOIN work_units u ON u.id = e.value"
-        " WHERE u.thread_id = ? ORDER BY s.name LIMIT 5",
-        (thread_id,),
-    )
-    out += [f"Skill: {name}, when {use_when}" for name, use_when in shown.fetchall()]
+    shown = material.shown_skills(db, thread_id)
+    out += [f"Skill: {name}, when {use_when}" for name, use_when in shown]
     return out or [f"Episodes: {len(episodes)}"] if episodes else []
 
 

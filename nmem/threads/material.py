@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import Any
 
 from nmem.threads import words
 from nmem.threads.likeness import Background, Earlier, said
@@ -152,3 +153,73 @@ def _touched(db: Connection, session_id: str) -> tuple[str, ...]:
         (session_id, FILES),
     )
     return tuple(row[0] for row in rows)
+
+
+def condensable(db: Connection) -> list[Any]:
+    """Threads with turns: id, project, state, condensed, created, last, turns since condensed, told anew."""
+    return db.execute(
+        "SELECT t.id, t.project_id, t.state, t.compacted_at, t.created_at, t.last_at,"
+        " (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
+        "   WHERE x.thread_id = t.id AND p.source = 'user' AND p.agent_id IS NULL"
+        "   AND p.at > coalesce(t.compacted_at, 0)),"
+        " (SELECT max(narrated_at) FROM work_units u WHERE u.thread_id = t.id)"
+        " FROM threads t WHERE t.turn_count > 0 ORDER BY t.last_at"
+    ).fetchall()
+
+
+def told(db: Connection, thread_id: int) -> list[Any]:
+    """What the episodes of a thread say of themselves, in order."""
+    return db.execute(
+        "SELECT coalesce(title, intent), coalesce(summary, ''), completed, learned, next_steps, outcomes, commits,"
+        " hot_files, phase_signature, turn_count FROM work_units WHERE thread_id = ? ORDER BY started_at, id",
+        (thread_id,),
+    ).fetchall()
+
+
+def extent(db: Connection, thread_id: int) -> tuple[int, int] | None:
+    """When something last happened in a thread, and its turns."""
+    row: tuple[int, int] | None = db.execute(
+        "SELECT last_at, turn_count FROM threads WHERE id = ?", (thread_id,)
+    ).fetchone()
+    return row
+
+
+def commits(db: Connection, thread_id: int) -> list[Any]:
+    """The commits of a thread: command and metadata."""
+    return db.execute(
+        "SELECT substr(o.content, 1, 400), o.metadata FROM session_threads x JOIN observations o"
+        " ON o.session_id = x.session_id WHERE x.thread_id = ? AND o.obs_type = 'git_commit' AND o.outcome = 'ok'"
+        " ORDER BY o.at LIMIT 20",
+        (thread_id,),
+    ).fetchall()
+
+
+def shown_skills(db: Connection, thread_id: int) -> list[Any]:
+    """Names and uses of the skills that a thread gave rise to."""
+    return db.execute(
+        "SELECT DISTINCT s.name, s.use_when FROM skills s, json_each(s.evidence) e JOIN work_units u ON u.id = e.value"
+        " WHERE u.thread_id = ? ORDER BY s.name LIMIT 5",
+        (thread_id,),
+    ).fetchall()
+
+
+def asked_before(db: Connection, thread_id: int, session_id: str, begun: int, limit: int) -> list[Any]:
+    """The newest prompts of a thread from other sessions, and what the episodes that they opened completed."""
+    return db.execute(
+        "SELECT p.at, substr(p.content, 1, 400), (SELECT u.completed FROM unit_prompts x"
+        "   JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = p.id AND u.first_prompt_id = p.id)"
+        " FROM session_threads t JOIN prompts p ON p.session_id = t.session_id"
+        " WHERE t.thread_id = ? AND p.session_id != ? AND p.at <= ? AND p.source = 'user' AND p.agent_id IS NULL"
+        " AND p.kind IN ('prompt', 'late') ORDER BY p.at DESC, p.id DESC LIMIT ?",
+        (thread_id, session_id, begun, limit),
+    ).fetchall()
+
+
+def open_ends(db: Connection, thread_id: int) -> tuple[str] | None:
+    """What the newest episode of a thread left to do, as stored."""
+    row: tuple[str] | None = db.execute(
+        "SELECT next_steps FROM work_units WHERE thread_id = ? AND next_steps IS NOT NULL"
+        " ORDER BY last_at DESC LIMIT 1",
+        (thread_id,),
+    ).fetchone()
+    return row

@@ -65,7 +65,7 @@ def related(db: Connection, thread_id: int) -> list[int]:
 
 
 def _last(db: Connection, session_id: str) -> int:
-    return int(db.execute("SELECT last_at FROM sessions WHERE id = ?", (session_id,)).fetchone()[0])
+    return storage.last_event(db, session_id)
 
 
 def _thread_lines(db: Connection, thread_id: int, session_id: str, begun: int) -> str:
@@ -87,14 +87,7 @@ def _thread_lines(db: Connection, thread_id: int, session_id: str, begun: int) -
 
 
 def _asked(db: Connection, thread_id: int, session_id: str, begun: int) -> list[tuple[int, str, str]]:
-    rows = db.execute(
-        "SELECT p.at, substr(p.content, 1, 400), (SELECT u.completed FROM unit_prompts x"
-        "   JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = p.id AND u.first_prompt_id = p.id)"
-        " FROM session_threads t JOIN prompts p ON p.session_id = t.session_id"
-        " WHERE t.thread_id = ? AND p.session_id != ? AND p.at <= ? AND p.source = 'user' AND p.agent_id IS NULL"
-        " AND p.kind IN ('prompt', 'late') ORDER BY p.at DESC, p.id DESC LIMIT ?",
-        (thread_id, session_id, begun, QUESTIONS),
-    ).fetchall()
+    rows = material.asked_before(db, thread_id, session_id, begun, QUESTIONS)
     return [(at, text, _done(completed)) for at, text, completed in reversed(rows)]
 
 
@@ -105,11 +98,7 @@ def _done(completed: str | None) -> str:
 
 def _open_ends(db: Connection, thread: Thread) -> list[str]:
     """What the newest episode of the thread left to do."""
-    row = db.execute(
-        "SELECT next_steps FROM work_units WHERE thread_id = ? AND next_steps IS NOT NULL"
-        " ORDER BY last_at DESC LIMIT 1",
-        (thread.id,),
-    ).fetchone()
+    row = material.open_ends(db, thread.id)
     found = texts(row[0]) if row else ()
     return [f"Left to do: {sentence('; '.join(found[:3]))}"] if found else []
 

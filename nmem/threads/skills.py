@@ -6,7 +6,6 @@ out, so a sequence is what worked in the end. Nothing is asked of a model.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from capture.redaction import redact
 from capture.shell import parse
 from capture.text import clean
 from nmem.episodes.text import tokens
+from nmem.threads import skill_rows
 
 EPISODES = 2
 """Different episodes in which a sequence must have worked."""
@@ -171,45 +171,17 @@ def _use_when(run: tuple[Step, ...], of: Sequence[Episode]) -> str:
 
 def extract(db: Connection, project_id: int, now: int, least: int = EPISODES) -> int:
     """Find the skills of a project anew and store them; how many. Inside the caller's transaction."""
-    found = mine(_episodes(db, project_id), least)
     unique: dict[str, Found] = {}
-    for each in found:
+    for each in mine(_episodes(db, project_id), least):
         unique.setdefault(each.name, each)
     for each in unique.values():
-        db.execute(
-            "INSERT INTO skills (project_id, name, use_when, steps, evidence, created_at, last_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_id, name) DO UPDATE SET use_when = excluded.use_when,"
-            " steps = excluded.steps, evidence = excluded.evidence, last_at = excluded.last_at",
-            (
-                project_id,
-                each.name,
-                each.use_when,
-                json.dumps(each.steps),
-                json.dumps(each.evidence),
-                now,
-                each.last_at,
-            ),
-        )
-    names = [*unique]
-    db.execute(
-        f"DELETE FROM skills WHERE project_id = ? AND name NOT IN ({', '.join('?' for _ in names)})",  # noqa: S608
-        (project_id, *names),
-    )
+        skill_rows.keep(db, project_id, each.name, each.use_when, each.steps, each.evidence, each.last_at, now)
+    skill_rows.keep_only(db, project_id, [*unique])
     return len(unique)
 
 
 def _episodes(db: Connection, project_id: int) -> list[Episode]:
-    units = db.execute(
-        "SELECT u.id, coalesce(u.title, u.intent), u.last_at FROM work_units u JOIN sessions s ON s.id = u.session_id"
-        " WHERE s.project_id = ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-        (project_id, _UNITS),
-    ).fetchall()
-    out = []
-    for unit_id, intent, last_at in units:
-        rows = db.execute(
-            "SELECT o.obs_type, o.file_path, substr(o.content, 1, 2000), o.outcome FROM unit_prompts p"
-            " JOIN observations o ON o.prompt_id = p.prompt_id WHERE p.unit_id = ? ORDER BY o.at, o.seq LIMIT ?",
-            (unit_id, _STEPS),
-        ).fetchall()
-        out.append(Episode(unit_id, intent, steps(rows), last_at))
-    return out
+    return [
+        Episode(unit_id, intent, steps(skill_rows.actions(db, unit_id, _STEPS)), last_at)
+        for unit_id, intent, last_at in skill_rows.units(db, project_id, _UNITS)
+    ]

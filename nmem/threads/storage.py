@@ -200,6 +200,24 @@ def reopen(db: Connection, thread_id: int) -> None:
     db.execute("UPDATE threads SET state = 'open' WHERE id = ? AND state != 'open'", (thread_id,))
 
 
+def close(db: Connection, thread_id: int) -> None:
+    """The person ends a thread."""
+    db.execute("UPDATE threads SET state = 'closed' WHERE id = ?", (thread_id,))
+
+
+def condensed(db: Connection, thread_id: int, micro: str, meso: str, macro: str, at: int) -> None:
+    """Store the summaries of a thread."""
+    db.execute(
+        "UPDATE threads SET micro = ?, meso = ?, macro = ?, compacted_at = ? WHERE id = ?",
+        (micro, meso, macro, at, thread_id),
+    )
+
+
+def last_event(db: Connection, session_id: str) -> int:
+    """When something last happened in a stored session."""
+    return int(db.execute("SELECT last_at FROM sessions WHERE id = ?", (session_id,)).fetchone()[0])
+
+
 def close_idle(db: Connection, timeout_minutes: float, now: int, project_id: int | None = None) -> int:
     """End the threads in which nothing has happened for their timeout; how many."""
     where = "" if project_id is None else " AND project_id = ?"
