@@ -81,7 +81,7 @@ def _assign(db: Connection, session_id: str) -> int | None:
         if spoken is None:
             return None
         thread_id = _enter(db, session, *spoken)
-    storage.reopen(db, thread_id)
+    storage.reopen(db, thread_id, session_id)
     storage.refresh(db, thread_id)
     return thread_id
 

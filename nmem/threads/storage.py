@@ -195,9 +195,13 @@ def refresh(db: Connection, thread_id: int) -> None:
     )
 
 
-def reopen(db: Connection, thread_id: int) -> None:
-    """Something happens in the thread again."""
-    db.execute("UPDATE threads SET state = 'open' WHERE id = ? AND state != 'open'", (thread_id,))
+def reopen(db: Connection, thread_id: int, session_id: str) -> None:
+    """Open an ended thread again if something happened in one of its sessions since; before `refresh`."""
+    db.execute(
+        "UPDATE threads SET state = 'open' WHERE id = ? AND state != 'open'"
+        " AND last_at < (SELECT last_at FROM sessions WHERE id = ?)",
+        (thread_id, session_id),
+    )
 
 
 def close(db: Connection, thread_id: int) -> None:

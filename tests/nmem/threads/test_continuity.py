@@ -291,3 +291,14 @@ def test_storage_closes_idle_threads_by_their_own_timeout(world: World) -> None:
     assert storage.close_idle(world.db, 30, world.at(200)) == 0  # the first ended when the second began
     assert storage.close_idle(world.db, 30, world.at(1200)) == 1
     assert world.all("SELECT id FROM threads WHERE state = 'closed' ORDER BY id") == [(first,), (second,)]
+
+
+def test_an_ended_thread_opens_only_when_something_happens(world: World) -> None:
+    world.session("a", 0, "Start")
+    thread = world.assign("a")
+    storage.close(world.db, thread)
+    world.assign("a")
+    assert read.thread(world.db, thread).state == "closed"
+    world.say("a", 90, "Back")
+    world.assign("a")
+    assert read.thread(world.db, thread).state == "open"
