@@ -229,6 +229,7 @@ class CodexReader(Reader):
     def _begun(self, key: str, name: str, given: object, at: int, offset: int) -> list[Event]:
         event = self.event(TOOL_RESULT, at, "call")
         event.tool_use_id, event.tool_name = key, name
+        self.called.append(key)
         event.tool, event.tool_input = codex.canonical(name, given)
         self.calls[key] = event
         self.held[key] = offset

@@ -122,7 +122,8 @@ def test_every_prompt_and_tool_call_is_stored_once_in_order(
         settle(db, len(want))
         assert user_prompts(db) == [turn["prompt"] for turn in turns]
         assert tool_rows(db) == want
-        assert db.execute("SELECT count(*) FROM counters WHERE name IN ('lost', 'errors')").fetchone() == (0,)
+        counted = db.execute("SELECT name, value FROM counters WHERE name IN ('lost', 'errors')").fetchall()
+        assert counted == [], (home / ".local" / "share" / "nmem" / "nmem.log").read_text()
 
 
 def tmux(socket: str, *words: str) -> str:

@@ -68,7 +68,7 @@ GONE = [
     (f"AccountName=a;AccountKey={LONG}{LONG}Qz==;EndpointSuffix=core.windows.net", LONG),
     (f"Endpoint=sb://a.example.org/;SharedAccessKeyName=Root;SharedAccessKey={LONG}Q2A=", LONG),
     # files of clients
-    (f"//registry.npmjs.org/:_authToken={LONG}", LONG),
+    (f"//registry.example.org/:_authToken={LONG}", LONG),
     (f"_password={b64(MADE_UP + 'zz9')}", b64(MADE_UP + "zz9")),
     (f"machine api.example.org login bob password {R}", R),
     (f"machine api.example.org\n  login bob\n  password {R}\n", R),
