@@ -64,6 +64,8 @@ class Importer:
         self.workers = workers
         self.step: Callable[[int], None] = lambda _moved: None
         self.report = Report()
+        self.changed: set[str] = set()
+        """Sessions that got new rows."""
         self._commits = 0
 
     def run(self, found: Iterable[Transcript]) -> Report:
@@ -139,6 +141,8 @@ class Importer:
 
     def _note(self, stretch: Stretch) -> None:
         report = self.report
+        if stretch.records:
+            self.changed.update(sealed.batch.session_id for sealed in stretch.rows)
         report.records += stretch.records
         report.unreadable += stretch.unreadable
         report.copied += stretch.copied

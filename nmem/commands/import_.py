@@ -110,10 +110,21 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
     importer = Importer(db)
     try:
         with _progress(importer, _new(db, chosen), quiet):
-            return importer.run(chosen)
+            report = importer.run(chosen)
+        _episodes(db, importer.changed)
     except KeyboardInterrupt:
         click.echo(f"{summary(importer.report)}\nstopped; run `nmem import` again to go on", err=True)
         sys.exit(130)
+    return report
+
+
+def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
+    """Divide what is new into episodes, and what an import that was stopped left undivided."""
+    from nmem import tables
+    from nmem.episodes import detect
+
+    tables.ensure(db)
+    detect.sessions(db, sorted(changed | set(detect.untold(db))), paths.database())
 
 
 def _new(db: sqlite3.Connection, chosen: list[Transcript]) -> int:

@@ -1,0 +1,58 @@
+"""The tables of meaning come once, whole, and never over those of a newer nmem."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+
+import pytest
+
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
+from nmem import schema, tables
+
+
+def test_the_version_is_the_number_of_migrations() -> None:
+    assert len(schema.MIGRATIONS) == tables.VERSION
+
+
+def test_tables_and_views_are_made_once(db_path: str) -> None:
+    db = store.connect(db_path)
+    assert tables.version(db) == 0
+    tables.ensure(db)
+    before = db.execute("SELECT * FROM sqlite_master ORDER BY name").fetchall()
+    tables.ensure(db)
+    assert db.execute("SELECT * FROM sqlite_master ORDER BY name").fetchall() == before
+    for view in ("user_intent_stream", "prompt_signals", "turn_outcomes"):
+        assert db.execute(f"SELECT * FROM {view}").fetchall() == []
+    db.close()
+
+
+def test_several_processes_may_do_it_at_once(db_path: str) -> None:
+    store.connect(db_path).close()
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            db = store.connect(db_path, timeout=10)
+            tables.ensure(db)
+            db.close()
+        except Exception as error:  # noqa: BLE001 - the thread's boundary
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert sqlite3.connect(db_path).execute("SELECT version FROM nmem_schema").fetchall() == [(tables.VERSION,)]
+
+
+def test_those_of_a_newer_nmem_are_left_alone(db_path: str) -> None:
+    db = store.connect(db_path)
+    tables.ensure(db)
+    db.execute("UPDATE nmem_schema SET version = 99")
+    with pytest.raises(NewerDatabase):
+        tables.ensure(db)
+    db.close()
