@@ -14,6 +14,7 @@ from nmem.episodes import detect
 
 SESSION = "session-long"
 PROMPTS = 200
+FILES = 120
 _TYPES = ("command", "file_read", "file_read", "file_edit", "search", "test", "file_write", "git_other")
 _NOUNS = """parser socket retry cache index token window render layout query cursor signal worker thread buffer stream
 header config schema migrate deploy review failing passes timeout lock commit branch rebase widget palette colour frame
@@ -38,6 +39,7 @@ def add(path: Path) -> None:
         return
     dice = random.Random(3)
     at, seq = NEWEST, 0
+    files = [f"src/{dice.choice(_NOUNS)}/{dice.choice(_NOUNS)}.py" for _ in range(FILES)]
     with store.transaction(db):
         db.execute(
             "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at)"
@@ -53,7 +55,7 @@ def add(path: Path) -> None:
             ).lastrowid
             for _ in range(PER_PROMPT):
                 at, seq, kind = at + 9_000, seq + 1, dice.choice(_TYPES)
-                file = f"src/{dice.choice(_NOUNS)}/{dice.choice(_NOUNS)}.py" if kind.startswith("file") else None
+                file = dice.choice(files) if kind.startswith("file") else None
                 db.execute(
                     "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, file_path, content,"
                     " outcome, dedup_key) VALUES (?, ?, ?, ?, ?, 'Bash', ?, ?, 'ok', ?)",

@@ -26,7 +26,7 @@ def arrived(db: Connection, session_id: str, path: str = "") -> None:
     `path` is the database's, where the person's own weights may lie. Nothing happens when all are in one already.
     """
     turns = history.recent(db, session_id)
-    todo = _missing(db, turns)
+    todo = missing(db, turns)
     if not todo:
         return
     placed = [_placed(db, turns, at, number, path) for at, number in todo]
@@ -36,7 +36,7 @@ def arrived(db: Connection, session_id: str, path: str = "") -> None:
                 _place(db, number, decision)
 
 
-def _missing(db: Connection, turns: list[Turn]) -> list[tuple[int, int]]:
+def missing(db: Connection, turns: list[Turn]) -> list[tuple[int, int]]:
     """(index of the turn, prompt) of the prompts that are in no episode yet."""
     numbers = [number for turn in turns for number in turn["ids"]]
     held = ",".join(map(str, numbers))

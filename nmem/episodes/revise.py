@@ -5,7 +5,7 @@ from __future__ import annotations
 from capture.storage.store import transaction
 from nmem.episodes import history, units
 from nmem.episodes.boundary import load
-from nmem.episodes.online import arrived, decide, verdict
+from nmem.episodes.online import arrived, decide, missing, verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ _STANDING = (units.PERSON, units.LLM, units.FIRST)
 
 def ended(db: Connection, session_id: str, path: str = "") -> None:
     """Revise the decision on the newest turn's prompt. Nothing happens where a person or a model has decided."""
-    arrived(db, session_id, path)
     turns = history.recent(db, session_id)
+    if missing(db, turns):
+        arrived(db, session_id, path)
     if len(turns) < 2:
         return
     number = turns[-1]["ids"][0]

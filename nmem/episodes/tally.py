@@ -6,8 +6,6 @@ reads and searches that were counted on an earlier row (`repeats`) are one read 
 
 from __future__ import annotations
 
-from nmem.episodes.undone import undoes
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +129,7 @@ class Tally:
             self.commits.append(_commit(commit if isinstance(commit, dict) else {}, seen.at))
         if (isinstance(push, dict) and not push.get("rejected")) or (seen.obs_type == "git_push" and not failed):
             out["pushed"] += 1
-        if seen.obs_type.startswith("git_") and not failed and undoes(seen.content):
+        if seen.obs_type.startswith("git_") and not failed and _undoes(seen.content):
             out["reverted"] += 1
             out["thrown_away"] += out["uncommitted"]
             out["uncommitted"] = 0
@@ -192,6 +190,12 @@ def _told(metadata: str | None) -> dict[str, Any]:
     except BadJson:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _undoes(command: str) -> bool:
+    from nmem.episodes.undone import undoes
+
+    return undoes(command)
 
 
 def _has(found: object, key: str) -> bool:

@@ -20,13 +20,13 @@ def prompt(words: str, gap: float = 1.0, **agent: Any) -> dict[str, Any]:
 
 MIXED = {
     "ja": ["src/auth/token.py のトークン更新でエラーが出るので直してください", "はい", "コミットして",
-           "次に請求書の一覧を月別のグラフで表示する新しい画面を作りたいです。"
-           "顧客ごとに集計してください"],
+           ("次に請求書の一覧を月別のグラフで表示する新しい画面を作りたいです。"
+            "顧客ごとに集計してください")],
     "zh": ["修复 src/auth/token.py 里刷新令牌时的报错", "好的", "提交",
            "接下来我想要一个新的页面，按月份用图表显示每个客户的发票总额，并支持导出"],
     "ko": ["src/auth/token.py 토큰 갱신 오류를 고쳐 주세요", "네 진행해 주세요", "커밋해줘",
-           "이제 고객별 월간 청구서를 차트로 보여 주는 새로운 대시보드 화면을 만들고 싶어요 "
-           "그리고 내보내기 버튼도 추가해 주세요"],
+           ("이제 고객별 월간 청구서를 차트로 보여 주는 새로운 대시보드 화면을 만들고 싶어요 "
+            "그리고 내보내기 버튼도 추가해 주세요")],
     "pt": ["corrija o erro ao renovar o token em src/auth/token.py", "pode continuar", "commita",
            "agora quero uma nova página que mostre as faturas mensais por cliente em um gráfico, com exportação"],
 }  # fmt: skip
@@ -35,7 +35,7 @@ MIXED = {
 @pytest.mark.parametrize("lang", MIXED)
 def test_any_script_is_read(lang: str) -> None:
     first, reply, commit, other = MIXED[lang]
-    work = {"files": ["src/auth/token.py"], "said": first[:40]}
+    work: dict[str, Any] = {"files": ["src/auth/token.py"], "said": first[:40]}
     found = segment(
         [prompt(first, **work), prompt(reply, **work), prompt(commit, events=["commit"]),
          prompt(other, 30, files=["web/billing/chart.tsx", "web/billing/export.ts"])], load(),
@@ -71,6 +71,7 @@ def test_every_weight_has_words_for_a_person() -> None:
 
 
 def test_the_rule_of_keyword_bags() -> None:
+    near: list[dict[str, Any]]
     said = ["fix the tokenizer of the lexer module", "the tokenizer drops tokens", "ok push",
             "draw monthly invoices for customers"]  # fmt: skip
     assert [each.cut for each in jaccard([{"text": words} for words in said])] == [True, False, False, True]
