@@ -14,7 +14,7 @@ from sqlite3 import Connection, Row
 from nmem.views import StreamRow, metadata
 
 PAGE = 4000
-_TEXT = 400
+TEXT = 400
 """Characters of a row that a list can ever show."""
 
 
@@ -97,14 +97,14 @@ def _done(row: Row) -> StreamRow:
     )  # fmt: skip
 
 
-def rows(db: Connection, keys: Sequence[int], *, whole: bool = False) -> dict[int, StreamRow]:
-    """The rows of at most a few hundred keys; their text is cut for a list unless `whole`."""
-    text = "content" if whole else f"substr(content, 1, {_TEXT}) AS content"
+def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int = TEXT) -> dict[int, StreamRow]:
+    """The rows of at most a few hundred keys; their text is cut to `text` characters unless `whole`."""
+    cut = "content" if whole else f"substr(content, 1, {text:d}) AS content"
     out: dict[int, StreamRow] = {}
     for sql, bit, build in ((_PROMPT, 0, _said), (_OBSERVATION, 1, _done)):
         ids = [key // 2 for key in keys if key % 2 == bit]
         if ids:
-            found = db.execute(sql.format(text=text, marks=",".join("?" for _ in ids)), ids)
+            found = db.execute(sql.format(text=cut, marks=",".join("?" for _ in ids)), ids)
             out.update((row["key"], build(row)) for row in found.fetchall())
     return out
 

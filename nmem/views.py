@@ -177,7 +177,8 @@ def _marks(values: Iterable[object]) -> str:
     return ",".join("?" for _ in values)
 
 
-def _effort(db: Connection, session_id: str, since: int) -> Effort:
+def effort(db: Connection, session_id: str, since: int) -> Effort:
+    """How the work of a session divides since a time."""
     row = db.execute(
         f"SELECT total(obs_type IN ({_marks(INVESTIGATE)})), total(obs_type IN ({_marks(EXECUTE)})),"  # noqa: S608
         " total(outcome = 'failed') FROM observations WHERE session_id = ? AND at >= ?",
@@ -186,14 +187,14 @@ def _effort(db: Connection, session_id: str, since: int) -> Effort:
     return Effort(*(int(value) for value in row))
 
 
-def hot_files(db: Connection, session_id: str, limit: int = 8) -> tuple[HotFile, ...]:
-    """The files of a session by weight, heaviest first."""
+def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -> tuple[HotFile, ...]:
+    """The files of a session since a time by weight, heaviest first."""
     found = db.execute(
         "SELECT file_path, sum((obs_type = 'file_read') * (1 + repeats)) AS reads,"
         " sum(obs_type IN ('file_write', 'file_edit')) AS edits, sum(outcome = 'failed') AS failures"
-        " FROM observations WHERE session_id = ? AND file_path IS NOT NULL GROUP BY file_path"
+        " FROM observations WHERE session_id = ? AND at >= ? AND file_path IS NOT NULL GROUP BY file_path"
         " ORDER BY 3 * edits + reads + 2 * failures DESC, max(at) DESC LIMIT ?",
-        (session_id, limit),
+        (session_id, since, limit),
     )
     return tuple(HotFile(*row) for row in found.fetchall())
 
@@ -268,6 +269,6 @@ def now(db: Connection, session_id: str, at: int) -> NowView | None:
     ).fetchone()[0]
     return NowView(
         row, said["content"] if said else "", said["at"] if said else None, count,
-        _effort(db, session_id, said["at"] if said else 0), _effort(db, session_id, 0),
+        effort(db, session_id, said["at"] if said else 0), effort(db, session_id, 0),
         hot_files(db, session_id), failures(db, session_id), hooks(db), elsewhere,
     )  # fmt: skip

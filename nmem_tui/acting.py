@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
+from textual import on
 from textual.app import App
 from textual.screen import Screen
 
 from nmem.text import printable
 from nmem_tui import themes
 from nmem_tui.actions import BY_ID, EVERYWHERE
+from nmem_tui.messages import Changed
 from nmem_tui.screens.base import View
+from nmem_tui.steering import Change
 from nmem_tui.widgets.bars import TABS
+from nmem_tui.writes import Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
 
 
 class Acting(App[None]):
     """An app whose actions come from the registry."""
+
+    db_path: str
+    clock: Callable[[], int]
+    writes: Writes
 
     def view(self) -> Screen[Any]:
         """The numbered screen, also while a dialog is open over it."""
@@ -28,7 +37,7 @@ class Acting(App[None]):
         """Why an action does not apply now; None when it does."""
         action, view = BY_ID[action_id], self.view()
         context = getattr(view, "CONTEXT", "")
-        if action.context not in (EVERYWHERE, context):
+        if action.context != EVERYWHERE and not action.works_in(context):
             return f"only on the screen {action.context.capitalize()}"
         for owner in (view, self):
             if may := getattr(owner, f"may_{action_id}", None):
@@ -70,6 +79,10 @@ class Acting(App[None]):
         """The screen Now."""
         self.switch_mode("now")
 
+    def do_show_episodes(self) -> None:
+        """The screen Episodes."""
+        self.switch_mode("episodes")
+
     def do_show_health(self) -> None:
         """The screen Health."""
         self.switch_mode("health")
@@ -88,6 +101,30 @@ class Acting(App[None]):
     def say(self, text: str, *, severity: str = "information") -> None:
         """A toast; its text is data."""
         self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
+
+    def change(self, change: Change) -> None:
+        """Change the database in a worker, and say how it went."""
+        path, now = self.db_path, self.clock()
+        self.run_worker(
+            lambda: self.writes.carry_out(path, change, now), group="change", thread=True, exit_on_error=False
+        )
+
+    @on(Changed)
+    def tell_change(self, message: Changed) -> None:
+        """A change is done or could not be."""
+        self.say(message.text, severity="warning" if message.failed else "information")
+
+    def do_undo(self) -> None:
+        """The newest correction did not happen."""
+        from nmem_tui.steering import undo
+
+        self.change(undo)
+
+    def do_review(self) -> None:
+        """The open questions."""
+        from nmem_tui.screens.review import Review
+
+        self.push_screen(Review())
 
     def copy_out(self, text: str) -> None:
         """Put text on the clipboard of the person's terminal, and say how it went there."""

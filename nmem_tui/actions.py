@@ -25,9 +25,13 @@ class Action:
     help: str
     group: str
     context: str = EVERYWHERE
-    """The screen it belongs to."""
+    """The screens it belongs to, separated by blanks."""
     key_label: str = ""
     """How the keys are written; made from the first key where empty."""
+
+    def works_in(self, context: str) -> bool:
+        """Whether a screen has it for its own."""
+        return context in self.context.split()
 
     @property
     def shown_key(self) -> str:
@@ -37,6 +41,7 @@ class Action:
 
 _NAMES = {
     "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "down": "↓", "up": "↑",
+    "right_square_bracket": "]", "left_square_bracket": "[",
     "ctrl+p": "^p", "ctrl+q": "^q", "ctrl+d": "^d", "ctrl+u": "^u",
 }  # fmt: skip
 
@@ -44,23 +49,55 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs", "General"
     ),
-    Action("filter", ("slash",), "filter", "show only rows with these words; esc clears", "Stream", "now"),
+    Action("filter", ("slash",), "filter", "show only rows with these words; esc clears", "Filter", "now episodes"),
     Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
-    Action("open", ("enter",), "open", "details of the row under the cursor; again closes them", "Stream", "now"),
-    Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "Stream", "now"),
-    Action("copy", ("y",), "copy", "copy the row's text to the clipboard", "Stream", "now"),
+    Action("yes", ("y",), "yes", "answer yes: a new task begins here; one line of work", "Answer", "review"),
+    Action("no", ("n",), "no", "answer no: it belongs to the task before; two different things", "Answer", "review"),
+    Action("later", ("j", "down", "space"), "later", "leave this question for later", "Answer", "review"),
+    Action("before", ("k", "up"), "before", "back to the question before", "Answer", "review"),
+    Action("read", ("enter",), "story", "read the whole story that the question is about", "Answer", "review"),
+    Action(
+        "open",
+        ("enter",),
+        "open",
+        "open what is under the cursor: details of a row, an episode's story",
+        "View",
+        "now episodes",
+    ),
+    Action("story", ("w",), "story", "the story of the current work unit", "View", "now"),
+    Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "View", "now"),
+    Action("pin", ("p",), "pin", "pin the work unit or episode, or unpin it", "Episode", "now episodes"),
+    Action("rename", ("R",), "rename", "give the episode a name of your own", "Episode", "episodes"),
+    Action("split", ("s",), "split", "a new episode begins at this prompt of the story", "Episode", "episodes"),
+    Action("merge", ("m",), "merge", "merge the episode into the one before it in its session", "Correct", "episodes"),
+    Action("move", ("M",), "", "move this prompt of the story into another episode", "Correct", "episodes"),
+    Action("resume", ("e",), "resumes", "it goes on with an earlier episode, or no longer does", "Correct", "episodes"),
+    Action("narrate", ("n",), "narrate", "write its narrative now, in the background", "Correct", "episodes"),
+    Action("link", ("l",), "link", "is its thread the same line of work as another? y or n", "Thread", "episodes"),
+    Action(
+        "continue",
+        ("c",),
+        "continue",
+        "the next session continues this thread; again takes that back",
+        "Thread",
+        "episodes",
+    ),
+    Action("review", ("r",), "review", "answer the open questions, one key each", "Review", "now episodes"),
+    Action("copy", ("y",), "copy", "copy the row's text, or the whole story, to the clipboard", "Copy", "now episodes"),
     Action("sessions", ("s",), "sessions", "choose which session is shown", "Session", "now"),
     Action("previous", ("minus",), "back", "go back to the session shown before", "Session", "now"),
-    Action("down", ("j", "down"), "", "one row down", "Move", "now", "j ↓"),
-    Action("up", ("k", "up"), "", "one row up", "Move", "now", "k ↑"),
-    Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "now"),
-    Action("half_up", ("ctrl+u", "pageup"), "", "half a page up", "Move", "now"),
-    Action("top", ("g", "home"), "", "the oldest row", "Move", "now"),
-    Action("bottom", ("G", "end"), "", "the newest row; follows from there", "Move", "now"),
+    Action("down", ("j", "down"), "", "one row down", "Move", "now episodes", "j ↓"),
+    Action("up", ("k", "up"), "", "one row up", "Move", "now episodes", "k ↑"),
+    Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "now episodes"),
+    Action("half_up", ("ctrl+u", "pageup"), "", "half a page up", "Move", "now episodes"),
+    Action("top", ("g", "home"), "", "the first row: the oldest of the stream", "Move", "now episodes"),
+    Action("bottom", ("G", "end"), "", "the last row; the stream follows from there", "Move", "now episodes"),
+    Action("next_prompt", ("right_square_bracket",), "", "the next prompt of the story", "Move", "episodes"),
+    Action("last_prompt", ("left_square_bracket",), "", "the prompt of the story before", "Move", "episodes"),
     Action("next_failure", ("n",), "", "the next failure, older than the cursor's row", "Move", "now"),
     Action("last_failure", ("N",), "", "the next failure, newer than the cursor's row", "Move", "now"),
-    Action("details_down", ("J",), "", "scroll the open details down", "Move", "now"),
-    Action("details_up", ("K",), "", "scroll the open details up", "Move", "now"),
+    Action("details_down", ("J",), "", "scroll the open details or story down", "Move", "now episodes"),
+    Action("details_up", ("K",), "", "scroll the open details or story up", "Move", "now episodes"),
     Action("scroll_down", ("j", "down"), "", "one line down", "Move", "health", "j ↓"),
     Action("scroll_up", ("k", "up"), "", "one line up", "Move", "health", "k ↑"),
     Action("page_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "health"),
@@ -68,8 +105,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("scroll_top", ("g", "home"), "", "to the top", "Move", "health"),
     Action("scroll_bottom", ("G", "end"), "", "to the end", "Move", "health"),
     Action("reload", ("r",), "read again", "read the figures again now", "Health", "health"),
-    Action("back", ("escape",), "", "close what is open: details, filter, then follow again", "General"),
+    Action("undo", ("u",), "undo", "take the newest correction back; works after a restart as well", "General"),
+    Action("back", ("escape",), "", "close what is open: details, story, filter", "General"),
     Action("show_now", ("1",), "", "the screen Now: the session and its stream", "Screens"),
+    Action("show_episodes", ("2",), "", "the screen Episodes: history by thread and day, their stories", "Screens"),
     Action("show_health", ("8",), "", "the screen Health: hooks, losses, storage", "Screens"),
     Action("next_screen", ("tab",), "", "the next screen", "Screens"),
     Action("previous_screen", ("shift+tab",), "", "the previous screen", "Screens"),
@@ -82,7 +121,7 @@ BY_ID = {action.id: action for action in ACTIONS}
 
 def of(context: str) -> list[Action]:
     """The actions that work in a screen: its own, then those of every screen."""
-    own = [action for action in ACTIONS if action.context == context]
+    own = [action for action in ACTIONS if action.works_in(context)]
     return own + [action for action in ACTIONS if action.context == EVERYWHERE]
 
 
@@ -91,7 +130,7 @@ def bindings(context: str) -> list[Binding]:
     return [
         Binding(",".join(action.keys), f"app.act({action.id!r})", action.label or action.help, show=False, id=action.id)
         for action in ACTIONS
-        if action.context == context
+        if action.works_in(context)
     ]
 
 

@@ -18,9 +18,10 @@ from nmem_tui import themes
 from nmem_tui.acting import Acting
 from nmem_tui.actions import EVERYWHERE, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
-from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
+from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
 from nmem_tui.screens.base import View
+from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
     from nmem.views import SessionRow
@@ -31,6 +32,12 @@ def _now() -> Screen[None]:
     from nmem_tui.screens.now import Now
 
     return Now()
+
+
+def _episodes() -> Screen[None]:
+    from nmem_tui.screens.episodes import Episodes
+
+    return Episodes()
 
 
 def _health() -> Screen[None]:
@@ -49,8 +56,12 @@ class Cockpit(Acting):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
-    CSS_PATH: ClassVar[list[str | PurePath]] = [style(name) for name in ("base", "now", "health", "dialogs")]
-    MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {"now": _now, "health": _health}  # type: ignore[assignment]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        style(name) for name in ("base", "now", "episodes", "health", "dialogs")
+    ]
+    MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {  # type: ignore[assignment]
+        "now": _now, "episodes": _episodes, "health": _health,
+    }  # fmt: skip
     DEFAULT_MODE = "now"
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
     COMMANDS = {_palette}  # noqa: RUF012 -- as the base class has it
@@ -79,6 +90,10 @@ class Cockpit(Acting):
         self.before: list[str] = []
         """Sessions shown before, newest last."""
         self.session: SessionRow | None = None
+        self.narrating = False
+        """Whether a narrative is being written."""
+        self.wanted_episode = 0
+        """The episode whose story the screen Episodes shall open; 0: none."""
         self.generation = 0
         self._watching = watch
         self._watch: Watch | None = None
@@ -88,6 +103,7 @@ class Cockpit(Acting):
             self.register_theme(own)
         self.theme = themes.first(theme, no_color=self.no_color)
         self.feed = Feed(db_path, self.post_message)
+        self.writes = Writes(self.post_message)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our variables, for themes that are not ours."""
@@ -177,6 +193,28 @@ class Cockpit(Acting):
             self.before.append(self.session.id)
         self.chosen = session_id
         self._tell_choice()
+
+    def show_episode(self, unit_id: int) -> None:
+        """The screen Episodes with the story of one episode."""
+        self.wanted_episode = unit_id
+        self.switch_mode("episodes")
+        if tell := getattr(self.view(), "open_wanted", None):
+            tell()
+
+    def narrate(self, unit_id: int) -> None:
+        """Write an episode's narrative in a process of its own, and say when it is there."""
+        from nmem_tui.background import narrate
+
+        self.narrating = True
+        self.say("the narrative is being written")
+        path = self.db_path
+        self.run_worker(
+            lambda: self._narrated(narrate(path, unit_id)), group="narrate", thread=True, exit_on_error=False
+        )
+
+    def _narrated(self, told: Changed) -> None:
+        self.narrating = False
+        self.post_message(told)
 
     def go_back(self) -> None:
         """The session shown before; twice is back where one was."""

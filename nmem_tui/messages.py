@@ -52,6 +52,14 @@ class ReadFailed(Message, bubble=False):
 
 
 @dataclass
+class Changed(Message, bubble=False):
+    """A change that the person asked for is done, or could not be: one line for the person."""
+
+    text: str
+    failed: bool
+
+
+@dataclass
 class SessionChosen(Message, bubble=False):
     """The person wants to see this session; an empty id follows the newest one."""
 

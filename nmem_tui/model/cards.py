@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import tzinfo
 
+from nmem.episode_views import CurrentUnit
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem.views import Effort, HotFile, NowView
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several, tokens
@@ -53,8 +55,17 @@ def hooks(view: NowView, at: int) -> Line:
     return joined([alive, waiting, lost], "   ")
 
 
-def header(view: NowView, at: int, cells: int) -> Line:
-    """The one line on top: where, who, how long, and whether capture works."""
+def thread(unit: CurrentUnit | None, cells: int) -> Line:
+    """The thread that the work belongs to."""
+    if unit is None or unit.thread is None or not unit.thread.title:
+        return []
+    title = fit(printable(" ".join(unit.thread.title.split())), 40 if cells >= 120 else 20)
+    over = f" ({several(unit.thread.sessions, 'session')})" if unit.thread.sessions > 1 else ""
+    return [("thread: ", "quiet"), (title, "text"), (over, "quiet")]
+
+
+def header(view: NowView, at: int, cells: int, unit: CurrentUnit | None = None) -> Line:
+    """The one line on top: where, who, how long, which thread, and whether capture works."""
     row = view.session
     told, tone = state(view, at)
     project: Line = [(printable(row.project) or "no project", "title")]
@@ -67,10 +78,12 @@ def header(view: NowView, at: int, cells: int) -> Line:
             [span for span in right if span[1] != "quiet" or "lost" not in span[0]] if not view.hooks.lost else right
         )
         others = [(f"+{view.live_elsewhere} live", "accent")] if view.live_elsewhere else []
-    brand: list[tuple[int, Line]] = [(6, [("nmem ▸", "quiet")])] if cells >= 100 else []
+    brand: list[tuple[int, Line]] = [(7, [("nmem ▸", "quiet")])] if cells >= 100 else []
     parts = [*brand, (0, project), (2, branch), (3, client), (1, [(told, tone)]), (4, others)]
     if cells >= 120 and row.model:
-        parts.insert(-1, (5, [(printable(row.model), "quiet")]))
+        parts.insert(-1, (6, [(printable(row.model), "quiet")]))
+    if cells >= 100:
+        parts.append((5, thread(unit, cells)))
     room = cells - sum(width(text) for text, _ in right) - 4
     return spread([(" ", "text"), *fitting([part for part in parts if part[1]], room)], [*right, (" ", "text")], cells)
 
@@ -93,14 +106,13 @@ def effort(name: str, what: Effort, cells: int) -> Line:
 
 def prompt(view: NowView, cells: int, rows: int) -> list[Line]:
     """The prompt that is being worked on, and how the work divides."""
-    room = max(1, rows - 3)
+    room = max(1, rows - 2)
     if view.prompt:
         said = wrap(printable(" ".join(view.prompt.split())), cells, room)
         lines: list[Line] = [[(text, "strong")] for text in said]
     else:
         lines = [[("no prompt yet: the next one that you type shows here", "quiet")]]
-    lines += [[] for _ in range(room - len(lines))]
-    return [*lines, [], effort("prompt   ", view.turn, cells), effort("session  ", view.total, cells)][: max(3, rows)]
+    return [*lines, effort("prompt   ", view.turn, cells), effort("session  ", view.total, cells)][: max(3, rows)]
 
 
 def prompt_title(view: NowView, at: int) -> str:
@@ -125,12 +137,11 @@ def _hot(file: HotFile, top: int, cells: int) -> Line:
     ]
 
 
-def hot(view: NowView, cells: int, rows: int) -> list[Line]:
-    """The files that the session works on."""
-    if not view.hot:
+def hot(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:
+    """The files that are worked on."""
+    if not files:
         return [[("no file read or changed yet", "quiet")]]
-    top = view.hot[0].weight
-    return [_hot(file, top, cells) for file in view.hot[:rows]]
+    return [_hot(file, files[0].weight, cells) for file in files[:rows]]
 
 
 def window(view: NowView, at: int, cells: int) -> list[Line]:
@@ -185,27 +196,35 @@ def failures_title(view: NowView) -> str:
     return f"Failures ─ {view.total.failed} in all, {still} still open" if view.failures else "Failures"
 
 
-def narrow(view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int) -> list[Line]:
+def narrow(
+    view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int, unit: CurrentUnit | None = None
+) -> list[Line]:
     """All cards in their first lines, for a screen of one column."""
-    said = printable(" ".join(view.prompt.split())) or "no prompt yet: the next one that you type shows here"
-    when: Line = [(age(at - view.prompt_at), "quiet")] if view.prompt_at is not None else []
-    lines = [spread([(said, "strong" if view.prompt else "quiet")], when, cells), effort("", view.turn, cells)]
+    about = unit.name if unit else view.prompt
+    since = unit.started_at if unit else view.prompt_at
+    said = printable(" ".join(about.split())) or "no prompt yet: the next one that you type shows here"
+    when: Line = [(age(at - since), "quiet")] if since is not None else []
+    lines = [
+        spread([(said, "strong" if about else "quiet")], when, cells),
+        effort("", unit.effort if unit else view.turn, cells),
+    ]
+    files = unit.hot if unit else view.hot
     still = [item for item in view.failures if not item.mended]
     if still:
         lines += [[("! ", "warn"), *line] for line in failures(view, zone, cells - 2, 1)] if still else []
     gauge = window_short(view)
     room = cells - sum(width(text) for text, _ in gauge) - (3 if gauge else 0)
-    lines.append(spread(_hot_short(view, room), gauge, cells))
-    if rows > len(lines) + 1 and view.hot:
-        lines += hot(view, cells, min(5, rows - len(lines)))
+    lines.append(spread(_hot_short(files, room), gauge, cells))
+    if rows > len(lines) + 1 and files:
+        lines += hot(files, cells, min(5, rows - len(lines)))
     return lines[:rows]
 
 
-def _hot_short(view: NowView, cells: int) -> Line:
-    if not view.hot:
+def _hot_short(files: Sequence[HotFile], cells: int) -> Line:
+    if not files:
         return [("no file touched yet", "quiet")]
     parts: list[tuple[int, Line]] = []
-    for rank, file in enumerate(view.hot[:3]):
+    for rank, file in enumerate(files[:3]):
         failed: Line = [(f" ✗{file.failures}", "bad")] if file.failures else []
         name = printable(file.path).rpartition("/")[2]
         parts.append((rank, [(fit(name, 28), "text"), (f" r{file.reads} e{file.edits}", "quiet"), *failed]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nmem.text import printable
 from nmem_tui.model.line import Line
 
 _TEXT: tuple[tuple[str, str, str], ...] = (
@@ -21,16 +22,39 @@ _TEXT: tuple[tuple[str, str, str], ...] = (
 )
 
 
+_EPISODES: tuple[tuple[str, str, str], ...] = (
+    ("No episode yet", "", "title"),
+    ("", "", ""),
+    ("An episode is one piece of work: from the prompt that opens it to the next", "", "text"),
+    ("new intent. Here they stand by day and thread, each with its whole story.", "", "text"),
+    ("", "", ""),
+    ("nmem import", "find the episodes of the sessions that you already had", "key"),
+    ("nmem init", "connect a client: its next prompt opens the first one", "key"),
+    ("", "", ""),
+    ("1", "the session that runs now", "key"),
+    ("?", "every key", "key"),
+)
+
+
 def nothing(cells: int, rows: int, project: str = "") -> list[Line]:
     """The empty database's screen, in the middle of the room there is."""
+    return _middle(_TEXT, cells, rows, project)
+
+
+def no_episodes(cells: int, rows: int, project: str = "") -> list[Line]:
+    """The screen Episodes without any."""
+    return _middle(_EPISODES, cells, rows, project)
+
+
+def _middle(text: tuple[tuple[str, str, str], ...], cells: int, rows: int, project: str) -> list[Line]:
     indent = " " * max(1, (cells - 74) // 2)
     lines: list[Line] = []
-    for first, second, tone in _TEXT:
+    for first, second, tone in text:
         if second:
             lines.append([(indent, "text"), (f" {first} ", "key"), (" " * (13 - len(first)), "text"), (second, "text")])
         else:
             lines.append([(indent, "text"), (first, tone or "text")])
     if project:
-        lines[0].append((f" in the project {project}", "title"))
+        lines[0].append((f" in the project {printable(project)}", "title"))
     top: list[Line] = [[] for _ in range(max(0, (rows - len(lines)) // 3))] if rows < 90 else []
     return top + lines

@@ -86,9 +86,12 @@ def fitting(parts: list[tuple[int, Line]], cells: int, between: str = "  ") -> L
 
 
 def wrap(text: str, cells: int, limit: int) -> list[str]:
-    """A printable text over at most `limit` lines, broken at blanks; an ellipsis ends what was cut."""
+    """A printable text over at most `limit` lines, broken at blanks; an ellipsis ends what was cut.
+
+    What has no blank for a whole line (Chinese, Japanese, long paths) is broken where the line ends.
+    """
     out: list[str] = []
-    for word in text.split():
+    for word in (piece for whole in text.split() for piece in _pieces(whole, max(1, cells))):
         if out and width(out[-1]) + 1 + width(word) <= cells:
             out[-1] += " " + word
         else:
@@ -100,6 +103,23 @@ def wrap(text: str, cells: int, limit: int) -> list[str]:
     if cut_off:
         out[-1] = fit(out[-1], cells - 1).removesuffix("…") + "…"
     return [fit(row, cells) for row in out]
+
+
+def _pieces(word: str, cells: int) -> Iterable[str]:
+    while width(word) > cells:
+        head = word[:cells] if word.isascii() else _fitting_head(word, cells)
+        yield head
+        word = word[len(head) :]
+    yield word
+
+
+def _fitting_head(word: str, cells: int) -> str:
+    taken = 0
+    for place, char in enumerate(word):
+        taken += width(char)
+        if taken > cells and place:
+            return word[:place]
+    return word
 
 
 def plain(lines: Iterable[Line]) -> str:

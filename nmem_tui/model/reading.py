@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem import stream, views
+from nmem import episode_views, stream, views
+from nmem.episode_views import CurrentUnit
 from nmem.stream import Marks, Query, Slots
-from nmem.views import StreamRow
+from nmem.views import NowView, StreamRow
 from nmem_tui.model.window import BLOCK
 
 FIRST = 400
@@ -31,6 +32,20 @@ class Opening:
     slots: Slots
     marks: Marks
     rows: dict[int, StreamRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """All that the cards of the Now screen say."""
+
+    view: NowView
+    unit: CurrentUnit | None
+
+
+def glance(db: Connection, session_id: str, at: int) -> Glance | None:
+    """A session at a glance with the episode that it is in; None when it is not there."""
+    view = views.now(db, session_id, at)
+    return Glance(view, episode_views.current(db, session_id)) if view else None
 
 
 def pick(db: Connection, chosen: str, current: str, project: str, at: int) -> str:

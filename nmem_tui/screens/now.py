@@ -1,4 +1,4 @@
-"""The screen Now: the session's prompt, how the work goes, and the live stream."""
+"""The screen Now: the current work unit, how the work goes, and the live stream."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from nmem import stream, views
+from nmem import stream
+from nmem.episode_views import CurrentUnit
 from nmem.stream import Marks, Query, Slots
 from nmem.text import printable
 from nmem.views import NowView, StreamRow
+from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.figures import several
-from nmem_tui.model.reading import FIRST, Opening, Tick, opening, pick, tick
+from nmem_tui.model.reading import FIRST, Glance, Opening, Tick, glance, opening, pick, tick
 from nmem_tui.model.window import Window
 from nmem_tui.screens.base import View
 from nmem_tui.widgets.bars import KeyBar
-from nmem_tui.widgets.card import Card, Panel
+from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
 _CARDS_S = 0.25
@@ -40,6 +43,7 @@ class Now(View):
     def __init__(self) -> None:
         super().__init__()
         self.view: NowView | None = None
+        self.unit: CurrentUnit | None = None
         self.session_id = ""
         self.marks = Marks()
         self.query_now = Query()
@@ -48,12 +52,7 @@ class Now(View):
     def body(self) -> ComposeResult:
         """Cards above, the stream below, details beside it."""
         yield Panel(id="summary")
-        with Horizontal(id="cards"):
-            yield Card(id="prompt")
-            yield Card(id="hot")
-            with Vertical(id="side"):
-                yield Card(id="window")
-                yield Card(id="failures")
+        yield Overview()
         with Horizontal(id="lower"):
             with Vertical(id="frame"):
                 field = Input(id="filter", placeholder="words, !word, type:test, is:failed, file:upload", compact=True)
@@ -88,7 +87,7 @@ class Now(View):
         self._cards_due = False
         app, current = self.cockpit, self.session_id
         chosen, project, at = app.chosen, app.project, app.clock()
-        self.reads.ask("cards", lambda db: views.now(db, pick(db, chosen, current, project, at), at), self._show_cards)
+        self.reads.ask("cards", lambda db: glance(db, pick(db, chosen, current, project, at), at), self._show_cards)
 
     def _read_stream(self) -> None:
         session_id, seen, query = self.session_id, self.marks, self.query_now
@@ -102,11 +101,12 @@ class Now(View):
 
     # What the answers change
 
-    def _show_cards(self, view: NowView | None) -> None:
-        self.view = view
-        if view is None:
+    def _show_cards(self, found: Glance | None) -> None:
+        if found is None:
             self.nothing_yet()
             return
+        view = self.view = found.view
+        self.unit = found.unit
         self.remove_class("-empty")
         if view.session.id != self.session_id:
             self.session_id = view.session.id
@@ -116,19 +116,15 @@ class Now(View):
         self._draw_cards()
 
     def _draw_cards(self) -> None:
-        view, at, zone = self.view, self.cockpit.clock(), self.cockpit.zone
-        if view is None:
+        if self.view is None:
             return
-        self.header.show(lambda cells: cards.header(view, at, cells))
+        view, here, at = self.view, self.unit, self.cockpit.clock()
+        self.header.show(lambda cells: cards.header(view, at, cells, here))
         if self.has_class("-wide"):
-            draw = self.query_one
-            draw("#prompt", Card).show(lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
-            draw("#hot", Card).show(lambda c, r: cards.hot(view, c, r), "Hot files")
-            draw("#window", Card).show(lambda c, _: cards.window(view, at, c), "Context window")
-            draw("#failures", Card).show(lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
-        else:
-            rows = 9 if self.has_class("-tall") else 4
-            self.query_one("#summary", Panel).show(lambda c, _: cards.narrow(view, at, zone, c, rows))
+            self.query_one(Overview).tell(view, here, at, self.cockpit.zone)
+            return
+        rows, zone = 9 if self.has_class("-tall") else 4, self.cockpit.zone
+        self.query_one("#summary", Panel).show(lambda c, _: cards.narrow(view, at, zone, c, rows, here))
 
     def _show_stream(self, found: Opening) -> None:
         if found.session_id != self.session_id:
@@ -203,7 +199,7 @@ class Now(View):
 
     def nothing_yet(self) -> None:
         """The screen that says what to do first."""
-        self.view, self.session_id = None, ""
+        self.view, self.unit, self.session_id = None, None, ""
         self.add_class("-empty")
         self.query_one("#empty", Panel).show(lambda cells, rows: nothing(cells, rows, self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
@@ -342,6 +338,22 @@ class Now(View):
             self.stream.focus()
         else:
             self.do_bottom()
+
+    def may_pin(self) -> str | None:
+        """Only a work unit can be pinned."""
+        return None if self.unit else "no work unit is known yet"
+
+    may_story = may_pin
+
+    def do_pin(self) -> None:
+        """Pin the work unit, or unpin it."""
+        if self.unit:
+            self.cockpit.change(steering.pin(self.unit.id, not self.unit.pinned))
+
+    def do_story(self) -> None:
+        """The story of the work unit, on the screen Episodes."""
+        if self.unit:
+            self.cockpit.show_episode(self.unit.id)
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""

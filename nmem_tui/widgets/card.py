@@ -36,6 +36,11 @@ class Panel(Widget):
         lines = self._draw(size.width, size.height or 99) if size.width else []
         return content(cut(line, size.width) for line in lines)
 
+    def lines(self, rows: int) -> list[Line]:
+        """What it would show in so many rows."""
+        width = self.content_size.width
+        return self._draw(width, rows) if width else []
+
     def get_content_height(self, container: object, viewport: object, width: int) -> int:  # noqa: ARG002
         """As many rows as there are lines."""
         return max(1, len(self._draw(width, 99)))

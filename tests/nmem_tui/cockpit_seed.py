@@ -7,6 +7,9 @@ import sqlite3
 from pathlib import Path
 
 from capture.storage.schema import migrate
+from nmem import tables
+from nmem.episodes import units
+from nmem.episodes.units import Verdict
 
 NOW = 1_760_000_000_000
 SESSION = "0b9c4f5e-live"
@@ -22,6 +25,7 @@ def database(path: str | Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL")
     migrate(db)
+    tables.ensure(db)
     return db
 
 
@@ -55,12 +59,36 @@ def session(db: sqlite3.Connection, id_: str = SESSION, **values: object) -> str
 
 def say(
     db: sqlite3.Connection, at: int, content: str, kind: str = "prompt", source: str = "user", session_id: str = SESSION
-) -> None:
-    """A prompt."""
-    db.execute(
+) -> int:
+    """A prompt; its id."""
+    made = db.execute(
         "INSERT INTO prompts(session_id, at, source, kind, content, dedup_key) VALUES (?, ?, ?, ?, ?, ?)",
         (session_id, at, source, kind, content, f"{at}.{kind}"),
-    )
+    ).lastrowid
+    return int(made or 0)
+
+
+def thread(db: sqlite3.Connection, title: str, at: int, *session_ids: str) -> int:
+    """A thread with its sessions."""
+    made = db.execute(
+        "INSERT INTO threads(project_id, title, created_at, last_at) VALUES (1, ?, ?, ?)", (title, at, at)
+    ).lastrowid
+    db.executemany("INSERT INTO session_threads VALUES (?, ?, 'new')", [(each, made) for each in session_ids])
+    return int(made or 0)
+
+
+def unit(db: sqlite3.Connection, prompt_ids: list[int], verdict: Verdict, resumes: int | None = None,
+         **columns: object) -> int:  # fmt: skip
+    """An episode of these prompts, with any column overridden; JSON columns as values."""
+    made = units.start(db, prompt_ids[0], verdict, resumes)
+    for each in prompt_ids[1:]:
+        units.append(db, each, made, Verdict("cont", "online", 0.06))
+    if columns:
+        plain = {
+            name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in columns.items()
+        }
+        units.annotated(db, made, plain)
+    return made
 
 
 def do(
@@ -161,6 +189,78 @@ def story(db: sqlite3.Connection, at: int = NOW) -> None:
     db.execute("INSERT INTO payload_drift VALUES ('claude', 'PostToolUse', 'tool_response.fresh', '2.9.0', ?)", (at,))
 
 
+def history(db: sqlite3.Connection, at: int = NOW) -> dict[str, int]:
+    """The story's session cut into episodes, and an earlier session with three, one of them resumed today."""
+    day, before = 86_400_000, "7d1f-yesterday"
+    session(db, before, state="ended", started_at=at - day - 7_200_000, last_at=at - day, branch="avatars")
+    uploads = thread(db, "Avatar uploads", at - day - 7_200_000, before, SESSION)
+    t = at - day - 7_200_000
+    first = say(
+        db, t, "Users report that avatars over 2 MB are refused without a word. Find out where.", session_id=before
+    )
+    do(db, t + 9_000, "search", "refused upload", before, duration_ms=31)
+    do(db, t + 20_000, "file_read", "src/aurora/upload.py", before, file_path="src/aurora/upload.py")
+    say(db, t + 60_000, "upload.py swallows the limit error; nothing reaches the client.", "closing", "agent", before)
+    flaky = say(db, t + 1_800_000, "The thumbnails test is flaky on CI, have a look.", session_id=before)
+    do(
+        db,
+        t + 1_830_000,
+        "test",
+        "pytest tests/test_thumbs.py",
+        before,
+        outcome="failed",
+        exit_code=1,
+        duration_ms=9_100,
+    )
+    do(
+        db,
+        t + 1_900_000,
+        "test",
+        "pytest tests/test_thumbs.py",
+        before,
+        outcome="failed",
+        exit_code=1,
+        duration_ms=9_300,
+    )
+    slow = say(db, t + 2_400_000, "Could it be the clock? Try a fixed one.", session_id=before)
+    do(db, t + 2_460_000, "test", "pytest tests/test_thumbs.py", before, duration_ms=4_200)
+    say(db, t + 2_470_000, "With a fixed clock it passes ten times in a row.", "closing", "agent", before)
+    notes = say(db, t + 5_000_000, "Write the release notes for 1.4.", session_id=before)
+    do(db, t + 5_100_000, "file_write", "NEWS.md", before, file_path="NEWS.md", lines_added=31)
+    mine = [row[0] for row in db.execute(
+        "SELECT id FROM prompts WHERE session_id = ? AND source = 'user' ORDER BY at", (SESSION,))]  # fmt: skip
+    made = {
+        "refused": unit(db, [first], Verdict("new", "first"), outcomes={}, active_ms=340_000, friction=0.1,
+            hot_files=[{"path": "src/aurora/upload.py", "reads": 1, "edits": 0, "failures": 0, "weight": 1}]),
+        "flaky": unit(db, [flaky, slow], Verdict("new", "online", 0.91, "new intent: no file and no word in common"),
+            active_ms=660_000, friction=0.55, outcomes={"tests": "passed"}, title="Flaky thumbnails test",
+            summary="The thumbnails test failed on CI whenever the clock passed a full minute; a fixed clock mends it.",
+            learned=["The test compared minutes of two calls to now()"],
+            completed=["Fixed clock in tests/test_thumbs.py"],
+            next_steps=["Look for other tests that read the wall clock"], narrator="extractive", narrated_at=at - day),
+        "notes": unit(db, [notes], Verdict("new", "revised", 0.72, "other files than before"), active_ms=120_000,
+            friction=0.0, pinned=1),
+    }  # fmt: skip
+    units.judge(db, slow, Verdict("cont", "online", 0.46, "a question, but about the same test", offered=True))
+    units.close(db, made["notes"])
+    made["why"] = unit(db, mine[:1], Verdict("new", "first"), made["refused"], active_ms=70_000, friction=0.05)
+    made["raise"] = unit(
+        db, mine[1:], Verdict("new", "online", 0.88, "asks for a change after a question"),
+        active_ms=142_000, friction=0.35,
+        hot_files=[{"path": "tests/test_limits.py", "reads": 0, "edits": 2, "failures": 0, "weight": 6},
+                   {"path": "src/aurora/limits.py", "reads": 0, "edits": 1, "failures": 0, "weight": 3}],
+        outcomes={"tests": "passed", "committed": True}, obs_count=8,
+        commits=[{"hash": "41c2aa7", "message": "Raise the avatar limit to 8 MB", "branch": "main", "at": at}],
+    )  # fmt: skip
+    other = thread(db, "Upload error messages", at - 5 * day)
+    made["link"] = int(db.execute(
+        "INSERT INTO episode_links(at, earlier_thread_id, later_thread_id, algorithmic_score, components, decision,"
+        " certainty) VALUES (?, ?, ?, 0.64, '{}', 'dont_link', 'uncertain')", (at - day, other, uploads)
+    ).lastrowid or 0)  # fmt: skip
+    made["slow"], made["uploads"] = slow, uploads
+    return made
+
+
 def hostile(db: sqlite3.Connection, at: int = NOW) -> None:
     """The same, with every text an attack."""
     text = HOSTILE.replace("\ud800", "")
@@ -183,6 +283,21 @@ def hostile(db: sqlite3.Connection, at: int = NOW) -> None:
     db.execute(
         "INSERT INTO hook_runs(at, client, event, wall_us, cpu_us, bytes, result) VALUES (?, ?, ?, 1, 1, 1, 'stored')",
         (at, text, text),
+    )
+    mine = [row[0] for row in db.execute("SELECT id FROM prompts WHERE source = 'user'")]
+    about = thread(db, text, at - 90_000_000, SESSION)
+    other = thread(db, text * 2, at - 190_000_000)
+    units.start(db, mine[0], Verdict("new", text, 0.4, text, offered=True))
+    units.annotated(db, 1, {
+        "title": text, "summary": text * 9, "learned": json.dumps([text, text]), "narrator": text, "notes": text,
+        "completed": "[broken", "hot_files": json.dumps([{"path": text, "reads": 10**9, "edits": 1, "failures": 3}, 7]),
+        "commits": json.dumps([{"hash": text, "message": text}]), "client_summary": text * 20, "outcomes": "{]",
+        "active_ms": 10**15, "friction": 7.5, "narrated_at": -(10**15),
+    })  # fmt: skip
+    db.execute(
+        "INSERT INTO episode_links(at, earlier_thread_id, later_thread_id, algorithmic_score, components, decision,"
+        " certainty, llm_reasoning, summary) VALUES (?, ?, ?, 0.5, '{}', 'link', 'uncertain', ?, ?)",
+        (at, other, about, text, text * 3),
     )
     db.execute("INSERT INTO redactions VALUES ('2025-10-09', ?, 3)", (text,))
     db.execute("INSERT INTO payload_drift VALUES (?, ?, ?, ?, ?)", (text, text, text, text, at))

@@ -52,6 +52,8 @@ def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
         if kind != "empty":
             db = seeds.database("aurora.db")
             getattr(seeds, kind)(db)
+            if kind == "story":
+                seeds.history(db)
             db.close()
         return "aurora.db"
 

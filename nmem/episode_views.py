@@ -1,0 +1,271 @@
+"""What the cockpit and the command line read of episodes: the current one, and the list of all.
+
+Every function takes a connection of `nmem.database.reader` and gives frozen dataclasses; a database without the tables
+of meaning has no episodes. Text is as stored: whoever prints it passes it through `nmem.text.printable`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection, Row
+
+from nmem import tables, thread_views, views
+from nmem.episode_filter import Filter
+from nmem.thread_views import Thread
+from nmem.views import Effort, HotFile
+
+PAGE = 1000
+_SHORT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode stands, or ended."""
+
+    tests: str = ""
+    """passed, failed, or nothing when no test ran."""
+    commits: int = 0
+    pushed: bool = False
+    abandoned: bool = False
+    reverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentUnit:
+    """The episode that a session is in, counted up to now."""
+
+    id: int
+    name: str
+    """The person's own name for it, else its opening prompt."""
+    titled: bool
+    started_at: int
+    active_ms: int
+    turns: int
+    cut_reason: str
+    cut_confidence: float
+    cut_by: str
+    resumes: str
+    """The name of the earlier episode that it goes on with, if it does."""
+    pinned: bool
+    effort: Effort
+    hot: tuple[HotFile, ...]
+    outcome: Outcome
+    thread: Thread | None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """One line of the list."""
+
+    id: int
+    session_id: str
+    thread_id: int | None
+    thread: str
+    project: str
+    name: str
+    state: str
+    resumes: bool
+    pinned: bool
+    started_at: int
+    last_at: int
+    active_ms: int
+    turns: int
+    outcome: Outcome
+    friction: float | None
+    narrated: bool
+    offered: int
+    """Places in it where it was nearly cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where an episode stands in the list."""
+
+    last_at: int
+    id: int
+    thread_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Changes when the list may have changed."""
+
+    units: int = 0
+    newest_id: int = 0
+    newest_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of the list, newest first; `total` counts all that match, at most COUNTED."""
+
+    slots: tuple[Slot, ...]
+    total: int
+    stamp: Stamp
+    rows: dict[int, EpisodeRow] = field(default_factory=dict)
+
+
+COUNTED = 100_000
+
+
+def present(db: Connection) -> bool:
+    """Whether the tables of meaning are there."""
+    return tables.version(db) > 0
+
+
+def parsed(stored: object, default: object) -> object:
+    """A JSON column; anything of another kind than the default is the default."""
+    try:
+        value = json.loads(stored) if isinstance(stored, str) and stored else default
+    except ValueError:
+        return default
+    return value if isinstance(value, type(default)) else default
+
+
+def outcome(stored: object, commits: object) -> Outcome:
+    """From the columns `outcomes` and `commits`."""
+    known, made = parsed(stored, {}), parsed(commits, [])
+    assert isinstance(known, dict)
+    assert isinstance(made, list)
+    tests = known.get("tests")
+    word = {True: "passed", False: "failed", "ok": "passed"}.get(tests, tests) if isinstance(tests, bool | str) else ""
+    flag = known.get
+    return Outcome(
+        word if word in ("passed", "failed") else "", len(made) or int(bool(flag("committed"))),
+        bool(flag("pushed")), bool(flag("abandoned")), bool(flag("reverted")),
+    )  # fmt: skip
+
+
+# the current one
+
+
+def current(db: Connection, session_id: str) -> CurrentUnit | None:
+    """The episode that a session is in, or None when none is known."""
+    if not present(db):
+        return None
+    row = db.execute(
+        "SELECT u.*, e.title AS earlier_title, substr(e.intent, 1, 200) AS earlier_intent FROM work_units u"
+        " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
+        " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    since = row["started_at"]
+    return CurrentUnit(
+        row["id"], row["title"] or row["intent"], bool(row["title"]), since, row["active_ms"], row["turn_count"],
+        row["cut_reason"], row["cut_confidence"], row["cut_by"], row["earlier_title"] or row["earlier_intent"] or "",
+        bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
+        _so_far(db, session_id, since), thread_views.get(db, row["thread_id"]),
+    )  # fmt: skip
+
+
+def _so_far(db: Connection, session_id: str, since: int) -> Outcome:
+    """Counted from the observations themselves: the annotation comes later."""
+    span = "FROM observations WHERE session_id = ? AND at >= ?"
+    test = db.execute(
+        f"SELECT outcome {span} AND obs_type = 'test' AND outcome != 'unknown' ORDER BY at DESC, id DESC LIMIT 1",
+        (session_id, since),
+    ).fetchone()
+    done = db.execute(
+        f"SELECT total(obs_type = 'git_commit' AND outcome = 'ok'), total(obs_type = 'git_push' AND outcome = 'ok') {span}",  # noqa: E501
+        (session_id, since),
+    ).fetchone()
+    tests = {"ok": "passed", "failed": "failed"}.get(test["outcome"], "") if test else ""
+    return Outcome(tests, int(done[0]), bool(done[1]))
+
+
+# the list
+
+
+def page(db: Connection, before: Slot | None, query: Filter, limit: int = PAGE, project: str = "") -> Page:
+    """The newest `limit` episodes before a slot, or of all."""
+    if not present(db):
+        return Page((), 0, Stamp())
+    where, values = query.where()
+    if project:
+        where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
+    source = (
+        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
+        " LEFT JOIN threads t ON t.id = u.thread_id"
+        if where
+        else "FROM work_units u"
+    )
+    at, key = (before.last_at, before.id) if before else (2**62, 2**62)
+    found = db.execute(
+        f"SELECT u.last_at, u.id, u.thread_id {source} WHERE (u.last_at, u.id) < (?, ?) {where}"
+        " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (at, key, *values, limit),
+    ).fetchall()
+    slots = tuple(Slot(*row) for row in found)
+    total = len(slots)
+    if before is None and total == limit:
+        total = db.execute(
+            f"SELECT count(*) FROM (SELECT 1 {source} WHERE 1 {where} LIMIT {COUNTED})",  # noqa: S608
+            values,
+        ).fetchone()[0]
+    return Page(slots, total, stamp(db), rows(db, [slot.id for slot in slots[:64]]) if before is None else {})
+
+
+def stamp(db: Connection) -> Stamp:
+    """What tells a changed list from an unchanged one, at the cost of an index."""
+    if not present(db):
+        return Stamp()
+    return Stamp(
+        *(value or 0 for value in db.execute("SELECT count(*), max(id), max(last_at) FROM work_units").fetchone())
+    )
+
+
+_ROW = """
+SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name AS project, u.title,
+  substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
+  u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
+  (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered
+FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id
+  LEFT JOIN threads t ON t.id = u.thread_id
+WHERE u.id IN ({marks})
+"""
+
+
+def _row(row: Row) -> EpisodeRow:
+    return EpisodeRow(
+        row["id"], row["session_id"], row["thread_id"], row["thread"], row["project"], row["title"] or row["intent"],
+        row["state"], row["resumes"] is not None, bool(row["pinned"]), row["started_at"], row["last_at"],
+        row["active_ms"], row["turn_count"], outcome(row["outcomes"], row["commits"]), row["friction"],
+        bool(row["narrator"]), row["offered"],
+    )  # fmt: skip
+
+
+def rows(db: Connection, ids: Sequence[int]) -> dict[int, EpisodeRow]:
+    """The rows of at most a few hundred episodes."""
+    if not ids or not present(db):
+        return {}
+    sql = _ROW.format(short=_SHORT, marks=",".join("?" for _ in ids))
+    return {row["id"]: _row(row) for row in db.execute(sql, list(ids)).fetchall()}
+
+
+def siblings(db: Connection, unit_id: int, limit: int = 200) -> list[EpisodeRow]:
+    """The episodes of the same session, in the order of time."""
+    found = db.execute(
+        "SELECT id FROM work_units WHERE session_id = (SELECT session_id FROM work_units WHERE id = ?)"
+        " ORDER BY started_at, id LIMIT ?",
+        (unit_id, limit),
+    ).fetchall()
+    ids = [row["id"] for row in found]
+    known = rows(db, ids)
+    return [known[each] for each in ids]
+
+
+def earlier(db: Connection, unit_id: int, limit: int = 300) -> list[EpisodeRow]:
+    """Episodes of the same project that began before this one, newest first: what it may go on with."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN work_units me ON me.id = ?"
+        " JOIN sessions mine ON mine.id = me.session_id WHERE s.project_id = mine.project_id"
+        " AND (u.started_at, u.id) < (me.started_at, me.id) ORDER BY u.started_at DESC, u.id DESC LIMIT ?",
+        (unit_id, limit),
+    ).fetchall()
+    ids = [row["id"] for row in found]
+    known = rows(db, ids)
+    return [known[each] for each in ids]

@@ -1,0 +1,310 @@
+"""One episode with everything in it, and the places that a person should look at again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from sqlite3 import Connection, Row
+
+from nmem import stream, thread_views
+from nmem.episode_views import EpisodeRow, parsed, present, rows
+from nmem.thread_views import Link, Thread
+from nmem.views import HotFile, StreamRow
+
+FIRST, LAST = 400, 1600
+"""Rows of a story that are kept from its beginning and from its end; a person reads no more on a screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that was made in an episode."""
+
+    hash: str
+    message: str
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Narrative:
+    """What was told of an episode, and by whom."""
+
+    narrator: str
+    at: int | None
+    summary: str
+    learned: tuple[str, ...]
+    completed: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was decided about one prompt."""
+
+    label: str
+    score: float | None
+    reason: str
+    by: str
+    offered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """An episode in full."""
+
+    row: EpisodeRow
+    intent: str
+    titled: bool
+    branch: str
+    client: str
+    cut_reason: str
+    cut_confidence: float
+    cut_by: str
+    observations: int
+    narrative: Narrative | None
+    client_summary: str
+    obstacle: str
+    """What failed most often, in its own words."""
+    obstacle_times: int
+    obstacle_mended: bool
+    hot: tuple[HotFile, ...]
+    commits: tuple[Commit, ...]
+    resumes: EpisodeRow | None
+    resumed_by: tuple[EpisodeRow, ...]
+    previous: int | None
+    """The episode before it in its session."""
+    thread: Thread | None
+    links: tuple[Link, ...]
+    prompts: dict[int, Judged]
+    said_and_done: tuple[StreamRow, ...]
+    left_out: int
+    """Rows in the middle that are not in `said_and_done`."""
+
+
+def story(db: Connection, unit_id: int) -> Story | None:
+    """One episode with everything in it, or None when it is gone."""
+    if not present(db):
+        return None
+    unit = db.execute(
+        "SELECT u.*, s.branch AS branch, s.client AS client FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " WHERE u.id = ?",
+        (unit_id,),
+    ).fetchone()
+    if unit is None:
+        return None
+    ids = [unit_id, *(row["id"] for row in _resuming(db, unit_id))]
+    known = rows(db, [*ids, unit["resumes"]] if unit["resumes"] else ids)
+    spans = list(_spans(db, unit_id, unit["session_id"]))
+    told, left_out = _told(db, unit["session_id"], spans)
+    obstacle, times, mended = _obstacle(db, unit["session_id"], spans)
+    return Story(
+        known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
+        unit["cut_confidence"], unit["cut_by"], unit["obs_count"], _narrative(unit), unit["client_summary"] or "",
+        obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
+        tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
+        thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
+        told, left_out,
+    )  # fmt: skip
+
+
+def _resuming(db: Connection, unit_id: int) -> list[Row]:
+    return db.execute("SELECT id FROM work_units WHERE resumes = ? ORDER BY started_at LIMIT 9", (unit_id,)).fetchall()
+
+
+def _previous(db: Connection, unit: Row) -> int | None:
+    row = db.execute(
+        "SELECT id FROM work_units WHERE session_id = ? AND (started_at, id) < (?, ?)"
+        " ORDER BY started_at DESC, id DESC LIMIT 1",
+        (unit["session_id"], unit["started_at"], unit["id"]),
+    ).fetchone()
+    return row["id"] if row else None
+
+
+def _texts(stored: object) -> tuple[str, ...]:
+    """A list column; a plain text is a list of one."""
+    found = parsed(stored, [])
+    if isinstance(found, list) and found:
+        return tuple(str(each) for each in found)
+    return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
+
+
+def _narrative(unit: Row) -> Narrative | None:
+    if not unit["narrator"]:
+        return None
+    return Narrative(
+        unit["narrator"], unit["narrated_at"], unit["summary"] or "", _texts(unit["learned"]),
+        _texts(unit["completed"]), _texts(unit["next_steps"]), "\n".join(_texts(unit["notes"])),
+    )  # fmt: skip
+
+
+def _hot(stored: object) -> tuple[HotFile, ...]:
+    found = parsed(stored, [])
+    assert isinstance(found, list)
+    return tuple(
+        HotFile(str(each["path"]), *(int(each.get(name) or 0) for name in ("reads", "edits", "failures")))
+        for each in found
+        if isinstance(each, dict) and each.get("path")
+    )
+
+
+def _commits(stored: object) -> tuple[Commit, ...]:
+    found = parsed(stored, [])
+    assert isinstance(found, list)
+    return tuple(
+        Commit(*(str(each.get(name) or "") for name in ("hash", "message", "branch")))
+        for each in found
+        if isinstance(each, dict)
+    )
+
+
+def _judged(db: Connection, unit_id: int) -> dict[int, Judged]:
+    found = db.execute("SELECT * FROM unit_prompts WHERE unit_id = ?", (unit_id,)).fetchall()
+    return {
+        row["prompt_id"]: Judged(row["label"], row["score"], row["reason"], row["decided_by"], bool(row["offered"]))
+        for row in found
+    }
+
+
+def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int, int]]:
+    """When the episode was worked on: from each of its prompts until the next prompt of another episode."""
+    said = db.execute(
+        "SELECT p.at, u.unit_id FROM prompts p JOIN unit_prompts u ON u.prompt_id = p.id"
+        " WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id",
+        (session_id,),
+    ).fetchall()
+    start: int | None = None
+    for row in said:
+        if row["unit_id"] == unit_id and start is None:
+            start = row["at"]
+        elif row["unit_id"] != unit_id and start is not None:
+            yield start, row["at"]
+            start = None
+    if start is not None:
+        yield start, 2**62
+
+
+def _told(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[tuple[StreamRow, ...], int]:
+    """The rows of these spans in order, without what is in the middle of very long ones; and how many that is."""
+    keys: list[tuple[int, int]] = []
+    for start, end in spans:
+        for table, bit in (("prompts", 0), ("observations", 1)):
+            found = db.execute(
+                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND at >= ? AND at < ?",  # noqa: S608
+                (session_id, start, end),
+            )
+            keys += [tuple(row) for row in found.fetchall()]
+    keys.sort()
+    left_out = max(0, len(keys) - FIRST - LAST)
+    kept = [key for _, key in (keys[:FIRST] + keys[-LAST:] if left_out else keys)]
+    known: dict[int, StreamRow] = {}
+    for begin in range(0, len(kept), 400):
+        known |= stream.rows(db, kept[begin : begin + 400], text=4_000)
+    return tuple(known[key] for key in kept if key in known), left_out
+
+
+def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, int, bool]:
+    """What failed most often, how often, and whether it succeeded in the end."""
+    tally: dict[str, list[tuple[int, bool]]] = {}
+    for start, end in spans:
+        found = db.execute(
+            "SELECT at, substr(content, 1, 300) AS content, outcome FROM observations"
+            " WHERE session_id = ? AND at >= ? AND at < ? AND outcome != 'unknown' AND obs_type NOT IN"
+            " ('file_read', 'search') ORDER BY at DESC LIMIT 4000",
+            (session_id, start, end),
+        )
+        for row in found.fetchall():
+            tally.setdefault(row["content"], []).append((row["at"], row["outcome"] == "failed"))
+    worst = max(tally, key=lambda text: sum(failed for _, failed in tally[text]), default="")
+    times = sum(failed for _, failed in tally.get(worst, []))
+    return (worst, times, not max(tally[worst])[1]) if times else ("", 0, False)
+
+
+# what a person should look at again
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A prompt at which an episode was nearly cut."""
+
+    prompt_id: int
+    unit_id: int
+    at: int
+    prompt: str
+    score: float | None
+    reason: str
+    project: str
+    name: str
+    """What the episode is about."""
+    before: str
+    """What the agent said last before it."""
+    previous: str
+    """The prompt before it."""
+    gap_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """All open questions."""
+
+    offers: tuple[Offer, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.offers) + len(self.links)
+
+
+def deck(db: Connection, limit: int = 100) -> Deck:
+    """The open questions, newest first."""
+    if not present(db):
+        return Deck()
+    found = db.execute(
+        "SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score, x.reason,"
+        " j.name AS project, coalesce(u.title, substr(u.intent, 1, 400)) AS name FROM unit_prompts x"
+        " JOIN prompts p ON p.id = x.prompt_id JOIN work_units u ON u.id = x.unit_id"
+        " JOIN sessions s ON s.id = p.session_id JOIN projects j ON j.id = s.project_id"
+        " WHERE x.offered ORDER BY p.id DESC LIMIT ?",
+        (limit,),
+    ).fetchall()
+    return Deck(tuple(_offer(db, row) for row in found), thread_views.doubtful(db, limit))
+
+
+def waiting(db: Connection) -> int:
+    """How many questions are open; both counts come from small indexes."""
+    if not present(db):
+        return 0
+    row = db.execute(
+        "SELECT (SELECT count(*) FROM unit_prompts WHERE offered), (SELECT count(*) FROM episode_links"
+        " WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"
+    ).fetchone()
+    return int(row[0] + row[1])
+
+
+def _offer(db: Connection, row: Row) -> Offer:
+    def last(source: str) -> Row | None:
+        found: Row | None = db.execute(
+            "SELECT at, substr(content, 1, 1200) AS content FROM prompts WHERE session_id = ? AND source = ? AND at < ?"
+            " AND kind NOT IN ('subagent', 'thinking') ORDER BY at DESC, id DESC LIMIT 1",
+            (row["session_id"], source, row["at"]),
+        ).fetchone()
+        return found
+
+    agent, user = last("agent"), last("user")
+    quiet_since = max((each["at"] for each in (agent, user) if each), default=row["at"])
+    return Offer(
+        row["id"], row["unit_id"], row["at"], row["content"], row["score"], row["reason"], row["project"], row["name"],
+        agent["content"] if agent and (user is None or agent["at"] >= user["at"]) else "",
+        user["content"] if user else "", row["at"] - quiet_since,
+    )  # fmt: skip
+
+
+def prompt_places(told: tuple[StreamRow, ...]) -> list[int]:
+    """Where the user's prompts are among the rows of a story."""
+    return [place for place, row in enumerate(told) if row.word.startswith("user/")]
+
+
+def prompt_at(told: tuple[StreamRow, ...], place: int) -> int | None:
+    """The id of the prompt that a row of a story belongs to."""
+    places = prompt_places(told)
+    before = bisect_right(places, place) - 1
+    return told[places[before]].key // 2 if before >= 0 else None

@@ -1,0 +1,96 @@
+"""What the cockpit reads of threads: the one an episode is in, links that a person should judge, the next session's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One line of work over sessions."""
+
+    id: int
+    project_id: int
+    title: str
+    sessions: int
+    state: str
+    chosen: bool
+    """A person chose it for the next session of its project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A decision whether two threads are one line of work."""
+
+    id: int
+    earlier_id: int
+    earlier: str
+    earlier_at: int
+    later_id: int
+    later: str
+    later_at: int
+    project: str
+    score: float
+    linked: bool
+    certain: bool
+    outcome: str
+    """correct or incorrect, once somebody said so."""
+    reasoning: str
+    summary: str
+
+
+def get(db: Connection, thread_id: int | None) -> Thread | None:
+    """One thread."""
+    if thread_id is None:
+        return None
+    row = db.execute(
+        "SELECT t.id, t.project_id, t.title, t.state,"
+        " (SELECT count(*) FROM session_threads x WHERE x.thread_id = t.id) AS sessions,"
+        " EXISTS (SELECT 1 FROM thread_choices c WHERE c.project_id = t.project_id AND c.thread_id = t.id) AS chosen"
+        " FROM threads t WHERE t.id = ?",
+        (thread_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    return Thread(row["id"], row["project_id"], row["title"], row["sessions"], row["state"], bool(row["chosen"]))
+
+
+_LINK = """
+SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,
+  b.created_at AS later_at, p.name AS project, l.algorithmic_score, l.decision, l.certainty, l.outcome, l.outcome_by,
+  l.llm_reasoning, l.summary
+FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b ON b.id = l.later_thread_id
+  JOIN projects p ON p.id = b.project_id
+"""
+
+
+def _link(row: Row) -> Link:
+    return Link(
+        row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
+        row["later_at"], row["project"], row["algorithmic_score"], row["decision"] == "link",
+        row["certainty"] == "high", (row["outcome"] or "") if row["outcome_by"] == "person" else "",
+        row["llm_reasoning"] or "", row["summary"] or "",
+    )  # fmt: skip
+
+
+def links(db: Connection, thread_id: int | None) -> tuple[Link, ...]:
+    """The decisions about a thread, on either side; those that link first."""
+    if thread_id is None:
+        return ()
+    found = db.execute(
+        f"{_LINK} WHERE l.earlier_thread_id = ? OR l.later_thread_id = ?"
+        " ORDER BY l.decision = 'link' DESC, l.certainty, l.at DESC LIMIT 20",
+        (thread_id, thread_id),
+    )
+    return tuple(_link(row) for row in found.fetchall())
+
+
+def doubtful(db: Connection, limit: int = 100) -> tuple[Link, ...]:
+    """Uncertain decisions that nobody judged yet, newest first."""
+    found = db.execute(
+        f"{_LINK} WHERE l.certainty = 'uncertain' AND l.outcome_by IS NOT 'person'"
+        " ORDER BY l.at DESC, l.id DESC LIMIT ?",
+        (limit,),
+    )
+    return tuple(_link(row) for row in found.fetchall())

@@ -1,0 +1,286 @@
+"""An episode's story as lines: what it was about, how it ended, what was told of it, and all that was said and done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from nmem.story_views import Judged, Narrative, Story
+from nmem.text import fit, fit_path, lines, pad, printable, width
+from nmem.views import StreamRow
+from nmem_tui.model import rows, unit
+from nmem_tui.model.cards import CLIENTS
+from nmem_tui.model.episodes import friction, state
+from nmem_tui.model.figures import age, clock, day, several
+from nmem_tui.model.line import Line, joined, wrap
+from nmem_tui.model.unit import flat
+
+_LABEL = 10
+_SAID = {"user": 14, "closing": 10, "summary": 10}
+"""Lines that a saying may take, by who or what; others take two."""
+EXTRACTIVE = "extractive"
+
+
+class StoryText:
+    """The lines of one story for one width; rows of actions are drawn when they come on screen."""
+
+    def __init__(self, story: Story, cells: int, zone: tzinfo | None, at: int) -> None:
+        self.story, self.zone = story, zone
+        self._items: list[Line | StreamRow] = []
+        self._owners: list[int | None] = []
+        for line in _head(story, cells, zone, at):
+            self._put(line)
+        self._told(cells)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _put(self, item: Line | StreamRow, owner: int | None = None) -> None:
+        self._items.append(item)
+        self._owners.append(owner)
+
+    def line(self, place: int, cells: int) -> Line:
+        """The line at a place."""
+        item = self._items[place]
+        return rows.draw(item, cells, self.zone) if isinstance(item, StreamRow) else item
+
+    def prompt(self, place: int) -> int | None:
+        """The prompt of the person's that the line at a place is a part of."""
+        return self._owners[place] if 0 <= place < len(self._owners) else None
+
+    def next_prompt(self, place: int, step: int) -> int | None:
+        """The first line of the next prompt in a direction."""
+        here = self.prompt(place)
+        at = place + step
+        while 0 <= at < len(self._owners):
+            owner = self._owners[at]
+            if owner is not None and owner != here and (not at or self._owners[at - 1] != owner):
+                return at
+            at += step
+        return None
+
+    def place_of(self, prompt_id: int) -> int | None:
+        """The first line of a prompt."""
+        return self._owners.index(prompt_id) if prompt_id in self._owners else None
+
+    def _told(self, cells: int) -> None:
+        story = self.story
+        self._put([])
+        self._put(
+            _section("Dialogue and actions", f"{several(len(story.said_and_done) + story.left_out, 'row')}", cells)
+        )
+        if not story.said_and_done:
+            self._put([("nothing was recorded in it", "quiet")])
+        for number, row in enumerate(story.said_and_done):
+            if story.left_out and number == 400:
+                self._put(
+                    [(f"   … {several(story.left_out, 'row')} in between: `1` shows them all in the stream", "warn")]
+                )
+            self._tell(row, cells)
+
+    def _tell(self, row: StreamRow, cells: int) -> None:
+        if row.outcome:
+            self._put(row)
+            return
+        source, _, kind = row.word.partition("/")
+        owner = row.key // 2 if source == "user" else None
+        if source == "user":
+            self._put([], None)
+        name, tone = rows.word(row.word)
+        limit = _SAID.get(source, _SAID.get(kind, 2))
+        text_tone = "strong" if source == "user" else "text" if limit > 2 else "quiet"
+        badge = _badge(self.story.prompts.get(owner)) if owner is not None else []
+        for number, text in enumerate(_paragraphs(row.text, cells - 18, limit)):
+            left: Line = (
+                [(f" {clock(row.at, self.zone)} ", "quiet"), (pad(name, 7) + " ", tone)]
+                if not number
+                else [(" " * 18, "text")]
+            )
+            self._put([*left, (text, text_tone)], owner)
+        if badge:
+            self._put([(" " * 18, "text"), *badge], owner)
+
+
+def _paragraphs(text: str, cells: int, limit: int) -> list[str]:
+    """The text's own lines, each wrapped."""
+    out: list[str] = []
+    for row in lines(text.strip(), limit * 2):
+        out += wrap(row, cells, limit + 1)
+        if len(out) > limit:
+            out = out[:limit]
+            out[-1] = fit(out[-1], cells - 1).removesuffix("…") + "…"
+            break
+    return out or [""]
+
+
+def _badge(judged: Judged | None) -> Line:
+    """What was decided about a prompt, where that is worth a line."""
+    if judged is None:
+        return []
+    if judged.offered:
+        score = "" if judged.score is None else f", {judged.score:.0%} likely a new task"
+        return [(f"? nearly cut here{score}", "warn"), ("  s splits", "quiet")]
+    if judged.by == "person" and judged.label != "new":
+        return [("✓ you said it belongs here", "good")]
+    return []
+
+
+def _section(name: str, more: str, cells: int) -> Line:
+    tail = f"  {more}" if more else ""
+    return [
+        (f"── {name}", "title"),
+        (tail + " ", "quiet"),
+        ("─" * max(0, cells - width(name) - width(tail) - 5), "line"),
+    ]
+
+
+def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text") -> Iterator[Line]:
+    for number, row in enumerate(wrap(text, cells - _LABEL, limit)):
+        yield [(pad(name if not number else "", _LABEL), "quiet"), (row, tone)]
+
+
+def _head(story: Story, cells: int, zone: tzinfo | None, at: int) -> Iterator[Line]:
+    for text in wrap(flat(story.row.name), cells, 3):
+        yield [(text, "strong")]
+    yield from _state(story, zone, at)
+    yield []
+    if story.titled or width(flat(story.intent)) > 3 * cells:
+        yield from _field("intent", flat(story.intent), cells, 8)
+    yield [
+        (pad("outcome", _LABEL), "quiet"),
+        *(unit.outcome(story.row.outcome) or [("nothing tested or committed", "quiet")]),
+    ]
+    yield from _obstacle(story, cells)
+    yield from _belongs(story, cells)
+    yield [(pad("cut here", _LABEL), "quiet"), *unit.why(story.cut_reason, story.cut_by, story.cut_confidence)]
+    yield from _narrated(story, cells, at)
+    yield from _files(story, cells)
+    if story.commits:
+        yield []
+        yield _section("Commits", several(len(story.commits), "commit"), cells)
+        for commit in story.commits:
+            branch = f"  {printable(commit.branch)}" if commit.branch else ""
+            yield [
+                (pad(printable(commit.hash)[:9], _LABEL), "accent"),
+                (flat(commit.message), "text"),
+                (branch, "quiet"),
+            ]
+
+
+def _state(story: Story, zone: tzinfo | None, at: int) -> Iterator[Line]:
+    row = story.row
+    glyph, tone = state(row)
+    end = at if row.state == "open" else max([row.last_at, *(each.at for each in story.said_and_done[-1:])])
+    active = f", active {age(row.active_ms)}" if row.active_ms >= 5000 else ""
+    rough, rough_tone = friction(row.friction)
+    yield joined(
+        [
+            [(glyph, tone)],
+            [("★ pinned", "warn")] if row.pinned else [],
+            [(f"{age(end - row.started_at)}{active}", "text")],
+            [(several(row.turns, "turn"), "text")],
+            [(f"{rough}: friction {row.friction:.2f}", rough_tone)] if rough and row.friction is not None else [],
+        ],
+        " · ",
+    )
+    yield joined(
+        [
+            [(day(row.started_at, zone)[:16], "quiet")],
+            [(printable(row.project), "quiet")],
+            [(printable(story.branch), "accent")] if story.branch else [],
+            [(CLIENTS.get(story.client, printable(story.client)), "quiet")],
+        ],
+        " · ",
+    )
+
+
+def _obstacle(story: Story, cells: int) -> Iterator[Line]:
+    if not story.obstacle:
+        yield [(pad("obstacle", _LABEL), "quiet"), ("✓ nothing failed", "good")]
+        return
+    end = "✓ then it passed" if story.obstacle_mended else "✗ still open"
+    times = f"failed {several(story.obstacle_times, 'time')}  "
+    room = cells - _LABEL - width(times) - width(end) - 2
+    yield [
+        (pad("obstacle", _LABEL), "quiet"), (fit(flat(story.obstacle), room) + "  ", "text"), (times, "quiet"),
+        (end, "good" if story.obstacle_mended else "bad"),
+    ]  # fmt: skip
+
+
+def _belongs(story: Story, cells: int) -> Iterator[Line]:
+    """The thread, what it goes on with, what goes on with it, and the links."""
+    if story.thread:
+        over = f" ({several(story.thread.sessions, 'session')})"
+        chosen: Line = [("  → the next session continues it", "good")] if story.thread.chosen else []
+        yield [
+            (pad("thread", _LABEL), "quiet"),
+            (flat(story.thread.title) or "without a title", "accent"),
+            (over, "quiet"),
+            *chosen,
+        ]
+    if story.resumes:
+        yield from _field("goes on", f"↩ {flat(story.resumes.name)}", cells, 2)
+    for other in story.resumed_by:
+        yield from _field("taken up", f"↪ {flat(other.name)}", cells, 1)
+    for link in story.links:
+        other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
+        said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
+        sure = "certain" if link.certain else "unsure: l answers"
+        verb = "same work as" if link.linked else "not the same as"
+        yield [
+            (pad("link", _LABEL), "quiet"), (f"{verb} ", "text"), (fit(flat(other_title), cells - 58), "accent"),
+            (f"  score {link.score:.2f}, {said or sure}", "good" if said else "quiet" if link.certain else "warn"),
+        ]  # fmt: skip
+
+
+def _narrated(story: Story, cells: int, at: int) -> Iterator[Line]:
+    yield []
+    told = story.narrative
+    if told is None:
+        yield _section("Narrative", "none yet", cells)
+        yield [
+            ("no narrative yet: ", "quiet"),
+            ("n", "key"),
+            (" writes one now; otherwise it is written when the session ends", "quiet"),
+        ]
+    else:
+        yield _section("Narrative", _narrator(told, at), cells)
+        yield from _narrative(told, cells)
+    if story.client_summary:
+        yield []
+        yield _section("What the client kept when it compacted", "", cells)
+        for text in _paragraphs(story.client_summary, cells, 8):
+            yield [(text, "quiet")]
+
+
+def _narrator(told: Narrative, at: int) -> str:
+    when = f", {age(at - told.at)} ago" if told.at else ""
+    if told.narrator == EXTRACTIVE or told.narrator.startswith(EXTRACTIVE):
+        return f"extractive: sentences of the record itself, no model{when}"
+    return f"written by {printable(told.narrator)}{when}"
+
+
+def _narrative(told: Narrative, cells: int) -> Iterator[Line]:
+    for text in wrap(flat(told.summary), cells, 8):
+        yield [(text, "text")]
+    groups = (("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"))
+    for name, items, glyph in groups:
+        for number, item in enumerate(items[:12]):
+            for place, row in enumerate(wrap(flat(item), cells - _LABEL - 2, 4)):
+                label = name if not number and not place else ""
+                mark = glyph if not place else " "
+                yield [(pad(label, _LABEL), "quiet"), (f"{mark} ", "accent"), (row, "text")]
+    if told.notes:
+        yield from _field("notes", flat(told.notes), cells, 6)
+
+
+def _files(story: Story, cells: int) -> Iterator[Line]:
+    if not story.hot:
+        return
+    yield []
+    yield _section("Files", several(len(story.hot), "file"), cells)
+    for file in story.hot[:20]:
+        failed: Line = [(f"  ✗ in {several(file.failures, 'failure')}", "bad")] if file.failures else []
+        counts = f"read {file.reads}, changed {file.edits}"
+        room = min(60, cells - 42)
+        yield [(pad(fit_path(printable(file.path), room), room) + "  ", "text"), (pad(counts, 20), "quiet"), *failed]

@@ -1,0 +1,82 @@
+"""The card of the current work unit: what it is about, why it was cut there, how it goes."""
+
+from __future__ import annotations
+
+from nmem.episode_views import CurrentUnit, Outcome
+from nmem.text import printable
+from nmem.views import NowView
+from nmem_tui.model.cards import effort
+from nmem_tui.model.figures import age, several
+from nmem_tui.model.line import Line, cut, joined, wrap
+
+_BY = {
+    "first": "the session's first prompt", "online": "decided when the prompt came",
+    "revised": "decided by what the turn did",
+    "llm": "decided by a model", "person": "cut by you",
+}  # fmt: skip
+
+
+def flat(text: str) -> str:
+    """A stored text as one printable line."""
+    return printable(" ".join(text.split()))
+
+
+def why(reason: str, by: str, confidence: float) -> Line:
+    """Why an episode was cut where it was, and how sure that is."""
+    told = flat(reason) or _BY.get(by, "")
+    if by == "person":
+        return [("you cut it here", "text")]
+    if by == "first":
+        return [(told or _BY["first"], "text")]
+    sure = "sure" if confidence >= 0.85 else "fairly sure" if confidence >= 0.6 else "not sure"
+    tone = "good" if confidence >= 0.85 else "text" if confidence >= 0.6 else "warn"
+    return [(told or "unknown", "text"), (f"  {sure} ", tone), (f"{max(0.0, min(1.0, confidence)):.0%}", "quiet")]
+
+
+def outcome(found: Outcome) -> Line:
+    """How it ended, or stands, in glyphs and words; empty when nothing is known."""
+    parts: list[Line] = []
+    if found.reverted:
+        parts.append([("↶ reverted", "warn")])
+    if found.tests:
+        good = found.tests == "passed"
+        parts.append([("✓ tests pass" if good else "✗ tests fail", "good" if good else "bad")])
+    if found.commits:
+        pushed = ", pushed" if found.pushed else ""
+        parts.append([(f"✓ {several(found.commits, 'commit')}{pushed}", "good")])
+    if found.abandoned:
+        parts.append([("– abandoned", "quiet")])
+    return joined(parts, " · ")
+
+
+def title(unit: CurrentUnit, at: int) -> str:
+    """The title of the card."""
+    active = f", active {age(unit.active_ms)}" if unit.active_ms >= 5000 else ""
+    pinned = " ─ ★ pinned" if unit.pinned else ""
+    return f"Work unit ─ {age(at - unit.started_at)} old{active}{pinned}"
+
+
+def card(view: NowView, unit: CurrentUnit, cells: int, rows: int) -> list[Line]:
+    """The card, at most `rows` lines high and without blank ones: the intent gets the room that is left."""
+    latest = flat(view.prompt) if view.prompt_at is not None and view.prompt_at > unit.started_at else ""
+    so_far = [
+        [(several(unit.turns, "turn"), "strong")],
+        outcome(unit.outcome) or [("nothing tested or committed yet", "quiet")],
+    ]
+    below: list[Line] = [
+        *([[("goes on ", "quiet"), ("↩ ", "accent"), (flat(unit.resumes), "text")]] if unit.resumes else []),
+        [("cut     ", "quiet"), *why(unit.cut_reason, unit.cut_by, unit.cut_confidence)],
+        [("so far  ", "quiet"), *joined(so_far, " · ")],
+        effort("unit    ", unit.effort, cells),
+        effort("session ", view.total, cells),
+    ]
+    room = max(1, rows - len(below) - bool(latest))
+    said = wrap(flat(unit.name), cells, room) or ["a prompt without words"]
+    lines: list[Line] = [[(text, "strong")] for text in said]
+    spare = room - len(said)
+    if latest:
+        more = wrap(latest, cells - 8, 1 + min(spare, 2))
+        lines += [
+            [("now     " if not number else " " * 8, "quiet"), (text, "user")] for number, text in enumerate(more)
+        ]
+    return [cut(line, cells) for line in [*lines, *below]][:rows]

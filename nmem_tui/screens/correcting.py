@@ -1,0 +1,184 @@
+"""What a person changes on the screen Episodes: names, cuts, order, links; every change can be undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem import episode_views
+from nmem_tui import steering
+from nmem_tui.screens.base import View
+
+if TYPE_CHECKING:
+    from nmem.story_views import Story
+    from nmem.thread_views import Link
+    from nmem_tui.widgets.story import StoryPane
+
+_PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
+
+
+class Correcting(View):
+    """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
+
+    CONTEXT = "episodes"
+    pane: StoryPane
+
+    @property
+    def story(self) -> Story | None:
+        """The story that is told."""
+        return self.pane.story
+
+    @property
+    def unit_id(self) -> int | None:
+        """The episode under the cursor."""
+        raise NotImplementedError
+
+    def may_pin(self) -> str | None:
+        """Only the episode whose story is there can be changed."""
+        told = self.story
+        return None if told is not None and told.row.id == self.unit_id else "there is no episode here"
+
+    may_rename = may_pin
+    may_resume = may_pin
+
+    def do_pin(self) -> None:
+        """Pin the episode, or unpin it."""
+        if self.story:
+            self.cockpit.change(steering.pin(self.story.row.id, not self.story.row.pinned))
+
+    def do_rename(self) -> None:
+        """Give the episode a name."""
+        from nmem_tui.screens.asking import Name
+
+        told = self.story
+        if told is None:
+            return
+        unit_id, current = told.row.id, told.row.name if told.titled else ""
+
+        def take(title: str | None) -> None:
+            if title is not None and title != current:
+                self.cockpit.change(steering.rename(unit_id, title))
+
+        self.app.push_screen(Name("Name of the episode", current, " ".join(told.intent.split())[:80]), take)
+
+    def _prompt(self) -> int | None:
+        """The prompt under the story's cursor."""
+        return self.pane.prompt if self.pane.has_focus else None
+
+    def may_split(self) -> str | None:
+        """Only at a prompt that is not the opening one."""
+        if reason := self.may_pin():
+            return reason
+        prompt = self._prompt()
+        if prompt is None:
+            return _PROMPT
+        told = self.story
+        first = min((row for row in told.said_and_done if row.key // 2 in told.prompts and not row.key % 2),
+                    key=lambda row: (row.at, row.key), default=None) if told else None  # fmt: skip
+        return "the episode begins with this prompt already" if first and first.key // 2 == prompt else None
+
+    def do_split(self) -> None:
+        """A new episode begins at the prompt under the cursor."""
+        prompt = self._prompt()
+        if self.story and prompt is not None:
+            self.cockpit.change(steering.split(self.story.row.id, prompt))
+
+    def may_move(self) -> str | None:
+        """Only a prompt can be moved."""
+        return self.may_pin() or (None if self._prompt() is not None else _PROMPT)
+
+    def do_move(self) -> None:
+        """Choose the episode that the prompt belongs to."""
+        from nmem_tui.screens.asking import Pick
+
+        told, prompt = self.story, self._prompt()
+        if told is None or prompt is None:
+            return
+        here = told.row.id
+
+        def take(unit_id: str | None) -> None:
+            if unit_id:
+                self.cockpit.change(steering.move(prompt, int(unit_id)))
+
+        self.app.push_screen(Pick("Move the prompt into ─", lambda db: episode_views.siblings(db, here), here), take)
+
+    def may_merge(self) -> str | None:
+        """Only with an episode before it."""
+        if reason := self.may_pin():
+            return reason
+        return None if self.story and self.story.previous else "it is the first episode of its session"
+
+    def do_merge(self) -> None:
+        """The episode becomes a part of the one before it."""
+        if self.story and self.story.previous:
+            self.cockpit.change(steering.merge(self.story.row.id, self.story.previous))
+
+    def do_resume(self) -> None:
+        """It no longer goes on with an earlier episode; or choose which one it does."""
+        from nmem_tui.screens.asking import Pick
+
+        told = self.story
+        if told is None:
+            return
+        here = told.row.id
+        if told.resumes is not None:
+            self.cockpit.change(steering.resume(here, None))
+            return
+
+        def take(unit_id: str | None) -> None:
+            if unit_id:
+                self.cockpit.change(steering.resume(here, int(unit_id)))
+
+        self.app.push_screen(Pick("It goes on with ─", lambda db: episode_views.earlier(db, here), here), take)
+
+    def may_narrate(self) -> str | None:
+        """One at a time."""
+        return self.may_pin() or ("a narrative is being written" if self.cockpit.narrating else None)
+
+    def do_narrate(self) -> None:
+        """Write the narrative in the background."""
+        if self.story:
+            self.cockpit.narrate(self.story.row.id)
+
+    def _open_links(self) -> list[Link]:
+        return [link for link in self.story.links if not link.outcome] if self.story else []
+
+    def may_link(self) -> str | None:
+        """Only where a link is proposed."""
+        if reason := self.may_pin():
+            return reason
+        return None if self._open_links() else "no link of its thread waits for an answer"
+
+    def do_link(self) -> None:
+        """Answer the links of this thread, one card each."""
+        from nmem_tui.screens.review import Review
+
+        self.app.push_screen(Review(self._open_links()))
+
+    def may_continue(self) -> str | None:
+        """Only a thread can be continued."""
+        if reason := self.may_pin():
+            return reason
+        return None if self.story and self.story.thread else "the episode is in no thread yet"
+
+    def do_continue(self) -> None:
+        """The next session continues this thread; again: it does not."""
+        thread = self.story.thread if self.story else None
+        if thread is None:
+            return
+        title = " ".join(thread.title.split())[:60] or "this thread"
+        self.cockpit.change(
+            steering.forget_next(thread.project_id) if thread.chosen else steering.continue_next(thread.id, title)
+        )
+
+    def do_next_prompt(self) -> None:
+        """The next prompt of the story."""
+        self._to_prompt(1)
+
+    def do_last_prompt(self) -> None:
+        """The prompt before."""
+        self._to_prompt(-1)
+
+    def _to_prompt(self, step: int) -> None:
+        self.cockpit.action_act("open") if not self.pane.has_focus else None
+        if not self.pane.to_prompt(step):
+            self.notify("no further prompt that way", timeout=2)

@@ -1,0 +1,366 @@
+"""The screen Episodes: the history by day and thread, and beside it the story of the one under the cursor."""
+
+from __future__ import annotations
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from nmem import episode_views, story_views
+from nmem.episode_filter import Filter
+from nmem.episode_views import EpisodeRow, Page, Stamp
+from nmem.story_views import Story
+from nmem.text import printable
+from nmem_tui.model import episodes, shelf
+from nmem_tui.model.empty import no_episodes
+from nmem_tui.model.figures import several
+from nmem_tui.model.line import Line
+from nmem_tui.model.shelf import Shelf
+from nmem_tui.screens.base import View
+from nmem_tui.screens.correcting import Correcting
+from nmem_tui.widgets.bars import KeyBar
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.story import StoryPane
+
+_EVERY_S = 0.3
+"""The list is looked at again at most this often."""
+
+
+class Episodes(Correcting, View):
+    """What was worked on, and how it went."""
+
+    CONTEXT = "episodes"
+
+    index = getters.query_one("#episodes", Lines)
+    pane = getters.query_one(StoryPane)
+    search = getters.query_one("#find", Input)
+    listing = getters.query_one("#listing", Vertical)
+    telling = getters.query_one("#telling", Vertical)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shelf = Shelf()
+        self.filter = Filter()
+        self.total = 0
+        self.waiting = 0
+        self.stamp = Stamp()
+        self._due = False
+        self._to_end = False
+        self._keep = 0
+        """The episode that the cursor goes to once it is in the list."""
+
+    def body(self) -> ComposeResult:
+        """The list, the story beside it."""
+        with Horizontal(id="history"):
+            with Vertical(id="listing"):
+                field = Input(
+                    id="find", placeholder="words, !word, is:failed, thread:x, file:x, project:x", compact=True
+                )
+                field.cursor_blink = False
+                yield field
+                yield Lines(id="episodes")
+            with Vertical(id="telling"):
+                yield StoryPane(self.cockpit.zone, self.cockpit.clock)
+        yield Panel(id="empty")
+
+    def on_mount(self) -> None:
+        """The list has the keyboard."""
+        self.shelf.zone = self.cockpit.zone
+        self._keep, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
+        self._open_story = bool(self._keep)
+        super().on_mount()
+        self.index.focus()
+
+    _open_story = False
+
+    def open_wanted(self) -> None:
+        """Another screen asks for the story of one episode."""
+        wanted, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
+        if not wanted or not self.is_mounted:
+            self.cockpit.wanted_episode = wanted
+            return
+        self._keep, self._open_story = wanted, True
+        self.search.value, self.search.display, self.filter = "", False, Filter()
+        self._read_list()
+
+    # What is read
+
+    def refresh_data(self) -> None:
+        """The list soon; at once where there is none yet."""
+        if not self.shelf.slots:
+            self._read_list()
+        elif not self._due:
+            self._due = True
+            self.set_timer(_EVERY_S, self._look)
+
+    def _look(self) -> None:
+        """What is on screen as it is now; the whole list where that changed."""
+        self._due = False
+        shown, unit_id = self.shelf.shown(*self.index.places()), self.unit_id or 0
+        self.reads.ask(
+            "look",
+            lambda db: (
+                episode_views.stamp(db), story_views.waiting(db), episode_views.rows(db, shown),
+                story_views.story(db, unit_id),
+            ),
+            self._show_look,
+        )  # fmt: skip
+
+    def _show_look(self, found: tuple[Stamp, int, dict[int, EpisodeRow], Story | None]) -> None:
+        stamp, self.waiting, rows, story = found
+        self.shelf.fill(rows)
+        self.index.refresh()
+        if stamp != self.stamp:
+            self._read_list()
+            return
+        self._titles()
+        if story is not None and story.row.id == self.unit_id:
+            self._show_story(story)
+
+    def _read_list(self) -> None:
+        query, project = self.filter, self.cockpit.project
+        self.reads.forget("older")
+        self.reads.ask(
+            "list", lambda db: (query, episode_views.page(db, None, query, project=project), story_views.waiting(db)),
+            self._show_list,
+        )  # fmt: skip
+
+    def _read_older(self) -> None:
+        query, project, before = self.filter, self.cockpit.project, self.shelf.oldest()
+        if before is not None and not self.shelf.complete:
+            self.reads.ask(
+                "older", lambda db: (query, episode_views.page(db, before, query, project=project)), self._show_older
+            )
+
+    # What the answers change
+
+    def _show_list(self, found: tuple[Filter, Page, int]) -> None:
+        query, page, self.waiting = found
+        if query is not self.filter:
+            return
+        keep = self._keep or self.unit_id or 0
+        older, self.shelf = self.shelf, Shelf(self.cockpit.zone)
+        self.shelf.inherit(older)
+        self.shelf.fill(page.rows)
+        self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
+        self.total, self.stamp = page.total, page.stamp
+        self._keep = keep if keep not in self.shelf.places and not self.shelf.complete and not query else 0
+        empty = not page.slots and not query
+        self.set_class(empty, "-empty")
+        if empty:
+            self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
+        self._arrange(
+            self.shelf.places.get(keep, 0 if keep == 0 or query else min(self.index.cursor, len(self.shelf) - 1))
+        )
+        if self._keep:
+            self._read_older()
+        elif self._open_story and keep:
+            self._open_story = False
+            self.do_open()
+
+    def _arrange(self, cursor: int) -> None:
+        """Draw the list anew, and tell the story under the cursor."""
+        today = shelf.day_of(self.cockpit.clock(), self.cockpit.zone)
+        known = self.shelf
+
+        def draw(place: int, cells: int) -> Line:
+            entry = known.entries[place]
+            row = known.row(entry.id)
+            if entry.kind != "unit":
+                return episodes.heading(entry, row, today, cells, projects=not self.cockpit.project)
+            if row is None:
+                self._want()
+                return [(" ·" * min(12, cells // 2), "rest")]
+            return episodes.unit(row, cells, self.cockpit.zone)
+
+        self.index.show(len(known), draw, known.able, max(0, cursor))
+        self._titles()
+        self._read_story()
+
+    def _show_older(self, found: tuple[Filter, Page]) -> None:
+        query, page = found
+        if query is not self.filter:
+            return
+        selected = self.unit_id
+        self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
+        wanted = self._keep if self._keep in self.shelf.places else selected
+        if self._keep in self.shelf.places or self.shelf.complete:
+            self._keep = 0
+        self._arrange(len(self.shelf) - 1 if self._to_end else self.shelf.places.get(wanted or 0, self.index.cursor))
+        if self.shelf.complete:
+            self._to_end = False
+        elif self._to_end or self._keep:
+            self._read_older()
+
+    def _want(self) -> None:
+        keys = self.shelf.wanted(*self.index.places())
+        known = self.shelf
+        if keys:
+
+            def keep(rows: dict[int, EpisodeRow]) -> None:
+                known.fill(rows, keys)
+                self.index.refresh()
+
+            self.call_later(self.reads.ask, f"rows {min(keys)}", lambda db: episode_views.rows(db, keys), keep)
+
+    @property
+    def unit_id(self) -> int | None:
+        """The episode under the cursor."""
+        return self.shelf.unit(self.index.cursor)
+
+    @on(Lines.Moved, "#episodes")
+    def tell_story(self) -> None:
+        """Another episode is under the cursor."""
+        self._titles()
+        self._read_story()
+
+    @on(Lines.Moved, "#story")
+    def check_keys(self) -> None:
+        """Whether a prompt is under the cursor decides what can be done."""
+        self.query_one(KeyBar).check()
+
+    @on(Lines.Scrolled, "#episodes")
+    def read_further(self) -> None:
+        """The view nears the oldest episode that is known."""
+        if self.index.places()[1] + 200 > len(self.shelf) and not self.shelf.complete:
+            self._read_older()
+
+    def _read_story(self) -> None:
+        unit_id = self.unit_id
+        if unit_id is None:
+            self.pane.tell(None)
+            self.telling.border_title = Content("Story")
+            self.query_one(KeyBar).check()
+            return
+        self.reads.ask("story", lambda db: story_views.story(db, unit_id), self._show_story)
+
+    def _show_story(self, story: Story | None) -> None:
+        if story is not None and story.row.id != self.unit_id:
+            return
+        self.pane.tell(story)
+        self.telling.border_title = Content(
+            f"Story ─ episode {story.row.id}" if story else "Story ─ this episode is gone"
+        )
+
+    def _titles(self) -> None:
+        count = several(self.total, "match", "matches") if self.filter else several(self.total, "episode")
+        about = f" for “{printable(self.filter.text)}”" if self.filter else ""
+        self.listing.border_title = Content(f"Episodes ─ {count}{about}")
+        asks = f"? {several(self.waiting, 'question')} · r answers" if self.waiting else ""
+        self.listing.border_subtitle = Content(asks)
+        total, waiting = self.total, self.waiting
+        self.header.show(lambda _cells: _header(total, waiting, self.cockpit.project))
+        self.query_one(KeyBar).check()
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded at all."""
+        self.shelf = Shelf(self.cockpit.zone)
+        self.add_class("-empty")
+        self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
+        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        self.query_one(KeyBar).check()
+
+    # What the keys do
+
+    @property
+    def active(self) -> Lines:
+        """Where the keyboard is."""
+        return self.pane if self.pane.has_focus else self.index
+
+    def do_down(self) -> None:
+        """One row down."""
+        self.active.move(1)
+
+    def do_up(self) -> None:
+        """One row up."""
+        self.active.move(-1)
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self.active.move(self.active.page())
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self.active.move(-self.active.page())
+
+    def do_top(self) -> None:
+        """The first row."""
+        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.active.go(0)
+
+    def do_bottom(self) -> None:
+        """The last row, once all are known."""
+        if self.active is self.index and not self.shelf.complete:
+            self._to_end = True
+            self._read_older()
+        self.active.go(self.active.count - 1, -1)
+
+    def do_details_down(self) -> None:
+        """Scroll the story."""
+        self.pane.move(5)
+
+    def do_details_up(self) -> None:
+        """Scroll the story back."""
+        self.pane.move(-5)
+
+    def may_open(self) -> str | None:
+        """Only an episode can be opened."""
+        return None if self.unit_id is not None else "there is no episode here"
+
+    may_copy = may_open
+
+    def do_open(self) -> None:
+        """Into the story."""
+        self.telling.add_class("-open")
+        self.pane.focus()
+        self.query_one(KeyBar).check()
+
+    @on(Lines.Opened, "#episodes")
+    def open_clicked(self) -> None:
+        """A second click opens."""
+        self.do_open()
+
+    def do_back(self) -> None:
+        """Close the innermost thing that is open."""
+        if self.pane.has_focus:
+            self.telling.remove_class("-open")
+            self.index.focus()
+        elif self.search.display:
+            self.search.value = ""
+            self.search.display = False
+            self.index.focus()
+        else:
+            self.do_top()
+        self.query_one(KeyBar).check()
+
+    def do_copy(self) -> None:
+        """The whole story as text."""
+        self.cockpit.copy_out(self.pane.plain())
+
+    def do_filter(self) -> None:
+        """Type a filter."""
+        self.search.display = True
+        self.search.focus()
+
+    @on(Input.Changed, "#find")
+    def find(self, event: Input.Changed) -> None:
+        """Each keystroke filters anew; an answer to an older one is dropped."""
+        if event.value.strip() != self.filter.text:
+            self.filter = Filter(event.value)
+            self._read_list()
+
+    @on(Input.Submitted, "#find")
+    def keep_filter(self) -> None:
+        """Back to the episodes that are left."""
+        if not self.filter:
+            self.search.display = False
+        self.index.focus()
+
+
+def _header(total: int, waiting: int, project: str) -> Line:
+    asks: Line = [(f"   ? {several(waiting, 'open question')} ", "warn"), ("· r answers", "quiet")] if waiting else []
+    where = printable(project) if project else "all projects"
+    return [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text"), *asks]

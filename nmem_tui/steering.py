@@ -1,0 +1,144 @@
+"""What a person may change from the cockpit: functions of a writing connection and the time that say what they did.
+
+They call nmem's own corrections, which keep what was before; `undo` takes the newest back, also after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sqlite3 import Connection
+
+Change = Callable[[Connection, int], str]
+"""Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
+_BACK = " · u undoes"
+
+
+def split(unit_id: int, prompt_id: int) -> Change:
+    """A new episode begins at a prompt."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.split(db, unit_id, prompt_id, now)
+        return f"split: a new episode begins at this prompt{_BACK}"
+
+    return change
+
+
+def merge(unit_id: int, into_id: int) -> Change:
+    """An episode becomes a part of another one."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.merge(db, unit_id, into_id, now)
+        return f"merged into the episode before it{_BACK}"
+
+    return change
+
+
+def rename(unit_id: int, title: str) -> Change:
+    """An episode gets a person's own name; none gives it back its opening prompt."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.rename(db, unit_id, title, now)
+        return f"renamed to “{title}”{_BACK}" if title else f"named after its prompt again{_BACK}"
+
+    return change
+
+
+def resume(unit_id: int, earlier_id: int | None) -> Change:
+    """An episode goes on with an earlier one, or with none."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        if earlier_id is None:
+            corrections.unresume(db, unit_id, now)
+            return f"it stands for itself now{_BACK}"
+        corrections.resume(db, unit_id, earlier_id, now)
+        return f"it goes on with the earlier episode{_BACK}"
+
+    return change
+
+
+def move(prompt_id: int, unit_id: int) -> Change:
+    """A prompt belongs to another episode."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.move(db, prompt_id, unit_id, now)
+        return f"the prompt was moved{_BACK}"
+
+    return change
+
+
+def belongs(prompt_id: int, unit_id: int) -> Change:
+    """A prompt belongs where it is: nothing begins there."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.keep(db, prompt_id, now)
+        return f"kept: it goes on with the task before{_BACK}"
+
+    del unit_id
+    return change
+
+
+def pin(unit_id: int, pinned: bool) -> Change:
+    """An episode is pinned: kept, and offered to later sessions first."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections
+
+        corrections.pin(db, unit_id, pinned, now)
+        return ("pinned" if pinned else "no longer pinned") + _BACK
+
+    return change
+
+
+def link(decision_id: int, related: bool) -> Change:
+    """Two threads are one line of work, or are not."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.threads import outcomes
+
+        outcomes.confirm(db, decision_id, related, now)
+        return ("linked: one line of work" if related else "not linked: two different things") + _BACK
+
+    return change
+
+
+def continue_next(thread_id: int, title: str) -> Change:
+    """The project's next session continues a thread."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.threads import steering
+
+        steering.continue_next(db, thread_id, now)
+        return f"the next session continues “{title}”; c again leaves it to the clock"
+
+    return change
+
+
+def forget_next(project_id: int) -> Change:
+    """The next session is decided by the clock again."""
+
+    def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- nothing of it is dated
+        from nmem.threads import steering
+
+        steering.forget(db, project_id)
+        return "the next session continues what was left last, or begins something new"
+
+    return change
+
+
+def undo(db: Connection, now: int) -> str:
+    """Take the newest correction back."""
+    from nmem.episodes import corrections
+
+    return f"undone: {corrections.undo(db, now)}"

@@ -1,0 +1,177 @@
+"""A virtual list with a cursor over lines that a function draws: only what is on screen is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nmem_tui.model.line import Line
+from nmem_tui.widgets.tones import COMPONENTS, Palette
+
+DrawLine = Callable[[int, int], Line]
+"""The line at a place in so many cells."""
+
+
+class Lines(ScrollView, can_focus=True, inherit_bindings=False):
+    """Any number of lines; the cursor rests only on places that can be taken."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+
+    resting: ClassVar[str] = "▸"
+    """Marks the cursor's place while the keyboard is elsewhere."""
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another place."""
+
+        lines: Lines
+
+        @property
+        def control(self) -> Lines:
+            """Whose cursor."""
+            return self.lines
+
+    @dataclass
+    class Opened(Message):
+        """The place under the cursor was clicked a second time."""
+
+        lines: Lines
+
+        @property
+        def control(self) -> Lines:
+            """Whose place."""
+            return self.lines
+
+    @dataclass
+    class Scrolled(Message):
+        """Other places are on screen."""
+
+        lines: Lines
+
+        @property
+        def control(self) -> Lines:
+            """Whose places."""
+            return self.lines
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.count = 0
+        self._draw: DrawLine = lambda _place, _cells: []
+        self._able: Callable[[int], bool] = lambda _place: True
+        self._palette: Palette | None = None
+
+    def show(self, count: int, draw: DrawLine, able: Callable[[int], bool] | None = None, cursor: int = 0) -> None:
+        """Show these lines from now on, with the cursor at or after a place."""
+        self.count, self._draw = count, draw
+        self._able = able or (lambda _place: True)
+        self.virtual_size = Size(self.size.width, count)
+        self.set_reactive(Lines.cursor, self._nearest(max(0, min(cursor, count - 1)), 1))
+        self._into_view()
+        self.refresh()
+        self.call_after_refresh(self._place_bar)
+
+    def _place_bar(self) -> None:
+        """A scroll bar that only just appeared has missed the scrolling before."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = self.scroll_y
+
+    def _nearest(self, place: int, step: int) -> int:
+        """The first place from here that can be taken, looking this way first, then the other."""
+        for way in (step, -step):
+            at = place
+            while 0 <= at < self.count:
+                if self._able(at):
+                    return at
+                at += way
+        return place
+
+    def move(self, by: int) -> None:
+        """Move the cursor by so many places."""
+        self.go(self.cursor + by, 1 if by > 0 else -1)
+
+    def go(self, place: int, step: int = 1, below: int = 0) -> None:
+        """Put the cursor on a place, or on the next that can be taken; so many lines below it are in sight."""
+        self.cursor = self._nearest(max(0, min(place, self.count - 1)), step)
+        self._into_view(below)
+        self.post_message(self.Moved(self))
+
+    def _into_view(self, below: int = 0) -> None:
+        top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
+        first = self.cursor
+        while first > 0 and self.cursor - first < 3 and not self._able(first - 1):
+            first -= 1  # headings above the place belong to it
+        if first < top:
+            self.scroll_to(y=first, animate=False, immediate=True, force=True)
+        elif self.cursor + below >= top + height:
+            self.scroll_to(y=self.cursor + below - height + 1, animate=False, immediate=True, force=True)
+
+    def page(self) -> int:
+        """Half of the places on screen."""
+        return max(1, self.scrollable_content_region.height // 2)
+
+    def places(self) -> tuple[int, int]:
+        """The places on screen: first, and one past the last."""
+        top = self.scroll_offset.y
+        return top, min(self.count, top + max(1, self.scrollable_content_region.height))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Repaint the two places that changed."""
+        top = self.scroll_offset.y
+        for place in (old, new):
+            if 0 <= place - top < self.size.height:
+                self.refresh(Region(0, place - top, self.size.width, 1))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Rows that come on screen may have to be read."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.post_message(self.Scrolled(self))
+
+    def notify_style_update(self) -> None:
+        """Another theme: resolve the tones again."""
+        super().notify_style_update()
+        self._palette = None
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self.virtual_size = Size(self.size.width, self.count)
+        self.call_after_refresh(self._into_view)
+
+    def on_focus(self) -> None:
+        """The cursor shows where the keyboard is."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """The cursor stays, but as a mark only."""
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one line of the screen."""
+        if self._palette is None:
+            self._palette = Palette(self)
+        place = self.scroll_offset.y + y
+        cells = self.scrollable_content_region.width
+        if place >= self.count:
+            return self._palette.strip([], cells)
+        here = place == self.cursor and self._able(place)
+        line = self._draw(place, cells - 1)
+        mark = ("▌" if self.has_focus else self.resting, "accent") if here else (" ", "accent")
+        return self._palette.strip([mark, *line], cells, cursor=here and self.has_focus)
+
+    def on_click(self, event: Click) -> None:
+        """A click moves the cursor; on the place it is already on, it opens."""
+        place = self.scroll_offset.y + event.y
+        if place >= self.count or not self._able(place):
+            return
+        if place == self.cursor and self.has_focus:
+            self.post_message(self.Opened(self))
+        self.go(place)

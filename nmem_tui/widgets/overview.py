@@ -1,0 +1,60 @@
+"""The cards over the stream: the work unit, its files, the window, the failures."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from nmem.episode_views import CurrentUnit
+from nmem.views import NowView
+from nmem_tui.model import cards, unit
+from nmem_tui.widgets.card import Card, Draw
+
+_ROOMY = 36
+"""Rows of the terminal from which on the cards may be higher."""
+_WINDOW = 5
+
+
+class Overview(Horizontal):
+    """As high as the fullest card asks for: what the cards leave blank belongs to the stream."""
+
+    def __init__(self) -> None:
+        super().__init__(id="cards")
+
+    def compose(self) -> ComposeResult:
+        """The work first; what is wrong last."""
+        yield Card(id="unit")
+        yield Card(id="hot")
+        with Vertical(id="side"):
+            yield Card(id="window")
+            yield Card(id="failures")
+
+    def _draw(self, name: str, lines: Draw, title: str) -> None:
+        self.query_one(f"#{name}", Card).show(lines, title)
+
+    def tell(self, view: NowView, here: CurrentUnit | None, at: int, zone: tzinfo | None) -> None:
+        """Show a session, and the work unit that it is in."""
+        if here is None:
+            self._draw("unit", lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
+            self._draw("hot", lambda c, r: cards.hot(view.hot, c, r), "Hot files")
+        else:
+            self._draw("unit", lambda c, r: unit.card(view, here, c, r), unit.title(here, at))
+            self._draw("hot", lambda c, r: cards.hot(here.hot, c, r), "Hot files ─ of this work unit")
+        self._draw("window", lambda c, _: cards.window(view, at, c), "Context window")
+        self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
+        self.fit()
+
+    def fit(self) -> None:
+        """Take the height that is needed."""
+        most = 11 if self.screen.size.height >= _ROOMY else 9
+        asked = [len(self.query_one(f"#{name}", Card).lines(most - 2)) + 2 for name in ("unit", "hot")]
+        height = max(_WINDOW + 3, min(most, max(asked)))
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
+            self.query_one("#failures").styles.height = height - _WINDOW
+
+    def on_resize(self) -> None:
+        """Another width wraps otherwise."""
+        self.call_after_refresh(self.fit)

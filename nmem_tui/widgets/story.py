@@ -1,0 +1,75 @@
+"""The pane of one story: its lines for the width there is, with a cursor that knows the prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import ClassVar
+
+from nmem.story_views import Story
+from nmem_tui.model.line import Line
+from nmem_tui.model.story import StoryText
+from nmem_tui.widgets.lines import Lines
+
+
+class StoryPane(Lines):
+    """One story, or a word about why there is none."""
+
+    resting: ClassVar[str] = " "
+
+    def __init__(self, zone: tzinfo | None, clock: Callable[[], int]) -> None:
+        super().__init__(id="story")
+        self.zone = zone
+        self.clock = clock
+        self.story: Story | None = None
+        self.text: StoryText | None = None
+        self._cells = 0
+
+    def tell(self, story: Story | None) -> None:
+        """Show this story, from its top unless it is the one that was shown."""
+        same = story is not None and self.story is not None and story.row.id == self.story.row.id
+        if same and story == self.story:
+            return
+        place = self.cursor if same else 0
+        if not same:
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.story = story
+        self._build(place)
+
+    def _build(self, place: int) -> None:
+        self._cells = self.scrollable_content_region.width
+        if self.story is None or self._cells < 12:
+            self.text = None
+            self.show(0, lambda _place, _cells: [])
+            return
+        text = self.text = StoryText(self.story, self._cells - 1, self.zone, self.clock())
+        self.show(len(text), text.line, None, place)
+
+    def on_resize(self) -> None:
+        """Another width, other lines; the prompt under the cursor stays under it."""
+        if self.story is not None and self.scrollable_content_region.width != self._cells:
+            prompt = self.prompt
+            self._build(self.cursor)
+            place = self.text.place_of(prompt) if self.text and prompt else None
+            if place is not None:
+                self.go(place)
+        super().on_resize()
+
+    @property
+    def prompt(self) -> int | None:
+        """The prompt under the cursor."""
+        return self.text.prompt(self.cursor) if self.text else None
+
+    def to_prompt(self, step: int) -> bool:
+        """Go to the next prompt, or the one before; whether there is one."""
+        place = self.text.next_prompt(self.cursor, step) if self.text else None
+        if place is not None:
+            self.go(place, below=self.page())
+        return place is not None
+
+    def plain(self) -> str:
+        """The story as text."""
+        if self.text is None:
+            return ""
+        drawn: list[Line] = [self.text.line(place, 160) for place in range(len(self.text))]
+        return "\n".join("".join(text for text, _ in line).rstrip() for line in drawn)
