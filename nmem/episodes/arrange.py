@@ -25,10 +25,13 @@ class Place:
         self.kept: int | None = None
         """The episode where it stays, by somebody's decision that stands."""
 
-    def keep(self, held: UnitPrompt, opens: bool) -> None:
-        """Leave it where it is, with what was said of it."""
+    def keep(self, held: UnitPrompt, opens: bool, current: int | None = None) -> None:
+        """Leave it where it is, with what was said of it; `current` is where the prompt before it is.
+
+        One that goes on with the prompt before it does so wherever that one is put.
+        """
         self.verdict = held.verdict
-        self.kept = held.unit_id
+        self.kept = None if held.unit_id == current and not opens else held.unit_id
         self.opens = opens
 
 

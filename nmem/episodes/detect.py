@@ -94,6 +94,7 @@ def _plan(
         if unit.title is not None or unit.pinned
     }  # fmt: skip
     out: list[Place] = []
+    current: int | None = None
     for index, (turn, decision) in enumerate(zip(turns, decisions, strict=True)):
         for number in turn["ids"]:
             before = held.get(number)
@@ -103,7 +104,8 @@ def _plan(
                 place.opens = True
                 place.resumes = None if decision.resumes is None else turns[decision.resumes]["ids"][0]
             if before is not None and (before.verdict.by in firm or number in protected):
-                place.keep(before, opens=number in protected or before.verdict.label == units.NEW)
+                place.keep(before, opens=number in protected or before.verdict.label == units.NEW, current=current)
+            current = before.unit_id if before is not None else None
             out.append(place)
     return out
 

@@ -30,48 +30,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 __all__ = (
-    "ACK",
-    "CLOSED",
-    "COLUMNS",
-    "CONT",
-    "FIRST",
-    "INTENT",
-    "LLM",
-    "NEW",
-    "ONLINE",
-    "OPEN",
-    "PERSON",
-    "REVISED",
-    "SUB",
-    "Unit",
-    "UnitPrompt",
-    "Verdict",
-    "annotated",
-    "append",
-    "assign",
-    "close",
-    "decided_by_person",
-    "get",
-    "goal",
-    "judge",
-    "latest",
-    "merge",
-    "move",
-    "name",
-    "of_prompt",
-    "of_session",
-    "pin",
-    "previous",
-    "prompts_of",
-    "prompts_of_session",
-    "prompts_session",
-    "refresh",
-    "resume",
-    "split",
-    "start",
-    "take_out",
-    "tidy",
-)
+    "ACK", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED", "SUB",
+    "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget", "get",
+    "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "pin", "previous",
+    "project_of", "prompts_of", "prompts_of_session", "prompts_session", "put", "refresh", "resume", "said_of", "split",
+    "start", "straighten", "take_out", "tidy",
+)  # fmt: skip
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our names
 
@@ -102,6 +66,20 @@ def of_prompt(db: Connection, prompt_id: int) -> int | None:
     """The episode that a prompt is in."""
     row = db.execute("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", (prompt_id,)).fetchone()
     return int(row[0]) if row else None
+
+
+def said_of(db: Connection, prompt_id: int) -> Verdict | None:
+    """What was decided about a prompt."""
+    row = db.execute(f"{_PROMPTS} WHERE u.prompt_id = ?", (prompt_id,)).fetchone()
+    return UnitPrompt(tuple(row)).verdict if row else None
+
+
+def project_of(db: Connection, unit_id: int) -> int:
+    """The project of an episode."""
+    row = db.execute(
+        "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
+    ).fetchone()
+    return int(row[0])
 
 
 _PROMPTS = (
@@ -176,7 +154,7 @@ def start(db: Connection, prompt_id: int, verdict: Verdict, resumes: int | None 
     ).lastrowid  # fmt: skip
     unit_id = int(made or 0)
     assign(db, prompt_id, unit_id, verdict)
-    _close_others(db, session_id)
+    one_open(db, session_id)
     return unit_id
 
 
@@ -194,6 +172,11 @@ def take_out(db: Connection, prompt_id: int) -> None:
     db.execute("DELETE FROM unit_prompts WHERE prompt_id = ?", (prompt_id,))
 
 
+def put(db: Connection, prompt_id: int, unit_id: int) -> None:
+    """Only where a prompt is, whatever was said of it; `tidy` must follow."""
+    db.execute("UPDATE unit_prompts SET unit_id = ? WHERE prompt_id = ?", (unit_id, prompt_id))
+
+
 def tidy(db: Connection, session_id: str, touched: set[int], where: dict[int, int]) -> None:
     """After prompts were put elsewhere: empty episodes are gone, the others fit their prompts, one at most is open.
 
@@ -206,9 +189,9 @@ def tidy(db: Connection, session_id: str, touched: set[int], where: dict[int, in
         if not db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (unit_id,)).fetchone():
             opening = db.execute("SELECT first_prompt_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()
             if opening:
-                _forget(db, unit_id, where.get(opening[0], unit_id))
+                forget(db, unit_id, where.get(opening[0], unit_id))
     if touched:
-        _close_others(db, session_id)
+        one_open(db, session_id)
 
 
 def append(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None:
@@ -276,7 +259,7 @@ def merge(db: Connection, unit_id: int, into: int, label: str = CONT, by: str = 
     db.execute("UPDATE unit_prompts SET unit_id = ? WHERE unit_id = ?", (into, unit_id))
     db.execute("UPDATE unit_prompts SET label = ?, decided_by = ?, reason = ? WHERE prompt_id = ?",
                (label, by, reason, opening))  # fmt: skip
-    _forget(db, unit_id, into)
+    forget(db, unit_id, into)
     refresh(db, into)
     if state == OPEN:
         db.execute("UPDATE work_units SET state = 'open', ended_at = NULL WHERE id = ?", (into,))
@@ -301,7 +284,7 @@ def move(db: Connection, prompt_id: int, unit_id: int, verdict: Verdict) -> None
         if db.execute("SELECT 1 FROM unit_prompts WHERE unit_id = ? LIMIT 1", (old,)).fetchone():
             refresh(db, old)
         else:
-            _forget(db, old, unit_id)
+            forget(db, old, unit_id)
 
 
 def resume(db: Connection, unit_id: int, resumes: int | None, by: str = PERSON) -> None:
@@ -313,6 +296,17 @@ def resume(db: Connection, unit_id: int, resumes: int | None, by: str = PERSON) 
             " (SELECT first_prompt_id FROM work_units WHERE id = ?)",
             (unit_id,),
         )
+
+
+def straighten(db: Connection, session_id: str) -> None:
+    """An episode of a session, or one that goes on with it, resumes only what began before it."""
+    ours = "(SELECT id FROM work_units WHERE session_id = ?)"
+    db.execute(
+        "UPDATE work_units SET resumes = NULL WHERE resumes IS NOT NULL AND (session_id = ?"  # noqa: S608 - our words
+        f" OR resumes IN {ours}) AND NOT EXISTS (SELECT 1 FROM work_units e WHERE e.id = work_units.resumes"
+        " AND (e.started_at, e.id) < (work_units.started_at, work_units.id))",
+        (session_id, session_id),
+    )
 
 
 def name(db: Connection, unit_id: int, title: str | None) -> None:
@@ -360,7 +354,7 @@ def prompts_session(db: Connection, unit_id: int) -> str:
     return str(db.execute("SELECT session_id FROM work_units WHERE id = ?", (unit_id,)).fetchone()[0])
 
 
-def _forget(db: Connection, unit_id: int, instead: int) -> None:
+def forget(db: Connection, unit_id: int, instead: int) -> None:
     """Remove an episode without prompts; what referred to it refers to another one."""
     db.execute("UPDATE work_units SET resumes = ? WHERE resumes = ? AND id != ?", (instead, unit_id, instead))
     db.execute("UPDATE work_units SET resumes = NULL WHERE resumes = ? AND id = ?", (unit_id, instead))
@@ -379,7 +373,7 @@ def _stay(db: Connection, prompt_id: int) -> None:
     )
 
 
-def _close_others(db: Connection, session_id: str) -> None:
+def one_open(db: Connection, session_id: str) -> None:
     """Only the newest episode of a session is open."""
     db.execute(
         "UPDATE work_units SET state = 'closed', ended_at = max(last_at, started_at) WHERE session_id = ?"

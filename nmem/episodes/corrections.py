@@ -1,0 +1,190 @@
+"""What a person changes about episodes: each is one transaction, is kept, can be undone, and outlives re-detection.
+
+All raise NmemError with one line when it cannot be done, and sqlite3.Error. `db` is a writing connection
+(capture.storage.store.connect), outside a transaction; `now` is in milliseconds. A prompt that a person decided about
+is `decided_by = 'person'`: detection leaves it alone.
+"""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from capture.redaction import redact
+from capture.text import clean
+from nmem.episodes import units
+from nmem.episodes.corrections_log import Correction
+from nmem.episodes.undo import undo
+from nmem.episodes.units import CONT, NEW, PERSON, Unit, Verdict
+from nmem.errors import NmemError
+
+__all__ = ("keep", "merge", "move", "pin", "rename", "resume", "split", "undo", "unpin", "unresume")
+
+TITLE = 200
+"""Characters of an episode's own name."""
+
+
+def split(db: Connection, unit_id: int, prompt_id: int, now: int) -> int:
+    """A new episode begins at a prompt, with all that follow it in the old one; the new one's id."""
+    with Correction(db, "split", now) as correction:
+        unit = _unit(db, unit_id)
+        where = _place(db, prompt_id)
+        if where != unit_id:
+            raise NmemError(f"prompt {prompt_id} is in episode {where}, not in episode {unit_id}")
+        if unit.first_prompt_id == prompt_id:
+            raise NmemError(f"episode {unit_id} begins at prompt {prompt_id} already: there is nothing to split off")
+        correction.begin(unit.session_id)
+        made = units.split(db, prompt_id, Verdict(NEW, PERSON, reason="split by hand"))
+        correction.note(f"episode/{unit_id}", prompt=prompt_id, made=made)
+    return made
+
+
+def merge(db: Connection, unit_id: int, into_id: int, now: int) -> None:
+    """Put the prompts of an episode into another one of its session; the first one is gone."""
+    with Correction(db, "merge", now) as correction:
+        unit, into = _unit(db, unit_id), _unit(db, into_id)
+        if unit_id == into_id:
+            raise NmemError(f"episode {unit_id} cannot be merged with itself")
+        if unit.session_id != into.session_id:
+            raise NmemError(
+                f"episodes {unit_id} and {into_id} are of different sessions, so they stay two:"
+                f" `nmem episodes resume` says that one goes on with the other"
+            )
+        correction.begin(unit.session_id)
+        first, second = sorted((unit, into), key=lambda each: (each.started_at, each.id))
+        opening = _verdict(db, first.first_prompt_id)
+        units.merge(db, unit_id, into_id, CONT, PERSON, "merged by hand")
+        _say(db, first.first_prompt_id, Verdict(NEW, PERSON, opening.score, opening.reason))
+        _say(db, second.first_prompt_id, Verdict(CONT, PERSON, reason="merged by hand"))
+        units.annotated(db, into_id, {
+            "title": into.title or unit.title, "pinned": int(bool(into.pinned or unit.pinned)),
+            "checkpoint": second.checkpoint or first.checkpoint,
+            "client_summary": second.client_summary or first.client_summary,
+        })  # fmt: skip
+        correction.note(f"episode/{unit_id}", into=into_id)
+
+
+def rename(db: Connection, unit_id: int, title: str, now: int) -> None:
+    """Give an episode a name of the person's own; an empty one gives it back its opening prompt."""
+    name = redact(" ".join(clean(title).split()))[:TITLE].strip() or None
+    with Correction(db, "rename", now) as correction:
+        unit = _unit(db, unit_id)
+        if unit.title == name:
+            raise NmemError(f"episode {unit_id} is called that already" if name else
+                            f"episode {unit_id} has no name of its own")  # fmt: skip
+        correction.begin(unit.session_id)
+        units.name(db, unit_id, name)
+        correction.note(f"episode/{unit_id}", title=name)
+
+
+def resume(db: Connection, unit_id: int, earlier_id: int, now: int) -> None:
+    """Say that an episode goes on with the goal of an earlier one of the same project."""
+    with Correction(db, "resume", now) as correction:
+        unit, earlier = _unit(db, unit_id), _unit(db, earlier_id)
+        _may_resume(db, unit, earlier)
+        correction.begin(unit.session_id)
+        units.resume(db, unit_id, earlier_id)
+        correction.note(f"episode/{unit_id}", earlier=earlier_id)
+
+
+def _may_resume(db: Connection, unit: Unit, earlier: Unit) -> None:
+    if unit.id == earlier.id:
+        raise NmemError(f"episode {unit.id} cannot go on with itself")
+    if (earlier.started_at, earlier.id) >= (unit.started_at, unit.id):
+        raise NmemError(f"episode {earlier.id} began after episode {unit.id}: only an earlier one can be resumed")
+    if units.project_of(db, unit.id) != units.project_of(db, earlier.id):
+        raise NmemError(f"episodes {unit.id} and {earlier.id} belong to different projects")
+    if unit.resumes == earlier.id and _verdict(db, unit.first_prompt_id).by == PERSON:
+        raise NmemError(f"episode {unit.id} goes on with episode {earlier.id} already")
+
+
+def unresume(db: Connection, unit_id: int, now: int) -> None:
+    """Say that an episode is a goal of its own."""
+    with Correction(db, "unresume", now) as correction:
+        unit = _unit(db, unit_id)
+        if unit.resumes is None:
+            raise NmemError(f"episode {unit_id} does not go on with an earlier one")
+        correction.begin(unit.session_id)
+        units.resume(db, unit_id, None)
+        correction.note(f"episode/{unit_id}", earlier=unit.resumes)
+
+
+def move(db: Connection, prompt_id: int, unit_id: int, now: int) -> None:
+    """Put one prompt, with what was done after it, into another episode of its session."""
+    with Correction(db, "move", now) as correction:
+        old, unit = _unit(db, _place(db, prompt_id)), _unit(db, unit_id)
+        if old.id == unit.id:
+            raise NmemError(f"prompt {prompt_id} is in episode {unit_id} already")
+        if old.session_id != unit.session_id:
+            raise NmemError(f"prompt {prompt_id} and episode {unit_id} are of different sessions")
+        if old.turn_count == 1:
+            raise NmemError(
+                f"prompt {prompt_id} is all there is in episode {old.id}: `nmem episodes merge {old.id} {unit_id}`"
+            )
+        correction.begin(unit.session_id)
+        units.move(db, prompt_id, unit_id, Verdict(CONT, PERSON, reason="moved by hand"))
+        _reopen(db, prompt_id, unit, old)
+        correction.note(f"prompt/{prompt_id}", **{"from": old.id, "into": unit_id})
+
+
+def _reopen(db: Connection, prompt_id: int, into: Unit, old: Unit) -> None:
+    """Openings follow the prompts: what opens an episode now is said to, what no longer does is not."""
+    now, left = _unit(db, into.id), _unit(db, old.id)
+    if now.first_prompt_id == prompt_id:
+        _say(db, prompt_id, Verdict(NEW, PERSON, reason="moved by hand"))
+        _say(db, into.first_prompt_id, Verdict(CONT, PERSON, reason="moved by hand"))
+    if left.first_prompt_id != old.first_prompt_id:
+        _say(db, left.first_prompt_id, Verdict(NEW, PERSON, reason="what was before it was moved by hand"))
+
+
+def keep(db: Connection, prompt_id: int, now: int) -> None:
+    """Agree with what was decided at a prompt: it opens an episode, or goes on with one, by the person's word."""
+    with Correction(db, "keep", now) as correction:
+        unit = _unit(db, _place(db, prompt_id))
+        said = _verdict(db, prompt_id)
+        if said.by == PERSON and not said.offered:
+            raise NmemError(f"prompt {prompt_id} was decided by you already")
+        correction.begin(unit.session_id)
+        label = CONT if said.label == NEW and unit.first_prompt_id != prompt_id else said.label
+        units.judge(db, prompt_id, Verdict(label, PERSON, said.score, said.reason))
+        correction.note(f"prompt/{prompt_id}", unit=unit.id, label=label)
+
+
+def pin(db: Connection, unit_id: int, pinned: bool = True, now: int = 0) -> None:
+    """Pin an episode, or unpin it: a pinned one is kept and comes first."""
+    kind = "pin" if pinned else "unpin"
+    with Correction(db, kind, now) as correction:
+        unit = _unit(db, unit_id)
+        if bool(unit.pinned) == pinned:
+            raise NmemError(f"episode {unit_id} is {'' if pinned else 'not '}pinned{' already' if pinned else ''}")
+        correction.begin(unit.session_id)
+        units.pin(db, unit_id, pinned)
+        correction.note(f"episode/{unit_id}")
+
+
+def unpin(db: Connection, unit_id: int, now: int) -> None:
+    """Take an episode's pin away."""
+    pin(db, unit_id, False, now)
+
+
+def _unit(db: Connection, unit_id: int) -> Unit:
+    unit = units.get(db, unit_id)
+    if unit is None:
+        raise NmemError(f"there is no episode {unit_id}: `nmem episodes` lists them")
+    return unit
+
+
+def _place(db: Connection, prompt_id: int) -> int:
+    """The episode that a prompt is in."""
+    unit_id = units.of_prompt(db, prompt_id)
+    if unit_id is None:
+        raise NmemError(f"no episode has a prompt {prompt_id}: `nmem episodes show ID` gives their numbers")
+    return unit_id
+
+
+def _verdict(db: Connection, prompt_id: int) -> Verdict:
+    said = units.said_of(db, prompt_id)
+    return said if said is not None else Verdict(NEW, PERSON)
+
+
+def _say(db: Connection, prompt_id: int, verdict: Verdict) -> None:
+    units.judge(db, prompt_id, verdict)

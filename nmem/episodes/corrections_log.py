@@ -1,0 +1,139 @@
+"""What a person changed, kept with the rows as they were: the only place that writes corrections of episodes.
+
+`Correction` is one change: the write lock, the images, the recount of what was touched, and the entry.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from capture.storage.store import transaction
+from nmem.episodes import annotate, images, units
+from nmem.episodes.images import Change, Image
+
+KINDS = ("split", "merge", "rename", "resume", "unresume", "move", "keep", "pin", "unpin")
+"""Corrections of episodes; those of threads are link, unlink and thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One correction. `before` is what undo puts back; empty where only a list was asked for."""
+
+    id: int
+    at: int
+    kind: str
+    target: str
+    """episode/12, prompt/5, thread/3, link/7 or session/ID."""
+    payload: dict[str, Any]
+    undone_at: int | None
+    before: dict[str, Any]
+
+
+class Correction:
+    """One change by a person, in one transaction: all of it or nothing."""
+
+    def __init__(self, db: Connection, kind: str, now: int) -> None:
+        self.db, self.kind, self.now = db, kind, now
+        self._transaction = transaction(db)
+        self._session = ""
+        self._before: Image = {}
+        self._entry: tuple[str, dict[str, Any]] | None = None
+
+    def __enter__(self) -> Correction:
+        self._transaction.__enter__()
+        return self
+
+    def begin(self, session_id: str) -> None:
+        """Take the session's rows as they are: before the first change, after all checks."""
+        self._session = session_id
+        self._before = images.take(self.db, session_id)
+
+    def note(self, target: str, **payload: Any) -> None:
+        """What was asked; undo and the list tell it."""
+        self._entry = (target, payload)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is None:
+            try:
+                self._finish()
+            except BaseException as failure:
+                self._transaction.__exit__(type(failure), failure, failure.__traceback__)
+                raise
+        self._transaction.__exit__(kind, error, trace)
+
+    def _finish(self) -> None:
+        assert self._entry is not None
+        after = images.take(self.db, self._session)
+        touched = _touched(self._before, after)
+        if touched:
+            recount(self.db, self._session, touched)
+            after = images.take(self.db, self._session)
+        target, payload = self._entry
+        change = images.difference(self._before, after)
+        self.db.execute(
+            "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
+            (self.now, self.kind, target, json.dumps({**payload, "session": self._session}), json.dumps(change)),
+        )
+
+
+def recount(db: Connection, session_id: str, touched: set[int]) -> None:
+    """Count again what was done in some episodes, and in their session. Inside a transaction."""
+    units.straighten(db, session_id)
+    units.one_open(db, session_id)
+    for unit_id in sorted(touched):
+        unit = units.get(db, unit_id)
+        if unit is not None:
+            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
+    annotate.sign_session(db, session_id)
+
+
+def _touched(before: Image, after: Image) -> set[int]:
+    """Episodes whose prompts are others now, and the ones before them: these end where the next begins."""
+    old, new = ({key: row["unit_id"] for key, row in image["unit_prompts"].items()} for image in (before, after))
+    changed = {place[key] for key in old.keys() | new.keys() if old.get(key) != new.get(key) for place in (old, new)
+               if key in place}  # fmt: skip
+    out = set(changed)
+    for image in (before, after):
+        rows = sorted(image["work_units"].values(), key=lambda row: (row["started_at"], row["id"]))
+        order = [row["id"] for row in rows]
+        out |= {earlier for earlier, later in zip(order, order[1:], strict=False) if later in changed}
+    return out & {int(key) for key in after["work_units"]}
+
+
+_COLUMNS = "id, at, kind, target, payload, undone_at"
+
+
+def newest(db: Connection) -> Entry | None:
+    """The newest correction that is not undone, of whatever kind."""
+    row = db.execute(
+        f"SELECT {_COLUMNS}, before FROM corrections WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1"  # noqa: S608
+    ).fetchone()
+    return _entry(tuple(row)) if row else None
+
+
+def entries(db: Connection, limit: int = 20, session_id: str = "") -> list[Entry]:
+    """Corrections, the newest first, also undone ones."""
+    where = "WHERE json_extract(payload, '$.session') = ?" if session_id else ""
+    found = db.execute(
+        f"SELECT {_COLUMNS}, '{{}}' FROM corrections {where} ORDER BY id DESC LIMIT ?",  # noqa: S608 - our names
+        (*([session_id] if session_id else []), limit),
+    )
+    return [_entry(tuple(row)) for row in found.fetchall()]
+
+
+def undone(db: Connection, entry_id: int, now: int) -> None:
+    """Note that a correction was taken back."""
+    db.execute("UPDATE corrections SET undone_at = ? WHERE id = ?", (now, entry_id))
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    number, at, kind, target, payload, undone_at, before = row
+    return Entry(number, at, kind, target, json.loads(payload), undone_at, json.loads(before))
+
+
+def change(entry: Entry) -> Change:
+    """The rows of a correction of episodes."""
+    return entry.before
