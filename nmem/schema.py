@@ -36,7 +36,7 @@ CREATE TABLE thread_choices (                -- what a person chose for the next
   at INTEGER NOT NULL
 );
 CREATE TABLE work_units (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,      -- a person may have noted it: never used again
   session_id TEXT NOT NULL REFERENCES sessions(id),
   thread_id INTEGER REFERENCES threads(id),
   first_prompt_id INTEGER NOT NULL REFERENCES prompts(id),
@@ -90,7 +90,7 @@ CREATE INDEX unit_prompts_offered ON unit_prompts(prompt_id) WHERE offered;
 CREATE TABLE corrections (                   -- what a person changed; re-detection never overwrites it
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  kind TEXT NOT NULL,                        -- split merge rename resume unresume move pin unpin link unlink thread
+  kind TEXT NOT NULL,                        -- split merge rename resume unresume move keep pin unpin link unlink thread
   target TEXT NOT NULL,                      -- e.g. episode/12, thread/3
   payload TEXT NOT NULL,                     -- JSON: what was asked
   before TEXT NOT NULL,                      -- JSON: the rows as they were, for undo
@@ -132,6 +132,23 @@ CREATE TABLE skills (
   created_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
   UNIQUE (project_id, name)
 );
+CREATE TABLE narrations (                    -- how an episode was told, beside the narrative itself
+  unit_id INTEGER PRIMARY KEY REFERENCES work_units(id) ON DELETE CASCADE,
+  told_of TEXT NOT NULL,                     -- what was in the episode then; another text: tell it again
+  by_model INTEGER NOT NULL,                 -- 0: extractive
+  fallback TEXT NOT NULL DEFAULT '',         -- why no model told it although one was asked
+  outcome TEXT NOT NULL DEFAULT '',
+  obstacle TEXT NOT NULL DEFAULT '',
+  marks TEXT NOT NULL DEFAULT '[]',          -- JSON list: committed tests_passed ...
+  dropped INTEGER NOT NULL DEFAULT 0         -- sentences of the model that the records do not bear out
+);
+CREATE TABLE llm_attempts (                  -- what a model was asked and could not answer: not asked for ever
+  subject TEXT PRIMARY KEY,                  -- episode/12, boundaries/SESSION
+  told_of TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  failure TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE session_summaries (
   session_id TEXT PRIMARY KEY REFERENCES sessions(id),
   intent TEXT NOT NULL,
@@ -152,13 +169,28 @@ CREATE TABLE llm_ledger (
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL, day TEXT NOT NULL,
   backend TEXT NOT NULL, purpose TEXT NOT NULL,
-  tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
-  ms INTEGER NOT NULL, result TEXT NOT NULL  -- ok repaired rejected failed timeout capped cancelled
+  tokens INTEGER NOT NULL,                   -- question and answer together
+  ms INTEGER NOT NULL, result TEXT NOT NULL  -- ok, or the kind of failure: timeout status length unreachable ...
 );
 CREATE INDEX llm_ledger_by_day ON llm_ledger(day);
 CREATE VIRTUAL TABLE narratives_fts USING fts5(
-  title, intent, body, files, tokenize='porter unicode61'   -- rowid = work_units.id
+  title, intent, body, files, tokenize='porter unicode61'   -- rowid = work_units.id; kept by the triggers below
 );
+CREATE TRIGGER narratives_insert AFTER INSERT ON work_units BEGIN
+  INSERT INTO narratives_fts(rowid, title, intent, body, files) VALUES (new.id, new.title, new.intent, '', '');
+END;
+CREATE TRIGGER narratives_delete AFTER DELETE ON work_units BEGIN
+  DELETE FROM narratives_fts WHERE rowid = old.id;
+END;
+CREATE TRIGGER narratives_update AFTER UPDATE OF id, title, intent, narrated_at, summary ON work_units
+WHEN old.id IS NOT new.id OR old.title IS NOT new.title OR old.intent IS NOT new.intent
+  OR old.narrated_at IS NOT new.narrated_at OR old.summary IS NOT new.summary BEGIN
+  DELETE FROM narratives_fts WHERE rowid = old.id;
+  INSERT INTO narratives_fts(rowid, title, intent, body, files) VALUES (new.id, new.title, new.intent,
+    coalesce(new.summary, '') || ' ' || coalesce(new.learned, '') || ' ' || coalesce(new.completed, '') || ' '
+    || coalesce(new.next_steps, '') || ' ' || coalesce(new.notes, ''),
+    coalesce(new.files_edited, '') || ' ' || coalesce(new.files_read, ''));
+END;
 CREATE VIEW user_intent_stream AS
   SELECT p.id AS prompt_id, p.session_id, p.at, p.content, p.kind,
          p.at - LAG(p.at) OVER (PARTITION BY p.session_id ORDER BY p.at, p.id) AS gap_ms

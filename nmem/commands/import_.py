@@ -20,6 +20,7 @@ from capture.transcript.cursor import load
 from nmem.discover import CLIENTS, Transcript, find, folders
 from nmem.errors import NmemError
 from nmem.importer import Importer, Report
+from nmem.settle_start import start
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _WAIT = 10.0
@@ -54,6 +55,7 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
         raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
     finally:
         db.close()
+    start(database)  # tells what was imported and links it, in the background
     for line in report.failed:
         click.echo(f"nmem: {line}", err=True)
     click.echo(json.dumps(report.to_dict()) if as_json else summary(report))

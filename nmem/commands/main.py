@@ -17,6 +17,8 @@ COMMANDS: dict[str, str] = {
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
+    "narrate": "tell an episode anew, by a language model where there is one",
+    "settle": "close, tell, sum up and link what is over; starts by itself",
     "redact": "take the secrets out of standard input",
     "eval": "measure nmem on labelled data or on your own history",
 }

@@ -1,0 +1,81 @@
+"""`nmem settle`: close, tell, sum up, link and condense what is due; hooks start it in the background."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import threading
+from dataclasses import asdict
+
+import click
+
+from capture import log, paths
+from capture.storage.schema import NewerDatabase
+from nmem.database import exists
+from nmem.errors import NmemError
+from nmem.llm.backend import Cancel
+from nmem.settle import SECONDS, Report, settle
+
+
+@click.command()
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.1), default=SECONDS, show_default=True, help="At most this long."
+)
+@click.option("--no-model", is_flag=True, help="Ask no language model.")
+@click.option("--db", "db_path", default="", help="The database, if it is not the usual one.")
+@click.option("--quiet", is_flag=True, help="In the background: say nothing, yield to others, log what goes wrong.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: bool) -> None:
+    """Close what is over, tell it, sum it up, link it.
+
+    Nothing needs it done by hand: it starts by itself when a session begins or ends. It can be stopped at any time.
+    """
+    path = db_path or paths.database()
+    if quiet and hasattr(os, "nice"):
+        os.nice(10)
+    if not exists(path):
+        if quiet:
+            return
+        raise NmemError(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+    os.environ["NMEM_SKIP_HOOKS"] = "1"
+    try:
+        report = settle(path, seconds, models=not no_model, cancel=_stopped())
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        if quiet:
+            log.note(path, f"settle: {log.reason(error)}")
+        raise NmemError(f"{path}: {error}") from None
+    if quiet:
+        return
+    if report is None:
+        raise NmemError("another process is settling this database just now")
+    click.echo(json.dumps(asdict(report)) if as_json else summary(report))
+
+
+def _stopped() -> Cancel:
+    """Set by a signal to stop: a question to a model is called off, its process is cleared away."""
+    cancel = Cancel()
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: cancel.set())
+    return cancel
+
+
+def summary(report: Report) -> str:
+    """The report in one line or two."""
+    if report.idle:
+        line = "nothing to settle"
+    else:
+        counts = (
+            (report.drained, "spooled batches stored"), (report.detected, "sessions cut into episodes"),
+            (report.closed, "sessions closed"), (report.told, "episodes told"),
+            (report.by_model, f"told by {report.model or 'a model'}"), (report.summaries, "sessions summed up"),
+            (report.judged, "sessions judged by a model"), (report.links, "threads compared"),
+            (report.condensed, "threads condensed"),
+        )  # fmt: skip
+        line = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+    line += f"; {report.seconds:.1f} s" + (", more is left" if report.left else "")
+    trouble = [report.problem] if report.problem else []
+    trouble += [f"the model failed {count} times ({kind})" for kind, count in report.failures.items()]
+    return "\n".join([line, *trouble])

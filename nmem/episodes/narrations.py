@@ -1,0 +1,232 @@
+"""The rows of narratives, session summaries and of what a model could not answer: what is due, and what is stored.
+
+The only place that writes `narrations`, `session_summaries` and `llm_attempts`. The narratives' text index follows by
+triggers. Writing functions run inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.episodes import units
+from nmem.episodes.narrative import Narrative
+from nmem.episodes.reading import OF
+
+EXTRACTIVE = "extractive"
+MOST_ATTEMPTS = 2
+"""Times that a model is asked about the same thing when its answers are of no use."""
+_WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
+"""A single quick request is its own story: no model is asked about it unless a person wants it."""
+_UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A narrative with how it came about, ready to be stored."""
+
+    narrative: Narrative
+    summary: str
+    by_model: bool
+    fallback: str = ""
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is stored of an episode's narration."""
+
+    told_of: str
+    by_model: bool
+    fallback: str
+    outcome: str
+    obstacle: str
+    marks: tuple[str, ...]
+
+
+def untold(db: Connection, limit: int = 1000) -> list[int]:
+    """Episodes that are over and were not told, or not as they are now; those that ended last first."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id WHERE u.state = 'closed'"  # noqa: S608
+        f" AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (limit,),
+    )
+    return [row[0] for row in found]
+
+
+def tellable(db: Connection, limit: int = 200) -> list[int]:
+    """Episodes that no model has told although one could: the newest first."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id LEFT JOIN llm_attempts a"  # noqa: S608
+        " ON a.subject = 'episode/' || u.id AND a.told_of = n.told_of WHERE u.state = 'closed' AND NOT n.by_model"
+        f" AND {_WORTH} AND coalesce(a.attempts, 0) < ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (MOST_ATTEMPTS, limit),
+    )
+    return [row[0] for row in found]
+
+
+def known(db: Connection, unit_id: int) -> Known | None:
+    """How an episode was told, or None when it was not."""
+    row = db.execute(
+        "SELECT told_of, by_model, fallback, outcome, obstacle, marks FROM narrations WHERE unit_id = ?", (unit_id,)
+    ).fetchone()
+    return Known(row[0], bool(row[1]), row[2], row[3], row[4], tuple(json.loads(row[5]))) if row else None
+
+
+def holds(db: Connection, unit_id: int) -> str:
+    """What an episode holds now (see `reading.OF`); empty when it is gone."""
+    row = db.execute(f"SELECT {OF} FROM work_units u WHERE id = ?", (unit_id,)).fetchone()  # noqa: S608
+    return str(row[0]) if row else ""
+
+
+def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, force: bool = False) -> bool:
+    """Store a story; False when the episode has changed meanwhile, or what is stored is better.
+
+    A model's story is better than an extractive one of the same records, unless `force`.
+    """
+    if not of or holds(db, unit_id) != of:
+        return False
+    before = known(db, unit_id)
+    if before and before.told_of == of and before.by_model and not story.by_model and not force:
+        if story.fallback:
+            db.execute("UPDATE narrations SET fallback = ? WHERE unit_id = ?", (story.fallback, unit_id))
+        return False
+    told = story.narrative
+    at = db.execute(
+        "SELECT max(?, coalesce(narrated_at + 1, 0)) FROM work_units WHERE id = ?", (now, unit_id)
+    ).fetchone()
+    lists = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
+    units.annotated(
+        db, unit_id,
+        {"summary": story.summary, "narrator": told.narrator, "narrated_at": at[0],
+         **{name: _json(getattr(told, name)) for name in lists}},
+    )  # fmt: skip
+    db.execute(
+        "INSERT OR REPLACE INTO narrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (unit_id, of, int(story.by_model), story.fallback, told.outcome, told.obstacle, _json(told.marks),
+         story.dropped),
+    )  # fmt: skip
+    return True
+
+
+def say_fallback(db: Connection, unit_id: int, reason: str) -> None:
+    """Why no model told an episode that is told already."""
+    db.execute(
+        "UPDATE narrations SET fallback = ? WHERE unit_id = ? AND NOT by_model AND fallback != ?",
+        (reason, unit_id, reason),
+    )
+
+
+# what a model could not answer
+
+
+def attempts(db: Connection, subject: str, of: str) -> int:
+    """How often a model failed at a subject as it is now."""
+    row = db.execute("SELECT attempts FROM llm_attempts WHERE subject = ? AND told_of = ?", (subject, of)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def attempted(db: Connection, subject: str, of: str, failure: str, now: int) -> None:
+    """Count a failure; what is asked about something else starts from one again."""
+    db.execute(
+        "INSERT INTO llm_attempts VALUES (?, ?, 1, ?, ?) ON CONFLICT (subject) DO UPDATE SET attempts ="
+        " CASE WHEN told_of = excluded.told_of THEN attempts + 1 ELSE 1 END, told_of = excluded.told_of,"
+        " at = excluded.at, failure = excluded.failure",
+        (subject, of, now, failure),
+    )
+
+
+def doubtful(db: Connection, limit: int = 50) -> list[tuple[str, str]]:
+    """Sessions that are over, where boundaries are open to question and no model has judged: (id, what they hold)."""
+    found = db.execute(
+        "SELECT p.session_id, count(*) || '.' || max(p.id) FROM prompts p JOIN unit_prompts x ON x.prompt_id = p.id"
+        " WHERE p.session_id IN (SELECT q.session_id FROM unit_prompts o JOIN prompts q ON q.id = o.prompt_id"
+        "   WHERE o.offered)"
+        " AND NOT EXISTS (SELECT 1 FROM work_units u WHERE u.session_id = p.session_id AND u.state = 'open')"
+        " GROUP BY p.session_id HAVING sum(x.decided_by = 'llm') = 0 ORDER BY max(p.at) DESC LIMIT ?",
+        (limit,),
+    ).fetchall()
+    return [(row[0], row[1]) for row in found if attempts(db, f"boundaries/{row[0]}", row[1]) < MOST_ATTEMPTS]
+
+
+# sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One told episode of a session."""
+
+    id: int
+    title: str
+    turns: int
+    resumes: int | None
+    state: str
+    narrator: str
+    narrated_at: int
+    summary: str
+    lists: dict[str, tuple[str, ...]]
+
+
+def unsummarised(db: Connection) -> list[str]:
+    """Sessions all of whose episodes are over and told, and whose summary is missing or older than that."""
+    found = db.execute(
+        "SELECT u.session_id FROM work_units u LEFT JOIN session_summaries s ON s.session_id = u.session_id"
+        " GROUP BY u.session_id HAVING sum(u.state = 'open') = 0 AND sum(u.narrated_at IS NULL) = 0"
+        " AND max(u.narrated_at) > coalesce(max(s.at), -1)"
+    )
+    return [row[0] for row in found]
+
+
+def parts(db: Connection, session_id: str) -> list[Part]:
+    """The told episodes of a session, oldest first."""
+    names = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
+    found = db.execute(
+        f"SELECT id, coalesce(title, ''), turn_count, resumes, state, narrator, narrated_at, coalesce(summary, ''),"  # noqa: S608
+        f" {', '.join(names)} FROM work_units WHERE session_id = ? AND narrated_at IS NOT NULL ORDER BY started_at, id",
+        (session_id,),
+    )
+    return [
+        Part(
+            id_, title, turns, resumes, state, narrator, at, summary, dict(zip(names, map(_texts, lists), strict=True))
+        )
+        for id_, title, turns, resumes, state, narrator, at, summary, *lists in found
+    ]
+
+
+def store_summary(db: Connection, session_id: str, told: Narrative, at: int) -> None:
+    """Store a session's summary; `at` is when the newest of its episodes was told."""
+    signature = db.execute("SELECT signature FROM session_signatures WHERE session_id = ?", (session_id,)).fetchone()
+    db.execute(
+        "INSERT OR REPLACE INTO session_summaries (session_id, intent, learned, completed, next_steps, files_read,"
+        " files_edited, notes, signature, narrator, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (session_id, told.intent, _json(told.learned), _json(told.completed), _json(told.next_steps),
+         _json(told.files_read), _json(told.files_edited), _json(told.notes), signature[0] if signature else "{}",
+         told.narrator, at),
+    )  # fmt: skip
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _texts(stored: str | None) -> tuple[str, ...]:
+    value = json.loads(stored) if stored else []
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def ids_of_session(db: Connection, session_ids: Iterable[str]) -> list[int]:
+    """The episodes of some sessions that are over, oldest first."""
+    return [
+        row[0]
+        for session_id in session_ids
+        for row in db.execute(
+            "SELECT id FROM work_units WHERE session_id = ? AND state = 'closed' ORDER BY started_at, id", (session_id,)
+        ).fetchall()
+    ]
+
+
+def newest(db: Connection) -> list[int]:
+    """The episode in which something happened last, if there is any."""
+    return [row[0] for row in db.execute("SELECT id FROM work_units ORDER BY last_at DESC, id DESC LIMIT 1")]

@@ -1,0 +1,107 @@
+"""A model's story held against the facts: what was done, files, commits and the outcome are always the records'.
+
+A model words the intent, what was learned, the notes and what is open. A sentence of its own that says something ended
+well which the records do not show is dropped: it passed the check of names and numbers, but claims too much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nmem.episodes.narrate.words import words
+from nmem.episodes.narrative import Narrative
+from nmem.llm.claims import sentences
+from nmem.llm.narrate_prompt import Narrative as Worded
+
+_NOTES = 8
+_TESTS = r"(?:tests?|specs?|suites?|builds?|checks?|ci|pipelines?|everything|lint(?:er|ing)?)"
+_GOOD = r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed|ing)?|successful(?:ly)?|clean|(?:is|are|was|were) (?:ok|fine))"
+_DONE = r"\b(?:was|were|is|are|been|got|have|has|successfully) (?:\w+ )?"
+_MERGED = r"\bmerged (?:\w+ ){0,3}(?:into|to|in) (?:main|master|trunk|develop)\b"
+_TESTED = {
+    "en": rf"\b{_TESTS}\b[^.;]{{0,60}}?\b{_GOOD}\b|\b(?:passing|green|successful) {_TESTS}\b",
+    "pt es de": r"\b(?:testes?|pruebas?) (?:\w+ ){0,2}pas|\bTests? (?:\w+ ){0,2}(?:bestand|grün)",
+    "ja": r"テスト.{0,12}(?:成功|通っ|通り|パス)",
+    "zh": r"[测測][试試].{0,8}(?:[通过過]{2}|成功)",
+    "ko": r"테스트.{0,10}(?:통과|성공)",
+}
+_CLAIMS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    *(("tests_passed", re.compile(pattern, re.IGNORECASE)) for pattern in _TESTED.values()),
+    ("committed", re.compile(r"\bcommitted\b|コミットし|コミット済|已提交|커밋(?:했|됨|되)", re.IGNORECASE)),
+    ("pushed", re.compile(r"\bpushed\b|プッシュし|已推送|푸시(?:했|됨|되)", re.IGNORECASE)),
+    ("pull_request", re.compile(r"\b(?:opened|created|merged) (?:an? |the )?(?:pull|merge) request\b", re.IGNORECASE)),
+    ("published", re.compile(rf"{_DONE}(?:deployed|released|published)\b|{_MERGED}", re.IGNORECASE)),
+)
+"""A good end that a sentence may claim, by the mark that bears it out; nothing bears out the last one."""
+_DENIED = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bno longer|\bcannot|\bunable to|\bbefore|\buntil|\bwithout|\bnone of the|\bno)\s+"
+    r"(?:\w+\s+){0,3}\S*$|(?:ない|なかっ|せず|未|没|沒|不|안|못)\S{0,3}$",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\b(?:makes?|get|let|ensure|until|so that|to|should|must|wants?|wanted|needs?|would|if|when|once|why|whether)\b",
+    re.IGNORECASE,
+)
+
+
+def overrule(facts: Narrative, told: Worded, model: str) -> tuple[Narrative, int]:
+    """The story in the model's words as far as the facts allow, and how many of its sentences they do not."""
+    marks = frozenset(facts.marks)
+    kept = _Kept(marks)
+    intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
+    learned = kept.all(told.learned)
+    notes = kept.all(sentences(told.notes))
+    next_steps = kept.all(told.next_steps)
+    return (
+        replace(
+            facts,
+            intent=intent or facts.intent,
+            learned=learned or facts.learned,
+            next_steps=next_steps or facts.next_steps,
+            notes=_added(notes, facts.notes),
+            narrator=model,
+        ),
+        told.dropped + kept.dropped,
+    )
+
+
+def stands(sentence: str, marks: frozenset[str]) -> bool:
+    """Whether the records bear out every good end that a sentence claims."""
+    return not any(
+        mark not in marks
+        and not _DENIED.search(sentence[: found.start()])
+        and not _DENIED.search(sentence[: found.end()])
+        for mark, pattern in _CLAIMS
+        for found in pattern.finditer(sentence)
+    )
+
+
+class _Kept:
+    """Keeps sentences that the marks allow, and counts the others."""
+
+    def __init__(self, marks: frozenset[str]) -> None:
+        self.marks = marks
+        self.dropped = 0
+
+    def stands(self, sentence: str) -> bool:
+        good = stands(sentence, self.marks)
+        self.dropped += not good
+        return good
+
+    def all(self, rows: Sequence[str]) -> list[str]:
+        """Of each row the sentences that stand; rows of which nothing is left are gone."""
+        kept = (" ".join(one for one in sentences(row) if self.stands(one)) for row in rows)
+        return [row for row in kept if row]
+
+
+def _added(notes: list[str], known: Sequence[str]) -> list[str]:
+    """The model's notes, and those of the records that it does not tell."""
+    bags = [words(note) for note in notes]
+    out = list(notes)
+    for note in known:
+        bag = words(note)
+        if not any(bag and len(bag & other) >= 0.7 * len(bag) for other in bags):
+            out.append(note)
+    return out[:_NOTES]

@@ -1,0 +1,183 @@
+"""Who tells an episode, and when: the extractive narrator always, a model where there is one and it is worth it.
+
+A model's story replaces an extractive one of the same records, never the other way round. When the records have
+changed, the old story tells of something else: it is replaced by whatever tells the new ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from sqlite3 import Connection
+
+from capture.redaction import redact
+from capture.storage.store import transaction
+from capture.text import clean
+from nmem.episodes import narrations, reading
+from nmem.episodes.narrate import facts, narrator
+from nmem.episodes.narrate.records import FAILED, Episode
+from nmem.episodes.narrations import EXTRACTIVE, Story
+from nmem.episodes.narrative import Narrative
+from nmem.episodes.overrule import overrule
+from nmem.llm.ask import Desk
+from nmem.llm.backend import Cancel, Failure
+from nmem.llm.narrate_prompt import Action, Material
+from nmem.llm.narrate_prompt import narrate as ask_for_story
+
+_TEXT = 4_000
+"""Characters of one text that a model is shown at most; the prompt's budget cuts further."""
+ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
+"""Failures that say nothing about the episode: it is asked again another time."""
+_PATIENCE = 2
+"""Such failures in a row after which a run asks no more."""
+
+
+def milliseconds() -> int:
+    """Now, in ms."""
+    return int(time.time() * 1000)
+
+
+@dataclass
+class Teller:
+    """Tells episodes of one database; keep it for one run."""
+
+    db: Connection
+    desk: Desk | None = None
+    cancel: Cancel = field(default_factory=Cancel)
+    clock: Callable[[], int] = milliseconds
+    no_model: str = ""
+    """Why no model is asked although one should be: said beside each story that one could have told."""
+    extractive: int = 0
+    by_model: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    _in_a_row: int = 0
+
+    def extract(self, unit_id: int, *, force: bool = False) -> bool:
+        """Tell an episode from its records alone; False when it is gone or is told better already."""
+        records = reading.read(self.db, unit_id)
+        if records is None:
+            return False
+        return self._keep(records, _story(narrator.narrate(records.episode)), force=force)
+
+    def ask(self, unit_id: int) -> bool:
+        """Have a model tell an episode; on a failure the extractive story stands and says why. Raises sqlite3.Error."""
+        records = reading.read(self.db, unit_id)
+        if records is None or self.desk is None or not self.asking:
+            return False
+        known = narrator.narrate(records.episode)
+        subject = f"episode/{unit_id}"
+        try:
+            answer = ask_for_story(self.desk, material(records.episode, known), self.cancel)
+        except Failure as failure:
+            self._failed(failure, subject, records)
+            self._keep(records, _story(known, fallback=str(failure)))
+            return False
+        self._in_a_row = 0
+        model = answer.model or self.desk.backend.label
+        told, dropped = overrule(known, answer.value, f"model {model}" if model == EXTRACTIVE else model)
+        return self._keep(records, _story(told, by_model=True, dropped=dropped), force=True)
+
+    @property
+    def asking(self) -> bool:
+        """Whether it is worth asking the model about another episode."""
+        return self.desk is not None and self._in_a_row < _PATIENCE and not self.cancel.is_set()
+
+    def _failed(self, failure: Failure, subject: str, records: reading.Told) -> None:
+        self.failures[failure.kind] = self.failures.get(failure.kind, 0) + 1
+        self.no_model = str(failure)
+        if failure.kind in ("cap", "cancelled"):
+            self._in_a_row = _PATIENCE
+        elif failure.kind in ABOUT_THE_PLACE:
+            self._in_a_row += 1
+        else:
+            with transaction(self.db):
+                narrations.attempted(self.db, subject, records.of, str(failure), self.clock())
+
+    def _keep(self, records: reading.Told, story: Story, *, force: bool = False) -> bool:
+        with transaction(self.db):
+            known = narrations.known(self.db, records.unit_id)
+            if known and known.told_of == records.of and not story.by_model and not known.by_model and not force:
+                narrations.say_fallback(self.db, records.unit_id, story.fallback)
+                return False
+            kept = narrations.store(self.db, records.unit_id, records.of, story, self.clock(), force=force)
+        if kept:
+            self.by_model += story.by_model
+            self.extractive += not story.by_model
+        return kept
+
+
+def tell_all(teller: Teller, unit_ids: Iterable[int], enough: Callable[[], bool] = lambda: False) -> None:
+    """Tell episodes from their records, then have the model tell those that are worth it, until `enough`."""
+    for unit_id in unit_ids:
+        if enough():
+            return
+        teller.extract(unit_id)
+    waiting = narrations.tellable(teller.db) if teller.desk or teller.no_model else []
+    for unit_id in waiting:
+        if enough() or not teller.asking:
+            break
+        teller.ask(unit_id)
+    if teller.no_model and not teller.asking:
+        with transaction(teller.db):
+            for unit_id in waiting:
+                narrations.say_fallback(teller.db, unit_id, _line(teller.no_model))
+
+
+def material(episode: Episode, known: Narrative) -> Material:
+    """What a model is shown of an episode; what tools brought in from outside is marked as such."""
+    ledger = facts.ledger(episode)
+    commits = [(commit.hash, commit.subject) for commit in ledger.kept_commits()]
+    return Material(
+        prompts=[prompt.text[:_TEXT] for prompt in episode.prompts],
+        actions=[
+            Action(
+                action.obs_type, action.file_path, action.content[:_TEXT], action.outcome == FAILED,
+                action.response[:_TEXT],
+            )
+            for action in episode.actions[-400:]
+        ],
+        said=[saying.text[:_TEXT] for saying in episode.sayings],
+        files_edited=known.files_edited,
+        files_read=known.files_read,
+        commits=commits,
+        outcome=known.outcome,
+        counts=[len(ledger.commits), len(episode.prompts), *_tallies(episode)],
+    )  # fmt: skip
+
+
+def _tallies(episode: Episode) -> list[int]:
+    """Numbers that a story may rightly give: failures, test results."""
+    out = [sum(action.outcome == FAILED for action in episode.actions)]
+    for action in episode.actions:
+        out += [count for count in action.told("tests").values() if isinstance(count, int) and count >= 0]
+    return out
+
+
+def _story(told: Narrative, *, by_model: bool = False, fallback: str = "", dropped: int = 0) -> Story:
+    """The narrative fit to be stored: redacted once more, with the summary that stands for it in a list."""
+    safe = _safe(told)
+    return Story(safe, summary(safe), by_model, _line(fallback), dropped)
+
+
+def summary(told: Narrative) -> str:
+    """What an episode was for, how it ended and what stood in its way, in up to three sentences."""
+    parts = [told.intent, told.outcome, f"Obstacle: {told.obstacle}" if told.obstacle else ""]
+    return " ".join(
+        part if part.endswith((".", "!", "?", "…", "。", "！", "？")) else f"{part}." for part in parts if part
+    )
+
+
+def _safe(told: Narrative) -> Narrative:
+    values: Mapping[str, object] = {name: getattr(told, name) for name in told.__slots__}
+    return replace(
+        told,
+        **{
+            name: [line for one in value if (line := _line(one))] if isinstance(value, list) else _line(str(value))
+            for name, value in values.items()
+        },  # type: ignore[arg-type]
+    )
+
+
+def _line(text: str) -> str:
+    return redact(" ".join(clean(text).split())) if text else ""

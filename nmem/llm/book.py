@@ -1,0 +1,70 @@
+"""What models cost, in the table `llm_ledger`: the day's cap is held against it, screens read it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from sqlite3 import Connection
+
+from capture.redaction import redact
+from capture.storage import store
+from nmem.llm.neutral import neutral
+
+_WAIT = 10.0
+_LABEL = 120
+
+
+def today() -> str:
+    """The person's local day, as YYYY-MM-DD."""
+    return datetime.now().astimezone().date().isoformat()
+
+
+class Book:
+    """The ledger of one database. Each call uses a connection of its own, so that any thread may ask."""
+
+    def __init__(self, db_path: str) -> None:
+        self.db_path = db_path
+        self._since = time.monotonic()
+
+    def spent_today(self) -> int:
+        """Tokens of today, questions and answers. Raises sqlite3.Error."""
+        with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
+            self._since = time.monotonic()  # a question follows
+            return spent(db, today())
+
+    def record(self, *, purpose: str, label: str, tokens: int, outcome: str) -> None:
+        """Keep one call: an answer that was refused later costs as much as a good one."""
+        ms = int((time.monotonic() - self._since) * 1000)
+        with closing(store.connect(self.db_path, timeout=_WAIT)) as db, store.transaction(db):
+            db.execute(
+                "INSERT INTO llm_ledger (at, day, backend, purpose, tokens, ms, result) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (int(time.time() * 1000), today(), redact(neutral(label))[:_LABEL], purpose[:_LABEL], max(0, tokens),
+                 ms, outcome[:_LABEL]),
+            )  # fmt: skip
+
+
+def spent(db: Connection, day: str) -> int:
+    """Tokens of a day."""
+    return int(db.execute("SELECT coalesce(sum(tokens), 0) FROM llm_ledger WHERE day = ?", (day,)).fetchone()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One line of the ledger. `result`: ok, or the kind of failure."""
+
+    at: int
+    backend: str
+    purpose: str
+    tokens: int
+    ms: int
+    result: str
+
+
+def calls(db: Connection, limit: int = 50) -> list[Call]:
+    """The newest calls."""
+    found = db.execute(
+        "SELECT at, backend, purpose, tokens, ms, result FROM llm_ledger ORDER BY id DESC LIMIT ?", (limit,)
+    )
+    return [Call(*row) for row in found]

@@ -1,0 +1,99 @@
+"""The desk for this person and this database: settings from config.toml, the ledger, the product's redactor.
+
+Without a place in the settings, loopback is looked at; when nothing answered there, not again for a while.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture import paths
+from capture.redaction import redact
+from nmem import config
+from nmem.errors import NmemError
+from nmem.llm.ask import Desk, desk
+from nmem.llm.backend import Cancel
+from nmem.llm.book import Book, spent, today
+from nmem.llm.config import Settings, from_table
+
+LOOK_AGAIN = 600.0
+"""Seconds after which loopback is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A desk, or why there is none although one was set up; both empty: nobody set one up and none was found."""
+
+    desk: Desk | None
+    problem: str = ""
+
+
+def settings() -> Settings:
+    """What the `[llm]` table says. Raises NmemError."""
+    return from_table(config.table("llm"), os.environ)
+
+
+def connect(db_path: str, cancel: Cancel | None = None, *, look: bool = False) -> Connected:
+    """The desk to ask at; `look` looks at loopback even if nothing was there just now. Never raises NmemError."""
+    try:
+        chosen = settings()
+    except NmemError as error:
+        return Connected(None, str(error))
+    if not chosen.enabled or not chosen.daily_token_cap:
+        return Connected(None)
+    if chosen.command or chosen.base_url:
+        return Connected(desk(chosen, Book(db_path), redact, cancel))
+    mark = Path(paths.cache(db_path)) / "no-model-found"
+    if not look and _fresh(mark):
+        return Connected(None)
+    found = desk(chosen, Book(db_path), redact, cancel)
+    if found is None:
+        _touch(mark)
+    return Connected(found)
+
+
+def _fresh(mark: Path) -> bool:
+    try:
+        return 0 <= time.time() - mark.stat().st_mtime < LOOK_AGAIN
+    except OSError:
+        return False
+
+
+def _touch(mark: Path) -> None:
+    try:
+        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark.touch(mode=0o600)
+    except OSError:
+        return  # it is looked at again, no more
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a screen says about models: who is set up, what it cost today, what was wrong last."""
+
+    backend: str
+    """Model and place as set; empty: whatever loopback offers."""
+    enabled: bool
+    spent: int
+    cap: int
+    problems: tuple[str, ...]
+    last_failure: str
+    """The newest call's kind of failure; empty when it went well."""
+
+
+def standing(db: Connection) -> Standing:
+    """How things stand, from the settings and the ledger; asks nobody. Never raises NmemError."""
+    used = spent(db, today())
+    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
+    failure = row[0] if row and row[0] != "ok" else ""
+    try:
+        chosen = settings()
+    except NmemError as error:
+        return Standing("", False, used, 0, (str(error),), failure)
+    place = Path(chosen.command[0]).name if chosen.command else chosen.host
+    backend = " at ".join(part for part in (chosen.model, place) if part)
+    return Standing(backend, chosen.enabled, used, chosen.daily_token_cap, tuple(chosen.warnings()), failure)

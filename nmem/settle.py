@@ -1,0 +1,246 @@
+"""What nobody should wait for: episodes closed and told, sessions summed up, threads linked and condensed.
+
+One process at a time; each step is a transaction of its own and asks the database what is left to do, so it can be
+killed anywhere, goes on where it was, and finds little to do when there is nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture import paths
+from capture.storage import spool, store
+from nmem import tables
+from nmem.episodes import detect, narrations, storytelling, summary
+from nmem.episodes.boundary import load
+from nmem.episodes.storytelling import Teller
+from nmem.llm.ask import Desk
+from nmem.llm.assessor import Assessor
+from nmem.llm.backend import Cancel
+from nmem.llm.connect import connect
+from nmem.llm.segmenter import Segmenter
+from nmem.settle_start import wanted
+from nmem.threads import compaction, continuity, decisions, material, outcomes, tuning
+from nmem.threads.link import REASSESS, Linker
+
+SECONDS = 900.0
+"""How long one run works at most; what is left is for the next one."""
+_WAIT = 10.0
+_CHECKPOINT = 1000
+"""Pages of the write-ahead log after which it is folded back."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did; `left` says that time ran out before everything was done."""
+
+    drained: int = 0
+    detected: int = 0
+    closed: int = 0
+    threads: int = 0
+    judged: int = 0
+    """Sessions whose boundaries a model has judged."""
+    told: int = 0
+    by_model: int = 0
+    """Of all told, those that a model told."""
+    summaries: int = 0
+    links: int = 0
+    condensed: int = 0
+    seconds: float = 0.0
+    left: bool = False
+    model: str = ""
+    """Who was asked; empty when nobody was needed, set up or found."""
+    problem: str = ""
+    failures: dict[str, int] = field(default_factory=dict)
+    """What models failed at, by kind."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether there was nothing to do."""
+        return not any((self.drained, self.detected, self.closed, self.threads, self.judged, self.told, self.by_model,
+                        self.summaries, self.links, self.condensed))  # fmt: skip
+
+
+def settle(
+    db_path: str, seconds: float = SECONDS, *, models: bool = True, cancel: Cancel | None = None,
+    clock: Callable[[], int] = storytelling.milliseconds,
+) -> Report | None:  # fmt: skip
+    """Do all that is due, for at most `seconds`; None when another process is at it.
+
+    `models`: whether one may be asked. Raises sqlite3.Error, OSError or NewerDatabase.
+    """
+    begun = time.monotonic()
+    stop = Cancel(seconds, also=cancel.is_set if cancel else None)
+    report = Report()
+    turned_up = False
+    while not turned_up or (_wanted(db_path) and not stop.is_set()):
+        with _lock(db_path) as mine:
+            if not mine:
+                return report if turned_up else None
+            turned_up = True
+            _begin(db_path)
+            with closing(store.connect(db_path, timeout=_WAIT, autocheckpoint=_CHECKPOINT)) as db:
+                tables.ensure(db)
+                _Run(db, db_path, stop, report, clock, models=models).all()
+    report.left = stop.is_set()
+    report.seconds = round(time.monotonic() - begun, 3)
+    return report
+
+
+class _Run:
+    """One pass over everything that may be due."""
+
+    def __init__(
+        self, db: Connection, db_path: str, stop: Cancel, report: Report, clock: Callable[[], int], *, models: bool
+    ) -> None:
+        self.db, self.db_path, self.stop, self.report, self.clock = db, db_path, stop, report, clock
+        self._models = models
+        self._desk: Desk | None = None
+        self._looked = False
+
+    def all(self) -> None:
+        steps = (
+            self._facts,
+            self._episodes,
+            self._boundaries,
+            self._stories,
+            self._sessions,
+            self._links,
+            self._condense,
+        )
+        for step in steps:
+            if self.stop.is_set():
+                return
+            step()
+
+    def desk(self) -> Desk | None:
+        """The model to ask, looked for when it is first needed."""
+        if not self._looked and self._models:
+            self._looked = True
+            found = connect(self.db_path, self.stop)
+            self._desk = found.desk
+            self.report.problem = found.problem
+            self.report.model = found.desk.backend.label if found.desk else ""
+        return self._desk
+
+    def _facts(self) -> None:
+        self.report.drained += spool.drain(self.db, self.db_path)
+
+    def _episodes(self) -> None:
+        """Sessions into threads, prompts into episodes; what is over is closed and counted to its end."""
+        self.report.threads += continuity.assign_all(self.db)
+        detector = load(self.db_path)
+        for session_id in detect.untold(self.db):
+            if self.stop.is_set():
+                return
+            detect.session(self.db, session_id, detector)
+            self.report.detected += 1
+        self.report.closed += len(detect.close_overdue(self.db, self.clock(), self.db_path))
+
+    def _boundaries(self) -> None:
+        """Where the cut of a session that is over is open to question, a model judges the whole session."""
+        waiting = narrations.doubtful(self.db) if self._models else []
+        desk = self.desk() if waiting else None
+        if desk is None:
+            return
+        segmenter = Segmenter(desk, self.stop)
+        detector = load(self.db_path)
+        for session_id, holds in waiting:
+            detect.session(self.db, session_id, detector, "llm", segmenter, close=True)
+            failure = segmenter.failure
+            self.report.judged += failure is None
+            if failure is not None:
+                self.report.failures[failure.kind] = self.report.failures.get(failure.kind, 0) + 1
+            if failure is not None and failure.kind in storytelling.ABOUT_THE_PLACE:
+                return
+            with store.transaction(self.db):
+                narrations.attempted(self.db, f"boundaries/{session_id}", holds, str(failure or "judged"), self.clock())
+
+    def _stories(self) -> None:
+        waiting = narrations.untold(self.db)
+        while waiting and not self.stop.is_set():
+            teller = Teller(self.db, cancel=self.stop, clock=self.clock)
+            storytelling.tell_all(teller, waiting, self.stop.is_set)
+            self.report.told += teller.extractive
+            waiting = narrations.untold(self.db) if teller.extractive else []
+        if self._models and narrations.tellable(self.db, 1):
+            self._better()
+
+    def _better(self) -> None:
+        """Episodes worth it told by a model; why none told them where that failed."""
+        desk = self.desk()
+        teller = Teller(self.db, desk, self.stop, self.clock, self.report.problem)
+        storytelling.tell_all(teller, (), self.stop.is_set)
+        self.report.by_model += teller.by_model
+        for kind, count in teller.failures.items():
+            self.report.failures[kind] = self.report.failures.get(kind, 0) + count
+
+    def _sessions(self) -> None:
+        for session_id in narrations.unsummarised(self.db):
+            if self.stop.is_set():
+                return
+            self.report.summaries += summary.summarise(self.db, session_id)
+
+    def _links(self) -> None:
+        """New threads beside earlier ones; a model is asked about recent ones."""
+        now = self.clock()
+        waiting = material.unlinked(self.db)
+        recent = decisions.unassessed(self.db, now - REASSESS) if self._models else []
+        desk = self.desk() if recent else None
+        linker = Linker(self.db, Assessor(desk, self.stop) if desk else None)
+        for thread_id in dict.fromkeys([*waiting, *(recent if desk else [])]):
+            if self.stop.is_set():
+                return
+            self.report.links += len(linker.link(thread_id, now))
+        if self.report.idle:
+            return  # nothing has come about that earlier decisions could be judged by
+        outcomes.by_files(self.db, now)
+        if tuning.due(self.db):
+            tuning.tune(self.db, now)
+
+    def _condense(self) -> None:
+        self.report.condensed += len(compaction.compact_due(self.db, self.clock()))
+
+
+def _wanted(db_path: str) -> bool:
+    try:
+        return Path(wanted(db_path)).stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _begin(db_path: str) -> None:
+    """What is wished for from now on asks for another pass."""
+    path = Path(wanted(db_path))
+    if path.exists():
+        os.truncate(path, 0)
+
+
+@contextmanager
+def _lock(db_path: str) -> Iterator[bool]:
+    """Whether this process is the one that settles; the system frees the lock when its holder dies."""
+    folder = Path(paths.folder(db_path))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder / "settle-nmem.lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        yield _mine(lock)
+    finally:
+        os.close(lock)
+
+
+def _mine(lock: int) -> bool:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return True  # sqlite's own locks remain: what is stored is checked again inside each transaction
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
