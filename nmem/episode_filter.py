@@ -57,7 +57,8 @@ def _words(word: str) -> tuple[str, list[object]]:
     What is written without blanks is one word to the index, so there the narrative itself is searched as well.
     """
     columns = _TEXTS if word.isascii() else (*_TEXTS, *_TOLD)
-    found = f"u.id IN (SELECT rowid FROM narratives_fts WHERE narratives_fts MATCH ? ORDER BY rowid DESC LIMIT {HITS})"
+    hits = f"MATCH ? ORDER BY rowid DESC LIMIT {HITS}"
+    found = f"u.id IN (SELECT rowid FROM narratives_fts WHERE narratives_fts {hits})"  # noqa: S608 -- our words
     word = word.replace("\0", "")
     quoted = '"' + word.replace('"', '""') + '"*'
     like = [f"{column} LIKE ? ESCAPE '\\'" for column in columns]

@@ -35,7 +35,15 @@ class Narrative:
     learned: tuple[str, ...]
     completed: tuple[str, ...]
     next_steps: tuple[str, ...]
-    notes: str
+    notes: tuple[str, ...]
+    outcome: str
+    """How it ended, in a sentence."""
+    obstacle: str
+    by_model: bool
+    fallback: str
+    """Why no model told it although one was asked."""
+    stale: bool
+    """The episode has changed since it was told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,7 @@ def story(db: Connection, unit_id: int) -> Story | None:
     obstacle, times, mended = _obstacle(db, unit["session_id"], spans)
     return Story(
         known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
-        unit["cut_confidence"], unit["cut_by"], unit["obs_count"], _narrative(unit), unit["client_summary"] or "",
+        unit["cut_confidence"], unit["cut_by"], unit["obs_count"], _narrative(db, unit), unit["client_summary"] or "",
         obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
@@ -129,12 +137,17 @@ def _texts(stored: object) -> tuple[str, ...]:
     return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
 
 
-def _narrative(unit: Row) -> Narrative | None:
+def _narrative(db: Connection, unit: Row) -> Narrative | None:
     if not unit["narrator"]:
         return None
+    from nmem.episodes import narrations
+
+    how = narrations.known(db, unit["id"])
     return Narrative(
         unit["narrator"], unit["narrated_at"], unit["summary"] or "", _texts(unit["learned"]),
-        _texts(unit["completed"]), _texts(unit["next_steps"]), "\n".join(_texts(unit["notes"])),
+        _texts(unit["completed"]), _texts(unit["next_steps"]), _texts(unit["notes"]), how.outcome if how else "",
+        how.obstacle if how else "", how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
+        how.fallback if how else "", how is not None and how.told_of != narrations.holds(db, unit["id"]),
     )  # fmt: skip
 
 

@@ -65,10 +65,16 @@ FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b
 """
 
 
+def _linked(row: Row) -> bool:
+    """The decision, or the person's word against it."""
+    decided = row["decision"] == "link"
+    return not decided if row["outcome"] == "incorrect" and row["outcome_by"] == "person" else decided
+
+
 def _link(row: Row) -> Link:
     return Link(
         row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
-        row["later_at"], row["project"], row["algorithmic_score"], row["decision"] == "link",
+        row["later_at"], row["project"], row["algorithmic_score"], _linked(row),
         row["certainty"] == "high", (row["outcome"] or "") if row["outcome_by"] == "person" else "",
         row["llm_reasoning"] or "", row["summary"] or "",
     )  # fmt: skip

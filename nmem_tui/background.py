@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 
-from nmem.text import printable
 from nmem_tui.messages import Changed
 
 _LIMIT_S = 600
@@ -13,17 +14,26 @@ _LIMIT_S = 600
 
 def narrate(db_path: str, unit_id: int) -> Changed:
     """Write one episode's narrative; what came of it in a line. Waits until it is done: call it from a worker."""
-    words = [sys.executable, "-m", "nmem", "settle", "--episode", str(unit_id), "--db", db_path]
+    words = [sys.executable, "-P", "-m", "nmem", "narrate", str(unit_id), "--json"]
+    env = {**os.environ, "NMEM_DB": db_path, "NMEM_SKIP_HOOKS": "1"}
     try:
         done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            words, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=False
         )
     except subprocess.TimeoutExpired:
         return Changed(f"no narrative: it took longer than {_LIMIT_S // 60} minutes", failed=True)
     except OSError as error:
         return Changed(f"no narrative: {error}", failed=True)
-    said = (done.stdout if not done.returncode else done.stderr).strip().splitlines()
-    told = printable(said[-1]) if said else ""
     if done.returncode:
-        return Changed(f"no narrative: {told or f'it ended with exit code {done.returncode}'}", failed=True)
-    return Changed(told or "the narrative is written", failed=False)
+        said = done.stderr.strip().splitlines()
+        return Changed(f"no narrative: {said[-1] if said else f'exit code {done.returncode}'}", failed=True)
+    return _told(done.stdout)
+
+
+def _told(answer: str) -> Changed:
+    try:
+        episode = json.loads(answer)["episodes"][0]
+    except (ValueError, LookupError, TypeError):
+        return Changed("no narrative: its answer could not be read", failed=True)
+    fallback = f"; no model: {episode['fallback']}" if episode.get("fallback") else ""
+    return Changed(f"the narrative is written, told by {episode['narrator']}{fallback}", failed=False)

@@ -76,7 +76,7 @@ def move(prompt_id: int, unit_id: int) -> Change:
     return change
 
 
-def belongs(prompt_id: int, unit_id: int) -> Change:
+def belongs(prompt_id: int) -> Change:
     """A prompt belongs where it is: nothing begins there."""
 
     def change(db: Connection, now: int) -> str:
@@ -85,7 +85,6 @@ def belongs(prompt_id: int, unit_id: int) -> Change:
         corrections.keep(db, prompt_id, now)
         return f"kept: it goes on with the task before{_BACK}"
 
-    del unit_id
     return change
 
 
@@ -139,6 +138,6 @@ def forget_next(project_id: int) -> Change:
 
 def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
-    from nmem.episodes import corrections
+    from nmem.episodes.undo import undo as take_back
 
-    return f"undone: {corrections.undo(db, now)}"
+    return f"undone: {take_back(db, now)}"

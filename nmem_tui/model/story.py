@@ -18,7 +18,6 @@ from nmem_tui.model.unit import flat
 _LABEL = 10
 _SAID = {"user": 14, "closing": 10, "summary": 10}
 """Lines that a saying may take, by who or what; others take two."""
-EXTRACTIVE = "extractive"
 
 
 class StoryText:
@@ -225,11 +224,13 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
     for link in story.links:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
-        sure = "certain" if link.certain else "unsure: l answers"
-        verb = "same work as" if link.linked else "not the same as"
+        sure = "certain" if link.certain else "unsure (l)"
+        verb = "same work as " if link.linked else "not the same as "
+        end = f"  score {link.score:.2f}, {said or sure}"
         yield [
-            (pad("link", _LABEL), "quiet"), (f"{verb} ", "text"), (fit(flat(other_title), cells - 58), "accent"),
-            (f"  score {link.score:.2f}, {said or sure}", "good" if said else "quiet" if link.certain else "warn"),
+            (pad("link", _LABEL), "quiet"), (verb, "text"),
+            (fit(flat(other_title), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
+            (end, "good" if said else "quiet" if link.certain else "warn"),
         ]  # fmt: skip
 
 
@@ -255,23 +256,31 @@ def _narrated(story: Story, cells: int, at: int) -> Iterator[Line]:
 
 def _narrator(told: Narrative, at: int) -> str:
     when = f", {age(at - told.at)} ago" if told.at else ""
-    if told.narrator == EXTRACTIVE or told.narrator.startswith(EXTRACTIVE):
-        return f"extractive: sentences of the record itself, no model{when}"
-    return f"written by {printable(told.narrator)}{when}"
+    if told.by_model:
+        return f"written by {printable(told.narrator)}{when}"
+    return f"extractive: from the record itself, no model{when}"
 
 
 def _narrative(told: Narrative, cells: int) -> Iterator[Line]:
+    if told.stale:
+        yield [("! the episode has changed since: ", "warn"), ("n", "key"), (" tells it anew", "quiet")]
+    if told.fallback:
+        yield from _field("no model", flat(told.fallback), cells, 2, "warn")
     for text in wrap(flat(told.summary), cells, 8):
         yield [(text, "text")]
-    groups = (("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"))
+    if told.outcome:
+        yield from _field("ended", flat(told.outcome), cells, 3)
+    if told.obstacle:
+        yield from _field("main snag", flat(told.obstacle), cells, 3)
+    groups = (
+        ("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"),
+        ("notes", told.notes, "·"),
+    )  # fmt: skip
     for name, items, glyph in groups:
         for number, item in enumerate(items[:12]):
             for place, row in enumerate(wrap(flat(item), cells - _LABEL - 2, 4)):
                 label = name if not number and not place else ""
-                mark = glyph if not place else " "
-                yield [(pad(label, _LABEL), "quiet"), (f"{mark} ", "accent"), (row, "text")]
-    if told.notes:
-        yield from _field("notes", flat(told.notes), cells, 6)
+                yield [(pad(label, _LABEL), "quiet"), (f"{glyph if not place else ' '} ", "accent"), (row, "text")]
 
 
 def _files(story: Story, cells: int) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from nmem import episode_views, story_views
 from nmem.episode_filter import Filter
-from nmem.episode_views import EpisodeRow, Page, Stamp
+from nmem.episode_views import EpisodeRow, Page, Slot, Stamp
 from nmem.story_views import Story
 from nmem.text import printable
 from nmem_tui.model import episodes, shelf
@@ -96,6 +96,11 @@ class Episodes(Correcting, View):
             self._due = True
             self.set_timer(_EVERY_S, self._look)
 
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        if self.shelf.slots:
+            self._look()
+
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
         self._due = False
@@ -132,7 +137,9 @@ class Episodes(Correcting, View):
         query, project, before = self.filter, self.cockpit.project, self.shelf.oldest()
         if before is not None and not self.shelf.complete:
             self.reads.ask(
-                "older", lambda db: (query, episode_views.page(db, before, query, project=project)), self._show_older
+                "older",
+                lambda db: (query, before, episode_views.page(db, before, query, project=project)),
+                self._show_older,
             )
 
     # What the answers change
@@ -180,20 +187,20 @@ class Episodes(Correcting, View):
         self._titles()
         self._read_story()
 
-    def _show_older(self, found: tuple[Filter, Page]) -> None:
-        query, page = found
-        if query is not self.filter:
-            return
+    def _show_older(self, found: tuple[Filter, Slot, Page]) -> None:
+        query, before, page = found
+        if query is not self.filter or before != self.shelf.oldest():
+            return  # asked for twice, or for another list
         selected = self.unit_id
         self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
-        wanted = self._keep if self._keep in self.shelf.places else selected
-        if self._keep in self.shelf.places or self.shelf.complete:
-            self._keep = 0
-        self._arrange(len(self.shelf) - 1 if self._to_end else self.shelf.places.get(wanted or 0, self.index.cursor))
-        if self.shelf.complete:
-            self._to_end = False
-        elif self._to_end or self._keep:
+        arrived = self._keep in self.shelf.places
+        if not self.shelf.complete and (self._to_end or (self._keep and not arrived)):
             self._read_older()
+            return
+        wanted = self._keep if arrived else selected
+        place = len(self.shelf) - 1 if self._to_end else self.shelf.places.get(wanted or 0, self.index.cursor)
+        self._keep, self._to_end = 0, False
+        self._arrange(place)
 
     def _want(self) -> None:
         keys = self.shelf.wanted(*self.index.places())
@@ -296,6 +303,7 @@ class Episodes(Correcting, View):
         if self.active is self.index and not self.shelf.complete:
             self._to_end = True
             self._read_older()
+            return
         self.active.go(self.active.count - 1, -1)
 
     def do_details_down(self) -> None:

@@ -114,12 +114,10 @@ class Review(View):
         if question is None:
             return
         if isinstance(question, Offer):
-            cut = steering.split if yes else None
-            change = (
-                cut(question.unit_id, question.prompt_id)
-                if cut
-                else steering.belongs(question.prompt_id, question.unit_id)
+            answer = (
+                steering.split(question.unit_id, question.prompt_id) if yes else steering.belongs(question.prompt_id)
             )
+            change = answer
         else:
             change = steering.link(question.id, yes)
         self.cockpit.change(change)

@@ -134,7 +134,7 @@ def test_a_row_fills_exactly_its_cells(row: StreamRow, cells: int) -> None:
 def test_cards_keep_to_their_cells(view: NowView, cells: int, height: int) -> None:
     check([cards.header(view, AT, cells)], cells)
     check(cards.prompt(view, cells, height), cells)
-    check(cards.hot(view, cells, height), cells)
+    check(cards.hot(view.hot, cells, height), cells)
     check(cards.window(view, AT, cells), cells)
     check(cards.failures(view, UTC, cells, height), cells)
     check(cards.narrow(view, AT, UTC, cells, height), cells)
