@@ -24,11 +24,15 @@ def after(db: Connection, event: Event, path: str) -> None:
     kind = event.kind
     if kind == "prompt":
         if event.source != "machine":
-            _prompt(db, event.session_id, path)
+            _prompt(db, event, path)
     elif kind == "turn_end":
         _turn_end(db, event.session_id, path)
     elif kind in _PASSAGES or (kind == "session_start" and event.source == "compact"):
         _passage(db, event)
+    if kind in ("session_start", "session_end"):
+        from nmem.settle_start import start
+
+        start(path)
 
 
 def _ensure(db: Connection) -> None:
@@ -37,11 +41,15 @@ def _ensure(db: Connection) -> None:
     ensure(db)
 
 
-def _prompt(db: Connection, session_id: str, path: str) -> None:
+def _prompt(db: Connection, event: Event, path: str) -> None:
     from nmem.episodes.online import arrived
 
     _ensure(db)
-    arrived(db, session_id, path)
+    if db.execute("SELECT 1 FROM session_threads WHERE session_id = ?", (event.session_id,)).fetchone() is None:
+        from nmem.threads.continuity import assign
+
+        assign(db, event.session_id, event.at)
+    arrived(db, event.session_id, path)
 
 
 def _turn_end(db: Connection, session_id: str, path: str) -> None:

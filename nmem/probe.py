@@ -17,6 +17,7 @@ from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from nmem.episodes.removal import forget_session
 from nmem.probe_events import adapter, environment, payload
+from nmem.settle_start import OFF
 
 _LIMIT = 20
 _TABLES = ("observations", "prompts", "hook_runs", "transcript_cursors")
@@ -61,7 +62,8 @@ def send(entry: Entry, session: str) -> Outcome:
         log = _size(paths.log(database(command)))
         since = time.time_ns() // 1_000_000
         try:
-            ms, done = run(command, text, environment(command.client, session, folder), folder)
+            env = {**environment(command.client, session, folder), OFF: "1"}
+            ms, done = run(command, text, env, folder)
         except subprocess.TimeoutExpired:
             return Outcome(False, _LIMIT * 1000, f"no end after {_LIMIT} s")
         except OSError as error:

@@ -28,7 +28,7 @@ FITTED = "boundaries.json"
 BARE_REPLY = 0.3
 """Share of acknowledging words above which a short prompt is a bare reply."""
 REASONS = {
-    "first": "first prompt", "llm": "the model says so", "clear": "the conversation was cleared",
+    "first": "first prompt", "model": "a model says so", "clear": "the conversation was cleared",
     "len_log": "a longer request",
     "uncovered": "new words", "gap_log": "a pause before it", "near_commit": "after a commit",
     "switch": "says it turns to something else", "wish": "says what is wanted", "t_files_new": "other files",

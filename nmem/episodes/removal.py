@@ -16,6 +16,9 @@ def forget_session(db: Connection, session_id: str) -> None:
 
     if not version(db):
         return
+    threads = [
+        row[0] for row in db.execute("SELECT thread_id FROM session_threads WHERE session_id = ?", (session_id,))
+    ]
     ours = "(SELECT id FROM work_units WHERE session_id = ?)"
     db.execute(f"DELETE FROM narratives_fts WHERE rowid IN {ours}", (session_id,))  # noqa: S608 - our words
     db.execute(f"UPDATE threads SET primary_unit_id = NULL WHERE primary_unit_id IN {ours}", (session_id,))  # noqa: S608
@@ -27,3 +30,8 @@ def forget_session(db: Connection, session_id: str) -> None:
     )
     for table in ("work_units", "session_threads", "session_summaries", "session_signatures"):
         db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608
+    for thread_id in threads:
+        if db.execute("SELECT 1 FROM session_threads WHERE thread_id = ? LIMIT 1", (thread_id,)).fetchone() is None:
+            db.execute("DELETE FROM episode_links WHERE ? IN (earlier_thread_id, later_thread_id)", (thread_id,))
+            db.execute("UPDATE work_units SET thread_id = NULL WHERE thread_id = ?", (thread_id,))
+            db.execute("DELETE FROM threads WHERE id = ?", (thread_id,))

@@ -32,6 +32,11 @@ def turn(db_path: str, number: int, text: str, file: str) -> None:
     send(db_path, "Stop", last_assistant_message=f"Wrote {file}.")
 
 
+@pytest.fixture(autouse=True)
+def nothing_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMEM_SKIP_SETTLE", "1")
+
+
 def rows(db_path: str, sql: str) -> list[Any]:
     db = sqlite3.connect(db_path)
     try:
@@ -56,8 +61,10 @@ def test_two_intents_become_two_episodes(db_path: str) -> None:
 def test_nothing_costly_is_loaded(event: str, db_path: str) -> None:
     for number in range(3):
         turn(db_path, number, f"Fix the tokenizer, it drops token {number}", "/srv/none/such/lexer/scan.py")
-    payload = {"session_id": "s-1", "cwd": "/srv/none/such", "prompt": "now draw the invoices of a customer as a chart",
-               "last_assistant_message": "done", "trigger": "auto", "reason": "other"}  # fmt: skip
+    payload: dict[str, object] = {
+        "session_id": "s-1", "cwd": "/srv/none/such", "prompt": "now draw the invoices of a customer as a chart",
+        "last_assistant_message": "done", "trigger": "auto", "reason": "other",
+    }  # fmt: skip
     modules = loaded(payload, event, db_path)
     assert not COSTLY & set(modules)
     assert "nmem.live" in modules and "nmem.schema" not in modules
