@@ -24,6 +24,7 @@ class GeminiReader(Reader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.known: set[str] = set()
+        self.restored = False
         self.closing: Event | None = None
 
     def feed(self, record: dict[str, object], offset: int) -> list[Event]:
@@ -51,10 +52,23 @@ class GeminiReader(Reader):
         """The last text so far."""
         return self._close()
 
+    def restore(self, state: dict[str, object]) -> None:
+        """Go on where an earlier reader stopped."""
+        super().restore(state)
+        self.restored = True
+
     def _patched(self, given: dict[str, object], offset: int) -> list[Event]:
-        out = []
+        """All messages at once: news in a file that begins with them, else the history of a resumed session.
+
+        A resumed session's history comes with new times and ids, so nothing in it tells it from what was read before.
+        """
+        out, read_before = [], bool(self.known) or self.restored
         for message in items(given.get("messages")):
-            out += self.feed(mapping(message), offset)
+            if read_before:
+                self._workspace(joined(mapping(message).get("content")))
+                self.skip("history of a resumed session")
+            else:
+                out += self.feed(mapping(message), offset)
         return out
 
     def _user(self, record: dict[str, object]) -> list[Event]:

@@ -1,0 +1,78 @@
+"""A real client in a home of its own, with nmem's hooks in its settings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
+"""Read when this module is imported: the tests themselves run with a HOME of their own."""
+
+
+class Stage:
+    """A home and a project in which real clients play scripts."""
+
+    def __init__(self, runner: Path, folder: Path) -> None:
+        self.runner = runner
+        self.home = folder / "client home"
+        self.project = folder / "pro ject"
+        self.home.mkdir()
+        self.project.mkdir()
+
+    def connect(self, client: str) -> None:
+        """Install the pinned client, once for the machine, and nmem's hooks in its settings."""
+        if client != "claude" and not (CACHE / client).exists():
+            pytest.skip(f"{client} is not installed in {CACHE}")
+        words = [sys.executable, str(self.runner), "install", client]
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"{client} cannot be installed here: {done.stderr[-200:]}")
+        self.nmem("init", "--client", client, "--scope", "user", "--yes")
+
+    def nmem(self, *words: str) -> str:
+        """Run the command line in this home, as a user would."""
+        env = {**os.environ, "HOME": str(self.home)}
+        env.pop("NMEM_DB", None)
+        done = subprocess.run([sys.executable, "-m", "nmem", *words], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def script(self, name: str) -> Path:
+        """A script of ours, or the example beside the runner."""
+        own = HERE / "scripts" / f"{name}.json"
+        return own if own.exists() else self.runner.parent / f"{name}.json"
+
+    def player(self, client: str, name: str) -> list[str]:
+        """The command that plays a script."""
+        return [sys.executable, str(self.runner), "play", client, str(self.script(name)), "--home", str(self.home),
+                "--project", str(self.project)]  # fmt: skip
+
+    def play(self, client: str, name: str) -> None:
+        """Play a script to its end."""
+        done = subprocess.run(self.player(client, name), capture_output=True, text=True, timeout=500)
+        assert done.returncode == 0, done.stderr
+
+    @property
+    def folder(self) -> Path:
+        """Where the hooks keep the memory."""
+        return self.home / ".local" / "share" / "nmem"
+
+    def database(self) -> sqlite3.Connection:
+        """The database that the hooks filled."""
+        return sqlite3.connect(self.folder / "nmem.db")
+
+
+@pytest.fixture
+def stage(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A home and a project for one test; skipped where node is absent."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("node and npm are absent: the real clients cannot run")
+    monkeypatch.setenv("CLIENT_CACHE", str(CACHE))
+    return Stage(shared / "clients" / "run_client.py", tmp_path)
