@@ -23,10 +23,12 @@ SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
 TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end"))
 """After these the transcript is read on: its new lines are there, and nobody waits for a tool."""
+_SESSION = ("session_id", "sessionId", "conversation_id")
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
 WAL_LIMIT = 2 * 1024 * 1024
 """Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.4 ms a megabyte."""
+_NAME = 40
 LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
 
@@ -68,11 +70,10 @@ def _fault(path: str, error: BaseException) -> None:
     """Note what went wrong; where even that fails, there is nothing else to try."""
     try:
         from capture import log
-        from capture.storage import spool
 
         path = path or paths.database()
         log.note(path, log.reason(error))
-        spool.tally(path, "errors")
+        _count_error(path)
     except BaseException:  # noqa: BLE001 - still the boundary
         os._exit(0)
 
@@ -85,17 +86,35 @@ def _hook(words: list[str], path: str, started: int, listener: Listener | None) 
     client, native = [*words, "", ""][:2]
     given = read()
     if given.fault:
-        _note(path, client, native, given.fault)
+        _odd(path, client, native, given.fault)
     if client not in CLIENTS:
-        _note(path, client, native, "unknown client")
+        _odd(path, client, native, "unknown client")
     elif given.payload is not None:
         _event(path, client, native, given, started, listener)
 
 
-def _note(path: str, client: str, native: str, message: str) -> None:
-    from capture.log import note
+def _odd(path: str, client: str, native: str, message: str) -> None:
+    """Note an input that could not be understood, and count it: what is not recorded must show somewhere."""
+    from capture.log import name, note
 
-    note(path, f"{client[:20]} {native[:40]}: {message}")
+    note(path, f"{name(client)} {name(native)}: {message}")
+    _count_error(path)
+
+
+def _count_error(path: str) -> None:
+    """One more error in the database, or beside it while it cannot be written."""
+    from capture.storage import spool, store
+
+    try:
+        if not os.path.exists(path):
+            raise FileNotFoundError
+        db = store.connect(path)
+        try:
+            store.count(db, "errors")
+        finally:
+            db.close()
+    except _failures():
+        spool.tally(path, "errors")
 
 
 def _event(path: str, client: str, native: str, given: Input, started: int, listener: Listener | None) -> None:
@@ -111,8 +130,10 @@ def _event(path: str, client: str, native: str, given: Input, started: int, list
 
         payload = shorten(payload)
     given.payload = None
-    run = Run(client, native[:60] if native.isascii() else "?", now, given.size, started)
-    event = _parsed(path, client, native, payload, now)
+    run = Run(client, _event_name(native), now, given.size, started)
+    event = _parsed(client, native, payload, now)
+    if event is None and not given.fault:
+        _explain(path, client, native, payload)
     sealed = sealed_event(event)
     run.session_id = sealed.batch.session_id if sealed else None
     db = _keep(path, sealed, run)
@@ -120,7 +141,16 @@ def _event(path: str, client: str, native: str, given: Input, started: int, list
         _afterwards(db, path, event, listener)
 
 
-def _parsed(path: str, registered: str, native: str, payload: object, now: int) -> Event | None:
+def _event_name(native: str) -> str:
+    """The event's name as it may be stored: what is no plain name could be anything."""
+    if native.isalpha() and native.isascii() and len(native) <= _NAME:
+        return native
+    from capture.log import name
+
+    return name(native)
+
+
+def _parsed(registered: str, native: str, payload: object, now: int) -> Event | None:
     """The event in nmem's words, by the adapter of the client that sent it, whoever's settings it came through."""
     from capture.clients import detect
 
@@ -128,12 +158,24 @@ def _parsed(path: str, registered: str, native: str, payload: object, now: int) 
     adapter = __import__(f"capture.clients.{client}", fromlist=["parse"])
     event: Event | None = adapter.parse(native, payload, now)
     if event is None:
-        if native not in adapter.EVENTS and client == registered:
-            _note(path, client, native, "unknown event")
         return None
     event.project_dir = detect.project_dir(client, os.environ) or event.project_dir
     event.client_version = event.client_version or detect.client_version(client, os.environ)
     return event
+
+
+def _explain(path: str, registered: str, native: str, payload: object) -> None:
+    """Say why nothing could be made of an event, unless nothing of it is kept on purpose."""
+    from capture.clients import detect
+
+    client = detect.detect(registered, payload, os.environ)
+    known = __import__(f"capture.clients.{client}", fromlist=["EVENTS"]).EVENTS
+    if client != registered:
+        return  # another client runs this client's hooks too, also those that it has nothing to say to
+    if native not in known:
+        _odd(path, client, native, "unknown event")
+    elif not (isinstance(payload, dict) and any(payload.get(key) for key in _SESSION)):
+        _odd(path, client, native, "input names no session")
 
 
 def sealed_event(event: Event | None) -> Sealed | None:

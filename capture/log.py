@@ -23,6 +23,12 @@ def plain(text: str, limit: int = 200) -> str:
     return "".join(char if char.isprintable() else " " for char in text[:limit])
 
 
+def name(text: str) -> str:
+    """A name that came from outside, if it is a plain one; anything else may hold what nobody should read."""
+    plain_name = len(text) <= 40 and text.isascii() and text.replace("_", "").replace("-", "").replace(".", "").isalpha()
+    return text if plain_name else "(an odd name)" if text else "(no name)"
+
+
 def where(trace: TracebackType | None) -> str:
     """The innermost place of a traceback, as module:line."""
     place = ""
@@ -49,7 +55,7 @@ def note(db_path: str, message: str) -> bool:
     path = paths.log(db_path)
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {plain(message)}\n"
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        paths.make(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             full = os.fstat(handle).st_size > _LIMIT

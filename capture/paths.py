@@ -45,6 +45,23 @@ def folder(db: str) -> str:
     return os.path.dirname(os.path.abspath(db))
 
 
+def make(path: str) -> None:
+    """Make a folder, and those above it, for the owner only: os.makedirs gives its mode to the last one alone.
+
+    Raises OSError.
+    """
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    if above and above != path:
+        make(above)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+
+
 def spool(db: str) -> str:
     """Where redacted rows wait while the database cannot be written."""
     return os.path.join(folder(db), "spool")

@@ -16,6 +16,7 @@ LIMITS = {
     "path": 1_024,  # also folders and remotes
     "name": 200,  # names of tools, models, branches, kinds
     "id": 200,
+    "field": 60,  # of a payload
     "value": 4_000,  # one string of the metadata
 }
 """Characters that are kept, by kind of field."""
@@ -98,7 +99,7 @@ def seal(batch: Batch) -> Sealed:
     batch.cwd = _text(batch.cwd, "path", counts)
     batch.origin = _text(batch.origin, "name", counts)
     batch.session = {_text(name, "name", counts): _column(name, value, counts) for name, value in batch.session.items()}
-    batch.drift = tuple(_text(field, "name", counts) for field in batch.drift)
+    batch.drift = tuple(_field(field, counts) for field in batch.drift)
     if batch.project is not None:
         _seal_project(batch.project, counts)
     for prompt in batch.prompts:
@@ -160,6 +161,24 @@ def _note_plain(text: str) -> None:
     _plain.add(text)
 
 
+def _field(name: str, counts: dict[str, int]) -> str:
+    """The name of a field that nobody knew, as long as it is one: a key may as well be data, and data may be secret."""
+    from capture.redaction.verdict import random_looking
+
+    kept = redact(clean(name), counts)
+    if kept == name and len(name) <= LIMITS["field"] and name.isascii():
+        bare = name.replace("_", "").replace("-", "").replace(".", "")
+        if bare.isalnum() and not random_looking(name):
+            return name
+    return _hashed(name, 4)
+
+
+def _hashed(value: str, size: int = 16) -> str:
+    from _blake2 import blake2b
+
+    return "~" + blake2b(value.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
+
+
 def identity(value: str) -> str:
     """An id as it is, unless it is overlong or holds a secret: then a hash that is as distinct."""
     if not value:
@@ -169,9 +188,7 @@ def identity(value: str) -> str:
     if len(value) <= LIMITS["id"] and redact(clean(value)) == value:
         _note_plain(value)
         return value
-    from _blake2 import blake2b
-
-    return "~" + blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return _hashed(value)
 
 
 def _tree(value: object, counts: dict[str, int], name: str) -> object:

@@ -50,8 +50,10 @@ def _database(db: str) -> None:
 
     folder = Path(paths.folder(db))
     try:
-        # a folder that somebody else made is theirs to keep: doctor says so when others can look into it
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make(str(folder))
+        # a folder that the user chose may hold other things: its mode is theirs
+        if not os.environ.get("NMEM_DB") and folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
         store.connect(db, timeout=5).close()
     except OSError as error:
         raise NmemError(f"{folder} cannot be used for the memory: {error.strerror}") from None

@@ -50,7 +50,7 @@ def folder(db: str) -> str:
 
 def private_folder(path: str) -> None:
     """Make a folder that only the user can look into, with those above it."""
-    os.makedirs(path, mode=0o700, exist_ok=True)
+    paths.make(path)
 
 
 def _stem(db: str, path: str) -> str:

@@ -177,6 +177,23 @@ LITERALS: tuple[tuple[str, str, str], ...] = tuple(
 )
 """The same, a row for each literal."""
 
+_ENDS_OF_WORDS = frozenset(
+    """key- md- pat. sat. t1. sl. xai- fw_ hf_ sk_ sk- pul- cosmo_ travis- snyk_uat. secret_ live_ test_ ls__ API- A3- ico-
+    access-sandbox- access-development- access-production- aio_ tfp_ pat- csk- llx- dnkey- akab- npm_ ntn_ gta_ YC SU SK AC
+    pk_test_ api_org_ ngrok_ snyk_uat. p8e- p8e_ phc_ phx_""".split()
+)
+"""Beginnings that other words may end in (`monkey-`, `contest_`), or that are short."""
+
+AFTER_UNDERSCORE = frozenset(
+    literal for literal, _, _ in LITERALS if literal[-1] in "_-." or literal in ("AKIA", "ASIA", "ABIA", "ACCA", "AIza")
+)
+"""Beginnings that may follow a name and an underscore: what draws letters hardly ever draws these."""
+
+UNMISTAKABLE = frozenset(
+    literal for literal in AFTER_UNDERSCORE if len(literal) >= 4 and literal not in _ENDS_OF_WORDS
+)
+"""Beginnings of which a letter or digit before them makes no other word."""
+
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
     "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",

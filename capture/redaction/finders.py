@@ -73,12 +73,24 @@ def _hits(text: str, literal: str) -> Iterable[int]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """A token does not begin inside a word; an escape (`\\n`) or a URL's `%3D` before it is no word."""
+    """A token does not begin inside a word; an escape (`\\n`, `\\u003d`) or a URL's `%3D` before it is no word."""
     if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
         return True
     if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
         return True
+    if text[at - 4 : at - 2] == "\\x" or text[at - 6 : at - 4] == "\\u":
+        return True
     return at >= 3 and text[at - 3] == "%"
+
+
+def _stands(text: str, at: int, literal: str) -> bool:
+    """Whether a token may begin here: most beginnings are no end of any word, so what is before them says nothing."""
+    return (
+        literal in detectors.UNMISTAKABLE
+        or not literal[0].isalnum()
+        or _begins(text, at)
+        or (text[at - 1] == "_" and literal in detectors.AFTER_UNDERSCORE)
+    )
 
 
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
@@ -86,8 +98,7 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
     for literal, kind, body in detectors.LITERALS:
         if literal in text:
             for at in _hits(text, literal):
-                begins = not literal[0].isalnum() or _begins(text, at)
-                matched = pattern(body).match(text, at + len(literal)) if begins else None
+                matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
                 if matched and _varied(text[at : matched.end()]):
                     spans.append((at, matched.end(), kind))
     return spans
@@ -102,7 +113,7 @@ def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
     spans = []
     last = 0
     for at in _hits(text, "eyJ"):
-        if at < last or not _begins(text, at):
+        if at < last:
             continue
         matched = pattern(_JWT).match(text, at)
         if matched:

@@ -132,7 +132,7 @@ def _code(source: str) -> Code | None:
 def write(file: str, data: bytes) -> bool:
     part = f"{file}.{os.getpid()}"
     try:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        paths.make(os.path.dirname(file))
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             os.write(handle, data)

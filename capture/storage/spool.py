@@ -28,7 +28,7 @@ def _own(folder: str, make: bool = True) -> bool:
     """Whether a folder may be used; that of last resort lies where others can write, so it must be ours alone."""
     try:
         if make:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            paths.make(folder)
         if not hasattr(os, "getuid") or os.path.basename(folder) == "spool":
             return True
         above, found = os.lstat(os.path.dirname(folder)), os.lstat(folder)
@@ -198,7 +198,7 @@ def _set_aside(path: str) -> None:
     """Move a torn file where it blocks nobody and can still be looked at."""
     folder, name = os.path.split(path)
     try:
-        os.makedirs(os.path.join(folder, "torn"), mode=0o700, exist_ok=True)
+        paths.make(os.path.join(folder, "torn"))
         os.replace(path, os.path.join(folder, "torn", name))
     except OSError:
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from capture import paths
 from capture.storage import sqlite
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connec
 def _create(path: str) -> None:
     """An empty file for the owner's eyes only, in a folder for the owner only."""
     folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    paths.make(folder)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 

@@ -78,7 +78,7 @@ def _counts(db: sqlite3.Connection) -> list[Finding]:
         said = f"{lost} events were lost: neither the database nor the spool could be written"
         out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
     if errors := tally.get("errors", 0):
-        said = f"{errors} hooks met something unexpected"
+        said = f"{errors} inputs of hooks could not be understood, or a hook failed"
         out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
     newest = "SELECT client, max(at) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
     for client, at in db.execute(newest).fetchall():

@@ -80,7 +80,8 @@ class Player:
             self._live(step)
 
     def prepare(self) -> None:
-        """The invented project's folder, with a branch for the header."""
+        """The invented project's folder, with a branch for the header; this process's caches go beside the demo too."""
+        os.environ["NMEM_DB"] = self._db_path
         git = self._root / ".git"
         git.mkdir(parents=True, exist_ok=True)
         (git / "HEAD").write_text("ref: refs/heads/main\n")

@@ -109,7 +109,7 @@ def test_unknown_events_and_clients_are_noted(hook: Hook, bash: Payload, db_path
     assert "claude PostToolFuture: unknown event" in log(db_path)
     assert rows("SELECT event, result FROM hook_runs") == [("PostToolFuture", "dropped")]
     hook(bash(), client="nobody\x1b[31m")
-    assert "nobody [31m PostToolUse: unknown client" in log(db_path)
+    assert "(an odd name) PostToolUse: unknown client" in log(db_path)
     assert rows("SELECT count(*) FROM observations") == [0]
 
 

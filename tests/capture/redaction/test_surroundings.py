@@ -12,6 +12,8 @@ R = "kq7Zt9" + "wPx2mV" + "bL4n"
 LONG = R + "Tz8s" + R[::-1]
 HEX = "3f9a1c7b" + "e25d8046"
 SHA1 = "9fceb02d0ae598e95dc9" + "70b74767f19372d61af8"
+GH = "ghp_" + "aB3dE6gH9jK2mN5pQ8" + "sT1vW4xY7zC0fG3hJ6"
+JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NSJ9." + "abcdefGHIJKL123456"
 MADE_UP = "hunter22" + "xq"
 
 
@@ -38,6 +40,16 @@ GONE = [
     (f'variable "db_password" {{\n  type    = string\n  default = "{R}"\n}}', R),
     (f'  master_password = "{R}"', R),
     (f'{{"auths": {{"registry.example.org": {{"auth": "{b64("bob:" + LONG)}"}}}}}}', b64("bob:" + LONG)),
+    # what a JSON encoder, a shell or a careless hand puts before a token
+    (f"see x{GH}", GH),
+    (f"GITHUB_{GH}", GH),
+    (f"see -n{GH}", GH),
+    (f"?tok_{GH}", GH),
+    (f"see 7{GH}", GH),
+    (f"b\\x3d{GH}", GH),
+    (f"https://x.example.org/?token\\u003d{GH}", GH),
+    (f"https://x.example.org/?token\\u003d{R}\\u0026page\\u003d2", R),
+    (f"see x{JWT}", JWT),
     # command lines
     (f"curl -H 'Authorization: Bearer {LONG}' https://x.example.org", LONG),
     (f"curl -H 'Authorization: token {HEX * 2}{HEX[:8]}' https://x.example.org", HEX),
