@@ -54,7 +54,7 @@ class Writer:
 
     def _prompt(self, session: Session, prompt: Prompt) -> None:
         db = self.db
-        if self._said(session, prompt):
+        if self._said(session, prompt) or self._closed(session, prompt):
             self.written.duplicates += 1
             return
         done = db.execute(
@@ -81,12 +81,19 @@ class Writer:
         nearby = self._same_turn if prompt.source == AGENT else _same_moment
         return any(nearby(session.id, prompt.at, at) for at, turn in rows.fetchall() if not (turn and prompt.native_id))
 
+    def _closed(self, session: Session, prompt: Prompt) -> bool:
+        """Whether a closing that names no turn is stored in other words."""
+        if prompt.kind != "closing" or prompt.native_id or prompt.agent_id:
+            return False
+        from capture.storage.tellings import same_closing
+
+        return same_closing(self.db, session.id, prompt)
+
     def _same_turn(self, session_id: str, at: int, other: int) -> bool:
         """Whether nobody spoke to the agent between two moments."""
-        return not self.db.execute(
-            "SELECT 1 FROM prompts WHERE session_id = ? AND source IN ('user', 'machine') AND at > ? AND at < ?",
-            (session_id, min(at, other), max(at, other)),
-        ).fetchone()
+        from capture.storage.tellings import spoken_between
+
+        return not spoken_between(self.db, session_id, at, other)
 
     def _relink(self, session: Session, prompt: Prompt, number: int | None) -> None:
         """A prompt that arrives after the work it asked for: that work is its turn, not the earlier prompt's."""

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from capture.event import Observation
+    from capture.event import Observation, Prompt
 
 CALL_WITHIN = 10_000
 """Milliseconds by which a hook and a transcript may differ about the same call."""
@@ -54,7 +54,8 @@ def known(db: Connection, session_id: str, seen: Observation) -> bool:
     session = words.startswith("s:")
     again = 0 if mine.written and not session else TWICE
     for one in told:
-        if one.written == mine.written and abs(one.at - mine.at) <= again:
+        near = one.written == mine.written and abs(one.at - mine.at) <= again
+        if near and not (session and spoken_between(db, session_id, one.at, mine.at)):
             seen.dedup_key = one.key
             return True
     other = _partner(told, mine, SESSION_WITHIN if session else CALL_WITHIN)
@@ -63,6 +64,42 @@ def known(db: Connection, session_id: str, seen: Observation) -> bool:
     db.execute("INSERT INTO merged_keys VALUES (?, ?, ?)", (session_id, f"{seen.dedup_key}={other.at}", other.row))
     seen.dedup_key = other.key
     return True
+
+
+def spoken_between(db: Connection, session_id: str, at: int, other: int) -> bool:
+    """Whether anybody spoke to the agent between two moments."""
+    return bool(
+        db.execute(
+            "SELECT 1 FROM prompts WHERE session_id = ? AND source IN ('user', 'machine') AND at > ? AND at < ?",
+            (session_id, min(at, other), max(at, other)),
+        ).fetchone()
+    )
+
+
+def same_closing(db: Connection, session_id: str, prompt: Prompt) -> bool:
+    """Whether a closing without a turn's id is stored already, in other words: all texts of a turn in one, or the last.
+
+    A client's hook may join what its transcript keeps apart. The last text alone is what stays.
+    """
+    rows = db.execute(
+        "SELECT id, at, content FROM prompts WHERE session_id = ? AND kind = 'closing' AND agent_id IS NULL"
+        " AND native_id IS NULL ORDER BY at DESC LIMIT 3",
+        (session_id,),
+    ).fetchall()
+    words = prompt.content.strip()
+    for row, at, content in rows:
+        stored = content.strip()
+        if not stored.endswith(words) and not words.endswith(stored):
+            continue
+        if spoken_between(db, session_id, at, prompt.at):
+            continue
+        if len(words) < len(stored):
+            db.execute(
+                "UPDATE OR IGNORE prompts SET content = ?, dedup_key = ? WHERE id = ?",
+                (prompt.content, prompt.dedup_key, row),
+            )
+        return True
+    return False
 
 
 def _partner(told: list[_Telling], mine: _Telling, within: int) -> _Telling | None:

@@ -378,3 +378,28 @@ def test_many_batches_are_one_fast_transaction(db: sqlite3.Connection) -> None:
     assert written.stored == 2200
     assert one(db, "SELECT count(*), min(seq), sum(seq) FROM sessions") == (20, 100, 2000)
     assert one(db, "SELECT count(*) FROM observations WHERE prompt_id IS NULL") == 0
+
+
+ALL, LAST = "Let me look. The limit was 60; it is 3600 now.", "The limit was 60; it is 3600 now."
+
+
+@pytest.mark.parametrize("told", [(ALL, LAST), (LAST, ALL), (LAST, ALL, LAST)])
+def test_a_closing_in_all_words_of_the_turn_and_in_its_last_is_one(db: sqlite3.Connection, told: tuple[str, ...]) -> None:
+    store.write(db, batch(NOW, "s", said(NOW, "go")))
+    for number, words in enumerate(told):
+        part = Prompt(NOW + SECOND + number, "agent", "closing", words, dedup_key=f"c{len(words)}.{NOW + number}")
+        store.write(db, batch(NOW + SECOND, "s", part))
+    assert one(db, "SELECT content FROM prompts WHERE source = 'agent'") == LAST
+    assert one(db, "SELECT count(*) FROM prompts WHERE source = 'agent'") == 1
+
+
+def test_a_resume_right_after_another_is_its_own_when_somebody_spoke_in_between(db: sqlite3.Connection) -> None:
+    def resumed(at: int) -> Observation:
+        return did(at, f"s:resume.{at}", "session_resume", content="resume")
+
+    store.write(db, batch(NOW, "s", resumed(NOW)))
+    store.write(db, batch(NOW, "s", resumed(NOW + 20)))
+    assert one(db, "SELECT count(*) FROM observations") == 1
+    store.write(db, batch(NOW, "s", said(NOW + 300, "go")))
+    store.write(db, batch(NOW, "s", resumed(NOW + 800)))
+    assert one(db, "SELECT count(*) FROM observations") == 2
