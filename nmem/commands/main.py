@@ -16,9 +16,13 @@ COMMANDS: dict[str, str] = {
     "doctor": "send an event through every registered hook and read it back",
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
+    "episodes": "what was worked on, task by task; split, merge, rename, move, pin",
+    "show": "the story of an episode, a session, a prompt or a thread",
+    "undo": "take back your newest correction",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
+    "train": "learn from your corrections where one task ends and the next begins",
     "redact": "take the secrets out of standard input",
     "eval": "measure nmem on labelled data or on your own history",
 }

@@ -53,8 +53,8 @@ def merge(db: Connection, unit_id: int, into_id: int, now: int) -> None:
         first, second = sorted((unit, into), key=lambda each: (each.started_at, each.id))
         opening = _verdict(db, first.first_prompt_id)
         units.merge(db, unit_id, into_id, CONT, PERSON, "merged by hand")
-        _say(db, first.first_prompt_id, Verdict(NEW, PERSON, opening.score, opening.reason))
-        _say(db, second.first_prompt_id, Verdict(CONT, PERSON, reason="merged by hand"))
+        units.judge(db, first.first_prompt_id, Verdict(NEW, PERSON, opening.score, opening.reason))
+        units.judge(db, second.first_prompt_id, Verdict(CONT, PERSON, reason="merged by hand"))
         units.annotated(db, into_id, {
             "title": into.title or unit.title, "pinned": int(bool(into.pinned or unit.pinned)),
             "checkpoint": second.checkpoint or first.checkpoint,
@@ -130,10 +130,10 @@ def _reopen(db: Connection, prompt_id: int, into: Unit, old: Unit) -> None:
     """Openings follow the prompts: what opens an episode now is said to, what no longer does is not."""
     now, left = _unit(db, into.id), _unit(db, old.id)
     if now.first_prompt_id == prompt_id:
-        _say(db, prompt_id, Verdict(NEW, PERSON, reason="moved by hand"))
-        _say(db, into.first_prompt_id, Verdict(CONT, PERSON, reason="moved by hand"))
+        units.judge(db, prompt_id, Verdict(NEW, PERSON, reason="moved by hand"))
+        units.judge(db, into.first_prompt_id, Verdict(CONT, PERSON, reason="moved by hand"))
     if left.first_prompt_id != old.first_prompt_id:
-        _say(db, left.first_prompt_id, Verdict(NEW, PERSON, reason="what was before it was moved by hand"))
+        units.judge(db, left.first_prompt_id, Verdict(NEW, PERSON, reason="what was before it was moved by hand"))
 
 
 def keep(db: Connection, prompt_id: int, now: int) -> None:
@@ -149,7 +149,7 @@ def keep(db: Connection, prompt_id: int, now: int) -> None:
         correction.note(f"prompt/{prompt_id}", unit=unit.id, label=label)
 
 
-def pin(db: Connection, unit_id: int, pinned: bool = True, now: int = 0) -> None:
+def pin(db: Connection, unit_id: int, pinned: bool, now: int) -> None:
     """Pin an episode, or unpin it: a pinned one is kept and comes first."""
     kind = "pin" if pinned else "unpin"
     with Correction(db, kind, now) as correction:
@@ -184,7 +184,3 @@ def _place(db: Connection, prompt_id: int) -> int:
 def _verdict(db: Connection, prompt_id: int) -> Verdict:
     said = units.said_of(db, prompt_id)
     return said if said is not None else Verdict(NEW, PERSON)
-
-
-def _say(db: Connection, prompt_id: int, verdict: Verdict) -> None:
-    units.judge(db, prompt_id, verdict)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, Self
 
 from capture.storage.store import transaction
 from nmem.episodes import annotate, images, units
@@ -40,9 +41,9 @@ class Correction:
         self._transaction = transaction(db)
         self._session = ""
         self._before: Image = {}
-        self._entry: tuple[str, dict[str, Any]] | None = None
+        self._entry: tuple[str, dict[str, object]] | None = None
 
-    def __enter__(self) -> Correction:
+    def __enter__(self) -> Self:
         self._transaction.__enter__()
         return self
 
@@ -51,7 +52,7 @@ class Correction:
         self._session = session_id
         self._before = images.take(self.db, session_id)
 
-    def note(self, target: str, **payload: Any) -> None:
+    def note(self, target: str, **payload: object) -> None:
         """What was asked; undo and the list tell it."""
         self._entry = (target, payload)
 
@@ -99,7 +100,7 @@ def _touched(before: Image, after: Image) -> set[int]:
     for image in (before, after):
         rows = sorted(image["work_units"].values(), key=lambda row: (row["started_at"], row["id"]))
         order = [row["id"] for row in rows]
-        out |= {earlier for earlier, later in zip(order, order[1:], strict=False) if later in changed}
+        out |= {earlier for earlier, later in pairwise(order) if later in changed}
     return out & {int(key) for key in after["work_units"]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from sqlite3 import Connection
 from typing import Any
 
@@ -87,9 +88,8 @@ def world() -> Connection:
 
 @pytest.fixture
 def db() -> Any:
-    made = world()
-    yield made
-    made.close()
+    with closing(world()) as made:
+        yield made
 
 
 def episodes(db: Connection, session: str = "s1") -> dict[int, list[int]]:
@@ -226,7 +226,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(db: Connect
     say(db, "s2", "write the changelog", "CHANGELOG.md", 900)
     say(db, "s3", "tune the kiln", "kiln.py", 950)
     detect.sessions(db, ["s2", "s3"])
-    one, two, three, four = episodes(db)
+    one, two, *_ = episodes(db)
     (five,), (six,) = episodes(db, "s2"), episodes(db, "s3")
     refused: list[tuple[str, Callable[[], object]]] = [
         ("no episode 99", lambda: corrections.split(db, 99, prompt(db, 1), 0)),
@@ -324,8 +324,7 @@ def attempt(db: Connection, step: tuple[str, int, int]) -> bool:
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, max_size=14))
 def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str, int, int]]) -> None:
-    db = world()
-    try:
+    with closing(world()) as db:
         before, left = everything(db), 0
         for step in steps:
             if attempt(db, step):
@@ -336,15 +335,12 @@ def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str
             consistent(db)
         assert everything(db) == before
         assert corrections_log.newest(db) is None
-    finally:
-        db.close()
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=8))
 def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, int, int]]) -> None:
-    db = world()
-    try:
+    with closing(world()) as db:
         for step in steps:
             attempt(db, step)
         before, names = episodes(db), [(unit.title, unit.pinned) for unit in units.of_session(db, "s1")]
@@ -357,16 +353,13 @@ def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, 
         assert [(unit.title, unit.pinned) for unit in units.of_session(db, "s1")] == names
         assert detect.session(db, "s1") is False
         consistent(db)
-    finally:
-        db.close()
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=6), st.integers(0, 5))
 def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int) -> None:
     """A hook goes on between corrections; undone to the end, its prompt is in place and all is counted."""
-    db = world()
-    try:
+    with closing(world()) as db:
         start, left = episodes(db), 0
         for number, step in enumerate(steps):
             if number == when % len(steps):
@@ -380,8 +373,6 @@ def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int
         consistent(db)
         last = max(start)
         assert episodes(db) == {**start, last: [*start[last], 9]}
-    finally:
-        db.close()
 
 
 def test_a_session_that_is_forgotten_takes_its_corrections_along(db: Connection) -> None:

@@ -1,0 +1,252 @@
+"""`nmem episodes`: the list of what was worked on, and a person's corrections of where a task begins and ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.text import fit, pad, printable, width
+
+if TYPE_CHECKING:
+    from nmem.episode_views import EpisodeRow
+
+_UNDO = "`nmem undo` takes it back"
+_NARROWEST = 20
+
+
+class Default(click.Group):
+    """`nmem episodes` alone lists them: options that no subcommand takes are those of `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front where no subcommand is named."""
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+def number_of(word: str) -> Callable[[str], int]:
+    """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed."""
+
+    def read(value: str) -> int:
+        text = value.removeprefix(f"{word}/")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            article = "an" if word[0] in "aeiou" else "a"
+            raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")
+        return int(text)
+
+    read.__name__ = word
+    return read
+
+
+EPISODE, PROMPT, THREAD = number_of("episode"), number_of("prompt"), number_of("thread")
+
+
+@click.group(cls=Default)
+def command() -> None:
+    """What was worked on, task by task: list, show, split, merge, rename, resume, move, pin."""
+
+
+@command.command("list")
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--thread", type=THREAD, metavar="THREAD", help="Only this thread.")
+@click.option("--since", metavar="WHEN", help="Only episodes active since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
+    """Episodes, the most recently active first."""
+    from nmem.episodes import listing
+
+    after = terminal.when(since) if since else 0
+    with terminal.reading() as db:
+        found = listing.listed(db, project=project, thread=thread, since=after, limit=limit)
+    if as_json:
+        click.echo(json.dumps({"episodes": [asdict(each) for each in found]}, ensure_ascii=False))
+    elif not terminal.is_terminal():
+        click.echo("\n".join(["# Episodes", *(_tabs(each) for each in found)]))
+    elif not found:
+        click.echo("no episodes: they begin with the next session, or with `nmem import`")
+    else:
+        _print(found)
+
+
+def ended(row: EpisodeRow) -> str:
+    """How an episode stands, in a few words."""
+    known = row.outcome
+    words = [
+        "reverted" if known.reverted else "",
+        "pushed" if known.pushed else "committed" if known.commits else "",
+        {"passed": "tests pass", "failed": "tests fail"}.get(known.tests, ""),
+        "abandoned" if known.abandoned else "",
+    ]
+    return ", ".join(word for word in words if word)
+
+
+def _tabs(row: EpisodeRow) -> str:
+    cells = (
+        str(row.id), f"{terminal.local(row.started_at):%Y-%m-%d %H:%M}", terminal.span(row.active_ms),
+        str(row.turns), row.state, ended(row), row.project, str(row.thread_id or ""), " ".join(row.name.split()),
+    )  # fmt: skip
+    return "\t".join(printable(cell) for cell in cells)
+
+
+def _print(found: Sequence[EpisodeRow]) -> None:
+    """A line each, under the days; names take what the terminal leaves."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    many = len({row.project for row in found}) > 1
+    numbers = max(len(str(row.id)) for row in found)
+    outcomes = min(24, max(width(ended(row)) for row in found))
+    projects = min(12, max(width(printable(row.project)) for row in found)) if many else 0
+    fixed = numbers + 2 + 5 + 2 + 6 + 2 + 3 + 2 + outcomes + (2 if outcomes else 0) + projects + (2 if many else 0)
+    room = max(_NARROWEST, console.width - fixed - 1)
+    today, last = terminal.now(), ""
+    for row in found:
+        day = terminal.day(row.last_at, today)
+        if day != last:
+            console.print(Text(("\n" if last else "") + day, "bold"))
+            last = day
+        line = Text()
+        line.append(f"{row.id:>{numbers}}  ", "cyan")
+        line.append(f"{terminal.clock(row.started_at)}  {terminal.span(row.active_ms):>6}  ", "dim")
+        line.append(f"{_marks(row):<3}  ", "yellow")
+        line.append(pad(printable(" ".join(row.name.split())), room))
+        if outcomes:
+            line.append("  " + pad(ended(row), outcomes), "dim")
+        if many:
+            line.append("  " + fit(printable(row.project), projects), "dim")
+        line.rstrip()
+        console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+    legend = [text for mark, text in _LEGEND.items() if any(mark in _marks(row) for row in found)]
+    if legend:
+        console.print(Text("\n" + "   ".join(legend), "dim"))
+
+
+_LEGEND = {"*": "* pinned", "o": "o open", "<": "< goes on with an earlier one", "?": "? perhaps two tasks"}
+
+
+def _marks(row: EpisodeRow) -> str:
+    on = {"*": row.pinned, "o": row.state == "open", "<": row.resumes, "?": bool(row.offered)}
+    return "".join(mark for mark, is_on in on.items() if is_on)[:3]
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
+@click.pass_context
+def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
+    """One episode: what was wanted, what came of it, what was said and done."""
+    from nmem.commands import show as shown
+
+    ctx.invoke(shown.command, what=f"episode/{episode}", as_json=as_json, whole=whole)
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+@click.option("--at", "prompt", type=PROMPT, required=True, metavar="PROMPT", help="The prompt that begins a new one.")
+def split(episode: int, prompt: int) -> None:
+    """Begin a new episode at a prompt, with all that follow it."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        made = corrections.split(db, episode, prompt, terminal.now())
+    click.echo(f"episode {episode} ends before prompt {prompt}; episode {made} begins there ({_UNDO})")
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+@click.argument("into", type=EPISODE)
+def merge(episode: int, into: int) -> None:
+    """Put the prompts of EPISODE into INTO."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.merge(db, episode, into, terminal.now())
+    click.echo(f"episode {episode} is part of episode {into} now ({_UNDO})")
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+@click.argument("title")
+def rename(episode: int, title: str) -> None:
+    """Give an episode your own name; "" gives it back its opening prompt."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.rename(db, episode, title, terminal.now())
+    click.echo(f"episode {episode} is {'renamed' if title.strip() else 'named after its prompt again'} ({_UNDO})")
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+@click.argument("earlier", type=EPISODE)
+def resume(episode: int, earlier: int) -> None:
+    """Say that EPISODE goes on with the goal of EARLIER."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.resume(db, episode, earlier, terminal.now())
+    click.echo(f"episode {episode} goes on with episode {earlier} ({_UNDO})")
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+def unresume(episode: int) -> None:
+    """Say that EPISODE is a goal of its own."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.unresume(db, episode, terminal.now())
+    click.echo(f"episode {episode} stands for itself ({_UNDO})")
+
+
+@command.command()
+@click.argument("prompt", type=PROMPT)
+@click.argument("episode", type=EPISODE)
+def move(prompt: int, episode: int) -> None:
+    """Put one PROMPT, with what was done after it, into EPISODE."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.move(db, prompt, episode, terminal.now())
+    click.echo(f"prompt {prompt} is in episode {episode} now ({_UNDO})")
+
+
+@command.command()
+@click.argument("prompt", type=PROMPT)
+def keep(prompt: int) -> None:
+    """Agree with what was decided at PROMPT: a new task, or the same one."""
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.keep(db, prompt, terminal.now())
+    click.echo(f"prompt {prompt} stays where it is, whatever is decided later ({_UNDO})")
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+def pin(episode: int) -> None:
+    """Pin an episode: it is kept, and comes first."""
+    _pin(episode, pinned=True)
+
+
+@command.command()
+@click.argument("episode", type=EPISODE)
+def unpin(episode: int) -> None:
+    """Take an episode's pin away."""
+    _pin(episode, pinned=False)
+
+
+def _pin(episode: int, *, pinned: bool) -> None:
+    from nmem.episodes import corrections
+
+    with terminal.writing() as db:
+        corrections.pin(db, episode, pinned, terminal.now())
+    click.echo(f"episode {episode} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")

@@ -1,0 +1,284 @@
+"""`nmem show`: the plain story of an episode, a session, a prompt or a thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nmem.commands import terminal
+from nmem.commands.terminal import Section, clock, count, day, span
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.episode_views import EpisodeRow
+    from nmem.episodes.listing import PromptStory
+    from nmem.story_views import Narrative, Story
+    from nmem.views import SessionRow, StreamRow
+
+KINDS = ("episode", "session", "prompt", "thread")
+_FEW = 60
+"""Rows of what happened that are shown without --all; the beginning and the end are."""
+_TEXT = 600
+_FILES = 12
+_SAID_BY = {"user/prompt": "you", "user/late": "you", "user/command": "you", "agent/closing": "agent",
+            "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper"}  # fmt: skip
+_BY = {"first": "the session begins here", "person": "you said so", "llm": "a language model said so"}
+
+Told = tuple[str, list[Section], dict[str, Any]]
+"""Heading, sections, and the same as JSON."""
+
+
+@click.command()
+@click.argument("what", metavar="WHAT")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
+@click.pass_context
+def command(ctx: click.Context, what: str, as_json: bool, whole: bool) -> None:
+    """The story of WHAT: episode/12, session/ID, prompt/5, thread/3, or an ID alone.
+
+    A number alone is an episode; anything else is a session, of which the beginning is enough.
+    """
+    kind, number = _parsed(what)
+    if kind == "thread":
+        from nmem.commands import threads
+
+        ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
+        return
+    with terminal.reading() as db:
+        heading, sections, found = _told(db, kind, number, whole=whole)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        terminal.say(heading, sections)
+
+
+def _parsed(what: str) -> tuple[str, str]:
+    """The kind and the id of what is meant."""
+    kind, slash, rest = what.partition("/")
+    if not slash or kind not in KINDS:
+        kind, rest = ("episode" if what.isascii() and what.isdigit() else "session"), what
+    if not rest or (kind != "session" and not (rest.isascii() and rest.isdigit() and len(rest) < 19)):
+        raise click.UsageError(f"{printable(what)} is nothing to show: episode/12, session/ID, prompt/5 or thread/3")
+    return kind, rest
+
+
+def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
+    if kind == "episode":
+        from nmem.story_views import story
+
+        found = story(db, int(number))
+        if found is None:
+            raise NmemError(f"there is no episode {number}: `nmem episodes` lists them")
+        return _episode(found, whole)
+    if kind == "prompt":
+        from nmem.episodes.listing import prompt
+
+        said = prompt(db, int(number))
+        if said is None:
+            raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
+        return _prompt(said, whole)
+    return _session(db, number)
+
+
+# an episode
+
+
+def _episode(found: Story, whole: bool) -> Told:
+    row, told = found.row, found.narrative
+    sections: list[Section] = [("", _facts(found))]
+    if told is not None:
+        by = f"told by {told.narrator}" if told.by_model else "from the records alone"
+        remarks = [("", text) for text in (told.summary, _remark(told)) if text]
+        sections.append((f"Story, {by}", remarks))
+        for name, texts in (("Done", told.completed), ("Learned", told.learned), ("Next", told.next_steps)):
+            sections.append((name, [("-", text) for text in texts]))
+        sections.append(("Notes", [("-", text) for text in told.notes]))
+    sections.append(("Files", [(_touched(each.reads, each.edits, each.failures), each.path)
+                               for each in found.hot[:_FILES]]))  # fmt: skip
+    sections.append(("What happened", _happened(found.said_and_done, whole, found.left_out)))
+    title = " ".join(row.name.split())[:200]
+    return f"episode/{row.id}  {title}", sections, asdict(found)
+
+
+def _remark(told: Narrative) -> str:
+    if told.stale:
+        return "(it has changed since: `nmem narrate` tells it anew)"
+    return f"(no model told it: {told.fallback})" if told.fallback else ""
+
+
+def _facts(found: Story) -> list[tuple[str, str]]:
+    from nmem.commands.episodes import ended
+
+    row, told, today = found.row, found.narrative, terminal.now()
+    where = " · ".join(text for text in (row.project, found.branch, found.client) if text)
+    until = _until(row.started_at, row.last_at, row.state == "open")
+    length = f"{span(row.active_ms)} of work, {count(row.turns, 'prompt')}, {count(found.observations, 'action')}"
+    rows = [
+        ("where", where),
+        ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}: {length}"),
+        ("session", f"session/{row.session_id}"),
+        ("thread", f"thread/{row.thread_id}  {row.thread}" if row.thread_id else ""),
+        ("wanted", found.intent[:_TEXT] if found.titled else ""),
+        ("outcome", (told.outcome if told else "") or ended(row)),
+        *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits),
+        ("obstacle", (told.obstacle if told else "") or _obstacle(found)),
+        ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
+        ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),
+        *(("taken up in", f"episode/{each.id}  {each.name[:120]}") for each in found.resumed_by),
+        ("pinned", "yes" if row.pinned else ""),
+        ("ask", f"{count(row.offered, 'prompt')} may begin a task of its own (marked ?)" if row.offered else ""),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+def _until(start: int, end: int, on: bool) -> str:
+    """When something ended; the day only where it is another one."""
+    if on:
+        return "now"
+    same = terminal.local(start).date() == terminal.local(end).date()
+    return clock(end) if same else f"{day(end, terminal.now())}, {clock(end)}"
+
+
+def _obstacle(found: Story) -> str:
+    if not found.obstacle:
+        return ""
+    times = "once" if found.obstacle_times == 1 else f"{found.obstacle_times} times"
+    return (
+        f"{_line(found.obstacle)}: failed {times}, {'passed in the end' if found.obstacle_mended else 'never passed'}"
+    )
+
+
+def _why(by: str, reason: str, sure: float) -> str:
+    """Why something begins at a prompt."""
+    if by in _BY:
+        return _BY[by] + (f": {reason}" if by == "llm" and reason else "")
+    return f"{reason or 'decided by what was said and done'} ({sure:.0%} sure)"
+
+
+def _touched(reads: int, edits: int, failures: int) -> str:
+    parts = ((edits, "changed"), (reads, "read"), (failures, "failed"))
+    return ", ".join(f"{number}x {word}" for number, word in parts if number)
+
+
+def _happened(rows: Sequence[StreamRow], whole: bool, left_out: int = 0) -> list[tuple[str, str]]:
+    """What was said and done, a line each; of many the first and the last."""
+    shown = [row for row in rows if whole or row.word != "agent/thinking"]
+    if whole or len(shown) <= _FEW + 1:
+        out = [_one(row, whole) for row in shown]
+        if left_out:
+            out.insert(len(out) // 2, ("", f"({left_out} more are left out)"))
+        return out
+    ends = _FEW // 2
+    gap = len(shown) - 2 * ends + left_out
+    return [*(_one(row, whole) for row in shown[:ends]), ("", f"({gap} more: --all shows them)"),
+            *(_one(row, whole) for row in shown[-ends:])]  # fmt: skip
+
+
+def _one(row: StreamRow, whole: bool) -> tuple[str, str]:
+    who = _SAID_BY.get(row.word)
+    if who is None and "/" in row.word:
+        who = row.word.partition("/")[2]
+    if who is not None:
+        text = row.text if whole else row.text[:_TEXT] + ("…" if len(row.text) > _TEXT else "")
+        number = f"prompt/{row.key // 2}  " if row.word.startswith("user/") else ""
+        return f"{clock(row.at)}  {who}", number + text.strip()
+    text = row.path if row.path and row.word.startswith("file") else _line(row.text)
+    changed = f"  +{row.added or 0} -{row.removed or 0}" if row.added or row.removed else ""
+    again = f"  and {count(row.repeats, 'time')} again" if row.repeats else ""
+    code = f" (exit {row.exit_code})" if row.exit_code else ""
+    failed = f"  FAILED{code}" if row.outcome == "failed" else ""
+    return f"{clock(row.at)}  {row.word.replace('_', ' ')}", text + changed + again + failed
+
+
+def _line(text: str, most: int = 200) -> str:
+    """The first line that says something."""
+    first = next((line for line in text.split("\n") if line.strip()), "").strip()
+    return first[:most] + ("…" if len(first) > most else "")
+
+
+# a prompt
+
+
+def _prompt(found: PromptStory, whole: bool) -> Told:
+    who = _SAID_BY.get(f"{found.source}/{found.kind}", found.source)
+    rows = [
+        ("when", f"{day(found.at, terminal.now())}, {clock(found.at)}"), ("by", who),
+        ("session", f"session/{found.session_id}"),
+        ("episode", f"episode/{found.unit_id}{', which it opens' if found.opens else ''}" if found.unit_id else ""),
+        ("decided", _decided(found)),
+        ("ask", "it may begin a task of its own: split there, or keep it" if found.offered else ""),
+    ]  # fmt: skip
+    sections: list[Section] = [
+        ("", [row for row in rows if row[1]]),
+        ("Said", [("", found.text if whole else found.text[:4_000])]),
+        ("Done after it", _happened(found.done, whole)),
+    ]
+    return f"prompt/{found.id}", sections, asdict(found)
+
+
+def _decided(found: PromptStory) -> str:
+    if not found.decided_by:
+        return ""
+    new = "something new begins here" if found.label == "new" else "it goes on with what was before"
+    if found.decided_by in _BY:
+        return f"{new}: {_BY[found.decided_by]}"
+    sure = "" if found.score is None else f", {found.score:.0%} likely to be something new"
+    return f"{new}{': ' + found.reason if found.reason else ''}{sure}"
+
+
+# a session
+
+
+def _session(db: Connection, beginning: str) -> Told:
+    from nmem import views
+    from nmem.episodes import listing
+
+    ids = listing.sessions_like(db, beginning)
+    if not ids:
+        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+    if len(ids) > 1:
+        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, ids))}")
+    row = views.session(db, ids[0])
+    assert row is not None
+    episodes, summary = listing.of_session(db, row.id), listing.summary(db, row.id)
+    sections: list[Section] = [("", _about(row, episodes))]
+    if summary is not None:
+        sections.append((f"Story, told by {summary.narrator}", [("wanted", summary.intent)]))
+        for name, texts in (("Done", summary.completed), ("Learned", summary.learned), ("Next", summary.next_steps)):
+            sections.append((name, [("-", text) for text in texts]))
+        sections.append(("Notes", [("-", text) for text in summary.notes.split("\n") if text]))
+    sections.append(("Episodes", list(_lines(episodes))))
+    found = {**asdict(row), "summary": asdict(summary) if summary else None,
+             "episodes": [asdict(each) for each in episodes]}  # fmt: skip
+    return f"session/{row.id}", sections, found
+
+
+def _about(row: SessionRow, episodes: Sequence[EpisodeRow]) -> list[tuple[str, str]]:
+    today = terminal.now()
+    where = " · ".join(text for text in (row.project, row.branch, row.client, row.model) if text)
+    until = _until(row.started_at, row.last_at, row.state == "working")
+    active = sum(each.active_ms for each in episodes)
+    threads = sorted({(each.thread_id, each.thread) for each in episodes if each.thread_id})
+    rows = [
+        ("where", where), ("folder", row.cwd),
+        ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}"),
+        ("work", f"{span(active)} in {count(len(episodes), 'episode')}" if episodes else "no episodes are known yet"),
+        *(("thread", f"thread/{number}  {title}") for number, title in threads),
+    ]  # fmt: skip
+    return [(label, text) for label, text in rows if text]
+
+
+def _lines(episodes: Iterable[EpisodeRow]) -> Iterable[tuple[str, str]]:
+    from nmem.commands.episodes import ended
+
+    for each in episodes:
+        outcome = ended(each)
+        name = " ".join(each.name.split())[:160]
+        yield f"{clock(each.started_at)}  episode/{each.id}", name + (f"  ({outcome})" if outcome else "")

@@ -1,0 +1,138 @@
+"""What commands about episodes share: the database, times as people say them, sections on a terminal or a pipe."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import click
+
+from capture import paths
+from nmem import database
+from nmem.errors import NmemError
+from nmem.text import lines, printable
+
+_WAIT = 10.0
+_DAY = 86_400_000
+_SPANS = {"h": 3_600_000, "d": _DAY, "w": 7 * _DAY}
+
+Section = tuple[str, Sequence[tuple[str, str]]]
+"""A heading, and rows of a label and a text."""
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@contextmanager
+def reading() -> Iterator[sqlite3.Connection]:
+    """The database for reading; what goes wrong is one line."""
+    db = database.reader(paths.database())
+    try:
+        yield db
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise NmemError(f"{paths.database()}: {error}") from None
+        raise NmemError("no episodes are known yet: they begin with the next session, or `nmem settle`") from None
+    finally:
+        db.close()
+
+
+@contextmanager
+def writing() -> Iterator[sqlite3.Connection]:
+    """The database for writing; what goes wrong is one line."""
+    from capture.storage import store
+    from capture.storage.schema import NewerDatabase
+    from nmem import tables
+
+    database.reader(paths.database()).close()
+    try:
+        db = store.connect(paths.database(), timeout=_WAIT)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        raise NmemError(f"{paths.database()} cannot be written: {error}") from None
+    try:
+        tables.ensure(db)
+        yield db
+    except (sqlite3.Error, NewerDatabase) as error:
+        raise NmemError(f"{paths.database()}: {error}") from None
+    finally:
+        db.close()
+
+
+def when(text: str) -> int:
+    """2026-01-31, 7d, 12h or 4w as milliseconds."""
+    try:
+        if text[-1:] in _SPANS:
+            return now() - int(float(text[:-1]) * _SPANS[text[-1]])
+        return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise click.UsageError(f"--since: {printable(text)} is no time: 2026-01-31, 7d, 12h or 4w") from None
+
+
+def local(at: int) -> datetime:
+    """Milliseconds as the person's own time."""
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone()
+
+
+def day(at: int, today: int) -> str:
+    """Today, yesterday, or the day; the year only where it is another one."""
+    then, this = local(at), local(today)
+    name = f"{then:%a} {then.day} {then:%b}"
+    distance = (this.date() - then.date()).days
+    word = {0: "Today, ", 1: "Yesterday, "}.get(distance, "")
+    return f"{word}{name}" if then.year == this.year else f"{name} {then.year}"
+
+
+def clock(at: int) -> str:
+    """Hours and minutes."""
+    return f"{local(at):%H:%M}"
+
+
+def span(ms: int) -> str:
+    """How long, in at most six cells."""
+    minutes = round(ms / 60_000)
+    if ms < 60_000:
+        return f"{ms // 1000} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60}h{minutes % 60:02d}"
+
+
+def count(number: int, what: str) -> str:
+    """1 prompt, 2 prompts."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def is_terminal() -> bool:
+    """Whether a person reads it, and not a pipe."""
+    return sys.stdout.isatty()
+
+
+def say(heading: str, sections: Sequence[Section]) -> None:
+    """A heading and sections; folded to the terminal's width, or one line a row with tabs when piped."""
+    full = [(title, rows) for title, rows in sections if rows]
+    if not is_terminal():
+        click.echo(f"# {printable(heading)}")
+        for title, rows in full:
+            if title:
+                click.echo(f"\n## {printable(title)}")
+            for label, text in rows:
+                click.echo(f"{printable(label)}\t{printable(text)}" if label else printable(text))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    console.print(Text(printable(heading), "bold"))
+    for title, rows in full:
+        console.print(Text(f"\n{printable(title)}", "bold") if title else "")
+        grid = Table.grid(padding=(0, 2), pad_edge=False)
+        grid.add_column(no_wrap=True, style="dim")
+        grid.add_column(overflow="fold", ratio=1)
+        for label, text in rows:
+            grid.add_row(Text(printable(label)), Text("\n".join(lines(text, 200))))
+        console.print(grid)

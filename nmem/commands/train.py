@@ -1,0 +1,103 @@
+"""`nmem train`: learns from a person's corrections, keeps what is better, and says what has changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.commands.terminal import count
+
+if TYPE_CHECKING:
+    from nmem.training.personal import Figures, Refit, Report
+
+_KINDS = {"online": "When a prompt arrives", "revised": "When its turn has ended"}
+
+
+@click.group()
+def command() -> None:
+    """Learn from your corrections."""
+
+
+@command.command()
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Go back to the weights that nmem comes with.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
+    """Re-fit where one task ends and the next begins, on your splits, merges, moves and answers.
+
+    Drawn strongly towards the weights that nmem comes with, compared on sessions that the fit has not seen, and kept
+    only when it is better there.
+    """
+    from nmem.training import personal
+
+    if reset and dry_run:
+        raise click.UsageError("--reset and --dry-run exclude each other")
+    path = paths.database()
+    with terminal.writing() as db:
+        if reset:
+            was = personal.reset(db, path, terminal.now())
+            _reset(was, as_json)
+            return
+        report = personal.train(db, path, terminal.now(), dry=dry_run)
+    if as_json:
+        click.echo(json.dumps({**asdict(report), "dry_run": dry_run}, ensure_ascii=False))
+    else:
+        _say(report, dry_run)
+
+
+def _reset(was: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"reset": was}))
+        return
+    click.echo("the weights that nmem comes with decide again" if was else "there were no weights of your own")
+
+
+def _say(report: Report, dry: bool) -> None:
+    if not report.enough:
+        click.echo(f"nothing is learned yet: {report.reason}")
+        click.echo("split, merge, move and keep in `nmem episodes` or in the cockpit's review are decisions")
+        return
+    own = f"{count(report.decisions, 'decision')} of yours in {count(report.sessions, 'session')}"
+    left = f"{count(report.prompts - report.decisions, 'prompt')} beside them left as they were"
+    basis = [("", f"{own}, {left}")]
+    terminal.say("Boundaries", [("", basis), *((_KINDS[each.kind], _rows(each, dry)) for each in report.refits),
+                                ("", [("", _verdict(report, dry))])])  # fmt: skip
+
+
+def _rows(refit: Refit, dry: bool) -> list[tuple[str, str]]:
+    rows = [
+        ("before", _figures(refit.before)),
+        ("after", f"{_figures(refit.after)}, on sessions not seen"),
+        (
+            "verdict",
+            f"better: {'would be ' if dry else ''}adopted" if refit.adopted else "not better: the shipped weights stay",
+        ),
+    ]
+    if not refit.adopted:
+        return rows
+    moved = [
+        f"“{each.words}” counts {'more' if abs(each.after) > abs(each.before) else 'less'}"
+        f" ({each.before:+.2f} to {each.after:+.2f})" for each in refit.shifts
+    ]  # fmt: skip
+    step = refit.threshold_after - refit.threshold_before
+    line = "the line stays" if not step else f"the line is {'higher' if step > 0 else 'lower'} by {abs(step):.2f}"
+    rows += [("changed" if not number else "", text) for number, text in enumerate(moved)]
+    return [*rows, ("", f"{line}; {refit.cuts_before} cuts in these sessions become {refit.cuts_after}")]
+
+
+def _figures(found: Figures) -> str:
+    return (f"F1 {found.f1:.2f}, precision {found.precision:.2f}, recall {found.recall:.2f};"
+            f" against your decisions {found.wrong} wrong and {found.missed} missed")  # fmt: skip
+
+
+def _verdict(report: Report, dry: bool) -> str:
+    if dry:
+        return "nothing was changed: a dry run"
+    if report.path:
+        return f"kept in {report.path}; it decides from the next prompt on; --reset goes back"
+    return "the weights that nmem comes with go on deciding"

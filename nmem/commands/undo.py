@@ -1,0 +1,44 @@
+"""`nmem undo`: takes a correction back, the newest first."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from nmem.commands import terminal
+
+
+@click.command()
+@click.option("--list", "listing", is_flag=True, help="Show what was corrected, and undo nothing.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
+def command(listing: bool, limit: int, as_json: bool) -> None:
+    """Take back your newest correction of an episode or a thread; again for the one before it."""
+    from nmem.episodes import undo
+
+    if as_json and not listing:
+        raise click.UsageError("--json goes with --list")
+    if not listing:
+        with terminal.writing() as db:
+            said = undo.undo(db, terminal.now())
+        click.echo(f"undone: {said}")
+        return
+    with terminal.reading() as db:
+        found = undo.history(db, limit)
+    if as_json:
+        each = [
+            {"id": one.id, "at": one.at, "kind": one.kind, "target": one.target, "payload": one.payload,
+             "undone_at": one.undone_at, "said": undo.describe(one)} for one in found
+        ]  # fmt: skip
+        click.echo(json.dumps({"corrections": each}, ensure_ascii=False))
+        return
+    if not found:
+        click.echo("nothing was corrected")
+        return
+    today = terminal.now()
+    rows = [
+        (f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",
+         undo.describe(one) + (" (undone)" if one.undone_at is not None else "")) for one in found
+    ]  # fmt: skip
+    terminal.say("Corrections, the newest first", [("", rows)])

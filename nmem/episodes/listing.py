@@ -1,0 +1,161 @@
+"""What the command line looks up about episodes, sessions and prompts; the rows themselves come from the views.
+
+Takes a connection of `nmem.database.reader`. Text is as stored: whoever prints it passes it through `printable`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem import stream
+from nmem.episode_views import EpisodeRow, present, rows
+from nmem.views import StreamRow
+
+_CHUNK = 400
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStory:
+    """One prompt: what was said, where it belongs and why, and what was done after it."""
+
+    id: int
+    session_id: str
+    at: int
+    source: str
+    kind: str
+    text: str
+    unit_id: int | None
+    opens: bool
+    """It is the first of its episode."""
+    label: str
+    score: float | None
+    """The detector's probability that something new begins here."""
+    reason: str
+    decided_by: str
+    offered: bool
+    done: tuple[StreamRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What was told of a whole session."""
+
+    intent: str
+    learned: tuple[str, ...]
+    completed: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    notes: str
+    narrator: str
+
+
+def listed(
+    db: Connection, *, project: str = "", thread: int | None = None, since: int = 0, limit: int = 30
+) -> list[EpisodeRow]:
+    """Episodes, the most recently active first; `project` is a name, key or root, `since` in milliseconds."""
+    if not present(db):
+        return []
+    where, values = ["u.last_at >= ?"], [since]
+    if project:
+        where.append("? IN (p.name, p.key, p.root)")
+    if thread is not None:
+        where.append("u.thread_id = ?")
+    found = db.execute(
+        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"  # noqa: S608
+        f" WHERE {' AND '.join(where)} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        [*values, *([project] if project else []), *([thread] if thread is not None else []), limit],
+    ).fetchall()
+    return _rows(db, [row[0] for row in found])
+
+
+def of_session(db: Connection, session_id: str) -> list[EpisodeRow]:
+    """The episodes of a session, the oldest first."""
+    if not present(db):
+        return []
+    found = db.execute("SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at, id", (session_id,))
+    return _rows(db, [row[0] for row in found.fetchall()])
+
+
+def _rows(db: Connection, ids: list[int]) -> list[EpisodeRow]:
+    known: dict[int, EpisodeRow] = {}
+    for begin in range(0, len(ids), _CHUNK):
+        known |= rows(db, ids[begin : begin + _CHUNK])
+    return [known[each] for each in ids if each in known]
+
+
+def sessions_like(db: Connection, beginning: str, limit: int = 5) -> list[str]:
+    """Sessions whose id is, or begins with, a text; the exact one alone."""
+    found = db.execute(
+        "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2",
+        (beginning, limit),
+    ).fetchall()
+    ids = [str(row[0]) for row in found]
+    return ids[:1] if beginning in ids else ids
+
+
+def summary(db: Connection, session_id: str) -> SessionSummary | None:
+    """What was told of a session, or None when nothing was yet."""
+    if not present(db):
+        return None
+    row = db.execute(
+        "SELECT intent, learned, completed, next_steps, notes, narrator FROM session_summaries WHERE session_id = ?",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    return SessionSummary(row[0], _texts(row[1]), _texts(row[2]), _texts(row[3]), "\n".join(_texts(row[4])), row[5])
+
+
+def _texts(stored: str | None) -> tuple[str, ...]:
+    """A JSON list; a plain text is a list of one."""
+    try:
+        found = json.loads(stored or "[]")
+    except ValueError:
+        return (str(stored),)
+    return tuple(str(each) for each in found) if isinstance(found, list) else (str(stored),)
+
+
+def prompt(db: Connection, prompt_id: int) -> PromptStory | None:
+    """One prompt with what was done after it, or None when there is none."""
+    row = db.execute(
+        "SELECT id, session_id, at, source, kind, content FROM prompts WHERE id = ?", (prompt_id,)
+    ).fetchone()
+    if row is None:
+        return None
+    place = None
+    if present(db):
+        place = db.execute(
+            "SELECT x.unit_id, u.first_prompt_id = x.prompt_id, x.label, x.score, x.reason, x.decided_by, x.offered"
+            " FROM unit_prompts x JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = ?",
+            (prompt_id,),
+        ).fetchone()
+    unit_id, opens, label, score, reason, by, offered = place or (None, False, "", None, "", "", False)
+    number, session_id, at, source, kind, content = row
+    return PromptStory(
+        number,
+        session_id,
+        at,
+        source,
+        kind,
+        content,
+        unit_id,
+        bool(opens),
+        label,
+        score,
+        reason,
+        by,
+        bool(offered),
+        _done(db, prompt_id),
+    )
+
+
+def _done(db: Connection, prompt_id: int) -> tuple[StreamRow, ...]:
+    found = db.execute(
+        "SELECT id * 2 + 1 FROM observations WHERE prompt_id = ? ORDER BY at, id LIMIT 2000", (prompt_id,)
+    )
+    keys = [row[0] for row in found.fetchall()]
+    known: dict[int, StreamRow] = {}
+    for begin in range(0, len(keys), _CHUNK):
+        known |= stream.rows(db, keys[begin : begin + _CHUNK])
+    return tuple(known[key] for key in keys if key in known)

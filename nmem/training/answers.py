@@ -1,0 +1,85 @@
+"""What a person has decided about boundaries, as rows to fit on, and the history of what was fitted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from nmem.episodes import features as ft
+from nmem.episodes import history, units
+
+SUBJECT = "boundaries"
+STANDING = 0.25
+"""What a prompt counts that the person left as it was, in a session where they changed or confirmed something."""
+MOST_SESSIONS = 200
+_CORRECTED = (
+    "SELECT p.session_id FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id WHERE u.decided_by = 'person'"
+    " GROUP BY p.session_id ORDER BY max(p.at) DESC, p.session_id LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One prompt: its features, whether the intent changes there, and what that is worth."""
+
+    session_id: str
+    features: ft.Features
+    boundary: bool
+    weight: float
+
+    @property
+    def own(self) -> bool:
+        """Whether the person decided it, rather than left it."""
+        return self.weight == 1.0
+
+
+def answers(db: Connection, common: frozenset[str]) -> list[Answer]:
+    """The prompts of all sessions in which a person decided something; first prompts and cleared ones are left out."""
+    found = db.execute(_CORRECTED, (MOST_SESSIONS,)).fetchall()
+    return [each for (session_id,) in found for each in _of_session(db, session_id, common)]
+
+
+def _of_session(db: Connection, session_id: str, common: frozenset[str]) -> list[Answer]:
+    held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
+    past, out, before = ft.Past(common), [], None
+    for turn in history.whole(db, session_id):
+        prompt = held.get(turn["ids"][0])
+        if prompt is not None and before is not None and not turn["cleared"]:
+            found = {**ft.form(turn["text"]), **ft.context(turn["text"], turn["gap_minutes"], past)}
+            found.update(ft.turn(turn["agent"], past))
+            weight = 1.0 if prompt.verdict.by == units.PERSON else STANDING
+            out.append(Answer(session_id, found, prompt.unit_id != before, weight))
+        past.add(turn["text"], turn["agent"])
+        before = before if prompt is None else prompt.unit_id
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """One entry of the history."""
+
+    at: int
+    before: dict[str, Any]
+    after: dict[str, Any]
+    reason: str
+    metrics: dict[str, Any]
+
+
+def note(db: Connection, fitting: Fitting) -> None:
+    """Add to the history; inside the caller's transaction."""
+    db.execute(
+        "INSERT INTO tuning_history (at, subject, before, after, reason, metrics) VALUES (?, ?, ?, ?, ?, ?)",
+        (fitting.at, SUBJECT, json.dumps(fitting.before), json.dumps(fitting.after), fitting.reason,
+         json.dumps(fitting.metrics)),
+    )  # fmt: skip
+
+
+def fittings(db: Connection, limit: int = 20) -> list[Fitting]:
+    """The history, the newest first."""
+    found = db.execute(
+        "SELECT at, before, after, reason, metrics FROM tuning_history WHERE subject = ? ORDER BY id DESC LIMIT ?",
+        (SUBJECT, limit),
+    )
+    return [Fitting(row[0], json.loads(row[1]), json.loads(row[2]), row[3], json.loads(row[4])) for row in found]
