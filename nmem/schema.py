@@ -177,7 +177,11 @@ CREATE VIRTUAL TABLE narratives_fts USING fts5(
   title, intent, body, files, tokenize='porter unicode61'   -- rowid = work_units.id; kept by the triggers below
 );
 CREATE TRIGGER narratives_insert AFTER INSERT ON work_units BEGIN
-  INSERT INTO narratives_fts(rowid, title, intent, body, files) VALUES (new.id, new.title, new.intent, '', '');
+  DELETE FROM narratives_fts WHERE rowid = new.id;
+  INSERT INTO narratives_fts(rowid, title, intent, body, files) VALUES (new.id, new.title, new.intent,
+    coalesce(new.summary, '') || ' ' || coalesce(new.learned, '') || ' ' || coalesce(new.completed, '') || ' '
+    || coalesce(new.next_steps, '') || ' ' || coalesce(new.notes, ''),
+    coalesce(new.files_edited, '') || ' ' || coalesce(new.files_read, ''));
 END;
 CREATE TRIGGER narratives_delete AFTER DELETE ON work_units BEGIN
   DELETE FROM narratives_fts WHERE rowid = old.id;

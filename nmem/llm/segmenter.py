@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmem.episodes.boundary import Decision
@@ -17,14 +17,11 @@ _WHY = ("model",)
 class Segmenter:
     """Judges a whole session in one call; None upon any failure, which is kept in `failure`."""
 
-    def __init__(
-        self, desk: Desk, cancel: Cancel | None = None, tell: Callable[[str], None] = lambda _line: None
-    ) -> None:
+    def __init__(self, desk: Desk, cancel: Cancel | None = None) -> None:
         self.desk = desk
         self.cancel = cancel or Cancel()
         self.failure: Failure | None = None
-        self.failures = 0
-        self._tell = tell
+        """Of the newest session, when there was no usable answer."""
 
     def __call__(self, prompts: Sequence[Mapping[str, Any]]) -> list[Decision] | None:
         """One decision a prompt; prompts as `nmem.episodes.history` gives them."""
@@ -35,8 +32,6 @@ class Segmenter:
             judged = boundaries(self.desk, [turn(prompt) for prompt in prompts], self.cancel).value
         except Failure as failure:
             self.failure = failure
-            self.failures += 1
-            self._tell(str(failure))
             return None
         return decisions(judged)
 

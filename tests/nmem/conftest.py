@@ -1,0 +1,95 @@
+"""Sessions as capture would store them, for tests of what comes of a whole session."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from sqlite3 import Connection
+from typing import Any
+
+import pytest
+
+from capture.storage import store
+from nmem import tables
+
+START = 1_760_000_000_000
+MINUTE = 60_000
+
+
+class Recorded:
+    """Writes sessions row by row, a minute apart; each one is over an hour before the next begins."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.at = START
+        self.session = ""
+        self.prompt = 0
+        self.seq = 0
+        self.numbers = itertools.count()
+        db.execute("INSERT OR IGNORE INTO projects VALUES (1, 'shop', 'shop', '/src/shop', NULL, 0)")
+
+    def begin(self, session_id: str) -> Recorded:
+        self.at += 60 * MINUTE
+        self.session, self.seq = session_id, 0
+        self.db.execute(
+            "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at)"
+            " VALUES (?, 'claude', 1, '/src/shop', ?, ?)",
+            (session_id, self.at, self.at),
+        )
+        return self
+
+    def _tick(self) -> int:
+        self.at += MINUTE
+        self.db.execute("UPDATE sessions SET last_at = ? WHERE id = ?", (self.at, self.session))
+        return self.at
+
+    def _say(self, source: str, kind: str, text: str) -> int:
+        made = self.db.execute(
+            "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key) VALUES (?, ?, ?, ?, ?, ?)",
+            (self.session, self._tick(), source, kind, text, f"p{next(self.numbers)}"),
+        ).lastrowid
+        return int(made or 0)
+
+    def user(self, text: str) -> Recorded:
+        self.prompt = self._say("user", "prompt", text)
+        return self
+
+    def agent(self, text: str, kind: str = "closing") -> Recorded:
+        self._say("agent", kind, text)
+        return self
+
+    def act(self, obs_type: str, content: str, path: str | None = None, outcome: str = "ok", **meta: Any) -> Recorded:
+        self.seq += 1
+        self.db.execute(
+            "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, file_path, content,"
+            " outcome, metadata, dedup_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self.session, self.prompt, self._tick(), self.seq, obs_type, "Edit" if path else "Bash", path, content,
+             outcome, json.dumps(meta) if meta else None, f"o{self.seq}"),
+        )  # fmt: skip
+        self.db.execute("UPDATE sessions SET seq = ? WHERE id = ?", (self.seq, self.session))
+        return self
+
+    def edit(self, path: str) -> Recorded:
+        return self.act("file_edit", "- old\n+ new", path)
+
+    def test(self, outcome: str = "ok", **meta: Any) -> Recorded:
+        return self.act("test", "pytest tests/test_invoice.py", None, outcome, **meta)
+
+    def coupon(self, session_id: str = "coupon") -> Recorded:
+        """A session of one episode whose test still fails at the end, and nothing is committed."""
+        self.begin(session_id).user("The invoice total is doubled when a coupon is used, fix it")
+        self.test("failed", response="E AssertionError: expected 12, got 24").edit("src/invoice.py")
+        self.test("failed", response="E AssertionError: expected 12, got 0")
+        self.agent("The coupon was applied twice in `src/invoice.py`; the rounding is still wrong.")
+        self.user("no, the coupon total is still wrong").edit("src/invoice.py").test("failed", response="E still 0")
+        return self.agent("The invoice test still fails, because rounding happens before the coupon.")
+
+
+@pytest.fixture
+def record(db_path: str) -> Iterator[Recorded]:
+    """An empty database to record sessions into."""
+    db = store.connect(db_path)
+    tables.ensure(db)
+    yield Recorded(db)
+    db.close()

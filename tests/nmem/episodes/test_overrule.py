@@ -1,0 +1,86 @@
+"""What a model may not say: that something ended well which the records do not show."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmem.episodes.narrative import Narrative
+from nmem.episodes.overrule import overrule, stands
+from nmem.llm.narrate_prompt import Narrative as Worded
+
+FAILED = frozenset(("tests_failed", "uncommitted"))
+GOOD = frozenset(("tests_passed", "committed", "pushed", "pull_request"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "All tests pass now.",
+        "The test suite is green.",
+        "The build was successful after the change to invoice.py.",
+        "14 tests passed.",
+        "Tests failed at first, then passed.",
+        "The tests passed, not only the first one.",
+        "The fix was committed to main.",
+        "It was committed and pushed.",
+        "A pull request was not needed, so it was committed.",
+        "Everything passes in CI, and the checks are fine.",
+        "Todos os testes passaram.",
+        "Las pruebas ahora pasan.",
+        "すべてのテストが成功しました。",
+        "测试全部通过。",
+        "테스트가 모두 통과했다.",
+        "変更はコミットしました。",
+    ],
+)
+def test_a_good_end_needs_the_records(sentence: str) -> None:
+    assert not stands(sentence, FAILED)
+    assert stands(sentence, GOOD) or "needed" in sentence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The tests did not pass because of the rounding.",
+        "The suite never passed in this session.",
+        "It was not committed.",
+        "The coupon was applied twice in invoice.py.",
+        "The tests fail because of the rounding.",
+        "The parser passes the token to the lexer.",
+        "テストは成功しなかった。",
+    ],
+)
+def test_what_claims_no_good_end_stands(sentence: str) -> None:
+    assert stands(sentence, FAILED) or "成功し" in sentence  # a denial that follows is not read: it is dropped
+
+
+def test_what_nothing_shows_is_never_said() -> None:
+    assert not stands("The release was deployed to production.", GOOD)
+    assert not stands("The branch was merged into main.", GOOD)
+    assert stands("The helpers were merged into one function.", GOOD)
+
+
+def test_the_records_give_the_rest() -> None:
+    facts = Narrative(
+        intent="fix it", learned=["a cause"], completed=["Edited a.py"], next_steps=["open"], files_read=["b.py"],
+        files_edited=["a.py"], notes=["pytest failed 3 times"], outcome="1 changed file not committed",
+        obstacle="pytest failed 3 times", marks=["tests_failed"],
+    )  # fmt: skip
+    told = Worded(
+        "Fix the doubled total so that the tests pass.", ("All tests pass.",), ("Everything is done.",), (),
+        "Pytest failed 3 times. The build is green.", 1,
+    )  # fmt: skip
+    found, dropped = overrule(facts, told, "m")
+    assert found.intent == "Fix the doubled total so that the tests pass.", "a wish is no claim"
+    assert found.learned == ["a cause"], "nothing of the model's stands, so the records speak"
+    assert found.completed == ["Edited a.py"]
+    assert found.notes == ["Pytest failed 3 times."], "once"
+    assert (found.outcome, found.files_edited, found.files_read, found.marks) == (
+        facts.outcome, facts.files_edited, facts.files_read, facts.marks,
+    )  # fmt: skip
+    assert (found.narrator, dropped) == ("m", 3)
+
+
+def test_an_intent_that_is_a_claim_is_the_records_own() -> None:
+    facts = Narrative(intent="fix it", marks=["tests_failed"])
+    assert overrule(facts, Worded("All tests are green.", (), (), (), "", 0), "m")[0].intent == "fix it"

@@ -1,0 +1,252 @@
+"""Settling without a model: it finds what is due, does it once, survives being killed, and costs little when idle."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from capture.storage import store
+from nmem import settle_start
+from nmem.settle import Report, settle
+
+if TYPE_CHECKING:
+    from tests.nmem.conftest import Recorded
+
+NARRATIVE = "id, session_id, thread_id, state, intent, summary, learned, completed, next_steps, notes, narrator"
+
+
+@pytest.fixture(autouse=True)
+def no_models(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing on this machine's ports is asked."""
+    file = own_home / "config.toml"
+    file.write_text("[llm]\nenabled = false\n", "utf-8")
+    monkeypatch.setenv("NMEM_CONFIG", str(file))
+
+
+def run(db_path: str, **more: Any) -> Report:
+    report = settle(db_path, 60, **more)
+    assert report is not None
+    return report
+
+
+def units(db: Connection) -> list[Any]:
+    return db.execute(f"SELECT {NARRATIVE} FROM work_units ORDER BY session_id, started_at").fetchall()
+
+
+def test_what_is_over_is_closed_told_summed_up_and_threaded(record: Recorded, db_path: str) -> None:
+    record.coupon()
+    report = run(db_path)
+    assert (report.detected, report.closed, report.threads, report.told, report.summaries) == (1, 1, 1, 1, 1)
+    (unit,) = units(record.db)
+    assert unit[3:5] == ("closed", "The invoice total is doubled when a coupon is used, fix it")
+    assert unit[5].startswith(
+        "The invoice total is doubled when a coupon is used, fix it. 1 changed file not committed"
+    )
+    assert unit[-1] == "extractive"
+    summary = record.db.execute("SELECT intent, files_edited, narrator FROM session_summaries").fetchone()
+    assert summary == ("The invoice total is doubled when a coupon is used, fix it", '["src/invoice.py"]', "extractive")
+    assert record.db.execute("SELECT obs_trace FROM work_units").fetchone()[0].count('"t":') == 5
+
+
+def test_a_session_that_may_go_on_is_left_open(record: Recorded, db_path: str) -> None:
+    record.coupon()
+    soon = record.at + 29 * 60_000
+    report = run(db_path, clock=lambda: soon)
+    assert (report.detected, report.closed, report.told) == (1, 0, 0)
+    later = record.at + 31 * 60_000
+    assert run(db_path, clock=lambda: later).told == 1
+
+
+def test_a_second_run_finds_nothing(record: Recorded, db_path: str) -> None:
+    for name in ("a", "b"):
+        record.coupon(name)
+    run(db_path)
+    before = units(record.db), record.db.execute("SELECT * FROM session_summaries").fetchall()
+    report = run(db_path)
+    assert report.idle
+    assert (units(record.db), record.db.execute("SELECT * FROM session_summaries").fetchall()) == before
+
+
+def test_narratives_are_found_by_their_words_and_lost_with_them(record: Recorded, db_path: str) -> None:
+    def found(words: str) -> int:
+        sql = "SELECT count(*) FROM narratives_fts WHERE narratives_fts MATCH ?"
+        return int(record.db.execute(sql, (words,)).fetchone()[0])
+
+    record.coupon()
+    run(db_path)
+    assert found("rounding") == 1, "from what the agent said"
+    assert found("files:invoice") == 1
+    record.db.execute("UPDATE work_units SET title = 'Basket sums'")
+    assert found("title:basket") == 1
+    assert found("rounding") == 1
+    record.db.execute(
+        "UPDATE work_units SET summary = 'Zebra', learned = NULL, notes = NULL, completed = NULL, next_steps = NULL"
+    )
+    assert (found("zebra"), found("rounding")) == (1, 0)
+    for table in ("unit_prompts", "narrations", "work_units"):
+        record.db.execute(f"DELETE FROM {table}")
+    assert found("zebra OR basket OR invoice") == 0
+
+
+def test_an_episode_whose_prompts_went_elsewhere_is_told_again(record: Recorded, db_path: str) -> None:
+    from nmem.episodes import units as store_of_units
+    from nmem.episodes.unit import NEW, PERSON, Verdict
+
+    record.coupon()
+    run(db_path)
+    (before,) = units(record.db)
+    second = record.db.execute("SELECT max(prompt_id) FROM unit_prompts").fetchone()[0]
+    with store.transaction(record.db):
+        store_of_units.split(record.db, second, Verdict(NEW, PERSON))
+    report = run(db_path)
+    assert (report.told, report.summaries) == (2, 1)
+    first, later = units(record.db)
+    assert first[5] != before[5]
+    assert later[5].startswith("no, the coupon total is still wrong")
+
+
+def test_secrets_that_reached_the_rows_do_not_reach_the_narrative(record: Recorded, db_path: str) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    record.begin("s").user(f"The deploy script uses {token} and fails, fix it").edit("deploy.sh").agent(
+        f"The root cause was that {token} had expired, so the deploy was refused."
+    )
+    run(db_path)
+    stored = str(record.db.execute("SELECT summary, learned, completed, notes FROM work_units").fetchall())
+    assert "ghp_" not in stored + str(record.db.execute("SELECT * FROM session_summaries").fetchall())
+    assert "REDACTED" in stored
+
+
+def test_time_that_runs_out_leaves_the_rest_for_the_next_run(record: Recorded, db_path: str) -> None:
+    for number in range(12):
+        record.coupon(f"s{number}")
+    report = settle(db_path, 0.01)
+    assert report
+    assert report.left
+    while report and report.left:
+        report = settle(db_path, 0.2)
+    assert len(units(record.db)) == 12
+    assert all(unit[-1] == "extractive" for unit in units(record.db))
+
+
+def spawn(db_path: str, *words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "nmem", "settle", "--json", "--db", db_path, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_several_at_once_do_nothing_twice(record: Recorded, db_path: str) -> None:
+    for number in range(20):
+        record.coupon(f"s{number}")
+    crowd = [spawn(db_path) for _ in range(4)]
+    told = refused = 0
+    for process in crowd:
+        out, err = process.communicate(timeout=120)
+        if process.returncode:
+            assert b"another process" in err
+            refused += 1
+        else:
+            told += json.loads(out)["told"]
+    assert told == 20
+    assert refused < 4
+
+
+def test_killed_anywhere_it_ends_where_an_undisturbed_run_ends(record: Recorded, db_path: str, tmp_path: Path) -> None:
+    for number in range(25):
+        record.coupon(f"s{number}")
+    undisturbed = tmp_path / "other" / "nmem.db"
+    undisturbed.parent.mkdir()
+    with closing(store.connect(str(undisturbed))) as other:
+        record.db.backup(other)
+        run(str(undisturbed))
+        expected = units(other)
+    for number in range(8):
+        process = spawn(db_path)
+        time.sleep(0.25 + number * 0.06)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    run(db_path)
+    assert record.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert units(record.db) == expected
+    assert run(db_path).idle
+
+
+def test_what_is_wished_for_while_it_works_is_done_by_the_same_run(record: Recorded, db_path: str) -> None:
+    record.coupon("first")
+    record.db.commit()
+    wished = Path(settle_start.wanted(db_path))
+
+    def clock() -> int:
+        if not record.db.execute("SELECT 1 FROM sessions WHERE id = 'second'").fetchone():
+            record.coupon("second")
+            wished.write_text("1")
+        return int(time.time() * 1000)
+
+    report = run(db_path, clock=clock)
+    assert report.told == 2
+    assert wished.stat().st_size == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="no way to start a process without a pipe here")
+def test_a_wish_starts_one_process_in_the_background(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trap = tmp_path / "project"
+    trap.mkdir()
+    (trap / "nmem.py").write_text("raise SystemExit('the project was run instead')")
+    monkeypatch.chdir(trap)
+    monkeypatch.delenv(settle_start.OFF)
+    record.coupon()
+    assert settle_start.start(db_path)
+    assert not settle_start.start(db_path), "it is about to begin"
+    until = time.monotonic() + 60
+    done = "SELECT count(*) FROM session_summaries"
+    while time.monotonic() < until and not record.db.execute(done).fetchone()[0]:
+        time.sleep(0.05)
+    assert record.db.execute(done).fetchone() == (1,)
+    while settle(db_path, 5) is None:
+        time.sleep(0.05)  # it has gone before the folder goes
+
+
+def test_a_lost_process_is_replaced_and_a_child_of_ours_starts_none(
+    db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(db_path).parent.mkdir(parents=True)
+    started: list[str] = []
+
+    def spawned(path: str) -> bool:
+        started.append(path)
+        return True
+
+    monkeypatch.setattr(settle_start, "_spawn", spawned)
+    assert not settle_start.start(db_path), "the environment says no"
+    monkeypatch.delenv(settle_start.OFF)
+    assert settle_start.start(db_path)
+    assert not settle_start.start(db_path)
+    long_ago = time.time() - 60
+    os.utime(settle_start.wanted(db_path), (long_ago, long_ago))
+    assert settle_start.start(db_path)
+    monkeypatch.setenv("NMEM_SKIP_HOOKS", "1")
+    os.truncate(settle_start.wanted(db_path), 0)
+    assert not settle_start.start(db_path)
+    assert started == [db_path, db_path]
+
+
+def test_what_a_hook_imports_to_start_it_is_cheap() -> None:
+    code = (
+        "import sys; sys.path.insert(0, '.'); import nmem.settle_start;"
+        "print([n for n in ('re', 'json', 'subprocess', 'dataclasses', 'typing', 'pathlib') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True,
+                          cwd=Path(__file__).parents[2])  # fmt: skip
+    assert done.stdout.strip() == "[]", done.stderr
