@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -26,18 +27,9 @@ def reader(path: str) -> sqlite3.Connection:
     """
     if not exists(path):
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
-    db = None
     try:
-        db = sqlite3.connect(
-            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
-        )
-        db.row_factory = sqlite3.Row
-        db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-        db.execute("PRAGMA query_only=1")
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        db, version = _opened(path, "mode=ro" if _shared(path) else "mode=ro&immutable=1")
     except sqlite3.Error as error:
-        if db is not None:
-            db.close()
         raise NmemError(f"cannot read the database {path}: {error}; `nmem doctor` says more") from error
     if version == len(MIGRATIONS):
         return db
@@ -45,3 +37,23 @@ def reader(path: str) -> sqlite3.Connection:
     if version == 0:
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     raise NmemError(f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem")
+
+
+def _shared(path: str) -> bool:
+    """Whether somebody may write meanwhile. Where nobody can, SQLite could not even keep its log's index."""
+    return os.access(Path(path).absolute().parent, os.W_OK) or os.path.exists(path + "-shm")  # noqa: PTH110 -- a suffix
+
+
+def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int]:
+    """A connection and the version of what it reads. Raises sqlite3.Error."""
+    db = sqlite3.connect(
+        f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
+    )
+    try:
+        db.row_factory = sqlite3.Row
+        db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        db.execute("PRAGMA query_only=1")
+        return db, int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        db.close()
+        raise

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from capture import install
+from capture import install, paths
 from capture.install import atomic, hook_entries, opencode_plugin, targets
 from capture.install.hook_entries import Entry
-from capture.install.jsonc import BadJson, parse
 from capture.install.targets import PLUGIN, Target
 
 _DEEPEST = 7
@@ -77,15 +76,12 @@ def _names_us(path: Path) -> bool:
 
 
 def problem(target: Target) -> str:
-    """Why a settings file cannot be read; nothing when it can, or does not exist."""
+    """Why nmem's hooks cannot be put into a settings file; nothing when they can, or it does not exist."""
     try:
-        data = atomic.read(target.path)
-        if data is not None and target.shape != PLUGIN:
-            parse(install.text_of(data), target.comments)
-    except BadJson as error:
-        return f"{target.path} is not JSON as its client reads it ({error})"
-    except UnicodeError:
-        return f"{target.path} is not UTF-8"
+        if atomic.read(target.path) is not None:
+            install.plan_install(target, paths.database())
+    except install.SettingsError as error:
+        return str(error).removesuffix("; it was left as it is")
     except OSError as error:
         return f"{target.path} cannot be read: {error.strerror}"
     return ""

@@ -44,7 +44,7 @@ def events(client: str) -> dict[str, Registration]:
 
 def _handler(client: str, event: str, how: Registration, db: str) -> Item:
     parts = registered.words(client, event, db)
-    line = registered.line(parts)
+    line = registered.guarded(parts)
     if client == "copilot":
         return {"type": "command", "bash": line, "powershell": registered.powershell(parts), "timeoutSec": how.timeout}
     if client == "cursor":

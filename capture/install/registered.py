@@ -1,7 +1,10 @@
 """The command that stands in a client's settings: how it is built, and how it is known again.
 
-    <interpreter> -I -S <folder of nmem>/entry.py CLIENT EVENT [--db PATH]
+    [ -x PYTHON ] && [ -f ENTRY ] && exec PYTHON -I -S ENTRY CLIENT EVENT [--db PATH] || exit 0
 
+PYTHON and ENTRY are absolute. The tests are the shell's own and cost it nothing; without them, a deleted environment
+would make each tool call of the client fail. On Windows, where nobody knows which shell will read it, the command
+stands alone.
 It carries no version: a client that trusts commands by their hash keeps trusting it after an upgrade.
 """
 
@@ -24,6 +27,7 @@ class Command:
     __slots__ = ("client", "db", "entry", "event", "interpreter", "line")
 
     def __init__(self, line: str, words: list[str], at: int) -> None:
+        """`at` is the place of the entry file in `words`, which begin with the interpreter."""
         self.line = line
         self.interpreter = words[0]
         self.entry = words[at]
@@ -79,6 +83,17 @@ def line(parts: list[str], windows: bool | None = None) -> str:
     return " ".join(_windows_word(part) for part in parts)
 
 
+def guarded(parts: list[str], windows: bool | None = None) -> str:
+    """The command as it is registered: it says nothing and ends well when what it runs is gone."""
+    if windows is None:
+        windows = os.name == "nt"
+    plain = line(parts, windows)
+    if windows:
+        return plain
+    python, script = shlex.quote(parts[0]), shlex.quote(parts[3])
+    return f"[ -x {python} ] && [ -f {script} ] && exec {plain} || exit 0"
+
+
 def _windows_word(word: str) -> str:
     word = word.replace("\\", "/")
     plain = all(char.isalnum() or char in "-_./:" for char in word)
@@ -86,8 +101,9 @@ def _windows_word(word: str) -> str:
 
 
 def powershell(parts: list[str]) -> str:
-    """The command as PowerShell takes it."""
-    return "& " + " ".join("'" + part.replace("'", "''") + "'" for part in parts)
+    """The command as PowerShell takes it, silent when what it runs is gone."""
+    quoted = ["'" + part.replace("'", "''") + "'" for part in parts]
+    return f"if ((Test-Path {quoted[0]}) -and (Test-Path {quoted[3]})) {{ & {' '.join(quoted)} }}"
 
 
 def _split(command: str) -> list[str]:
@@ -109,5 +125,7 @@ def recognise(command: object) -> Command | None:
     found = _split(command)
     for at, word in enumerate(found[:-1]):
         if _is_entry(word) and at and found[at + 1] in CLIENTS:
-            return Command(command, found, at)
+            first = found.index("exec", 0, at) + 1 if "exec" in found[:at] else 0
+            last = found.index("||", at) if "||" in found[at:] else len(found)
+            return Command(command, found[first:last], at - first)
     return None

@@ -39,12 +39,13 @@ def registered_hooks(folder: str) -> list[Finding]:
     for client in found(folder):
         here = list(registrations.all_of(client, folder))
         connected += bool(here)
-        out += [
+        unfit = [
             Finding("settings", WRONG, trouble, f"mend the file by hand, then {init(target)}", client)
             for target in targets.targets(client, folder)
             if (trouble := registrations.problem(target))
         ]
-        if not here:
+        out += unfit
+        if not here and not unfit:
             evidence = f"{TITLES[client]} is here, but nmem is not in its settings"
             out.append(Finding("hooks", NOTE, evidence, f"nmem init --client {client}", client))
         for target, entries in here:
@@ -91,17 +92,20 @@ def files(folder: str) -> list[Finding]:
     return out
 
 
+def _gone(command: Command) -> list[str]:
+    """Of what a command runs, what is not there any more."""
+    gone = [] if os.access(command.interpreter, os.X_OK) else [f"the interpreter {command.interpreter}"]
+    return gone if Path(command.entry).is_file() else [*gone, command.entry]
+
+
 def _command(target: Target, command: Command) -> list[Finding]:
     out = []
-    if not os.access(command.interpreter, os.X_OK):
-        gone = f"the interpreter {command.interpreter} is gone"
-        out.append(Finding("interpreter", WRONG, gone, init(target), target.client))
-    if not Path(command.entry).is_file():
-        gone = f"{command.entry} is gone"
-        out.append(Finding("entry", WRONG, gone, init(target), target.client))
+    if gone := _gone(command):
+        said = f"{' and '.join(gone)} {'are' if len(gone) > 1 else 'is'} gone: no hook in {target.path} runs"
+        out.append(Finding("command", WRONG, said, init(target), target.client))
     elif not Path(command.entry).samefile(registered.entry()):
         other = f"the hooks run another nmem: {command.entry}"
-        out.append(Finding("entry", NOTE, other, init(target), target.client))
+        out.append(Finding("command", NOTE, other, init(target), target.client))
     if probe.database(command) != paths.database():
         other = f"the hooks write to {probe.database(command)}, this shell reads {paths.database()}"
         out.append(Finding("database", WRONG, other, init(target), target.client))
@@ -115,33 +119,48 @@ def round_trips(folder: str) -> list[Finding]:
     for client in found(folder):
         seen: set[str] = set()
         for target, entries in registrations.all_of(client, folder):
-            todo = [entry for entry in entries if entry.command.line not in seen]
+            # what is gone was said once: running it ten times says nothing more
+            todo = [entry for entry in entries if entry.command.line not in seen and not _gone(entry.command)]
             seen |= {entry.command.line for entry in todo}
             out += _round_trip(target, todo, bare)
     return out
 
 
 def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float]) -> list[Finding]:
-    """One finding for all commands that work, and one for each that does not."""
-    out, times = [], []
+    """One finding for all commands that work, and one for each cause for which others do not."""
+    times: list[float] = []
+    failed: dict[str, list[Entry]] = {}
+    logged: dict[str, list[Entry]] = {}
     for entry in entries:
         outcome = probe.send(entry, f"nmem-doctor-{uuid.uuid4()}")
-        if outcome.arrived and not outcome.fault:
-            times.append(outcome.ms)
-            if outcome.logged:
-                said = f"{entry.event} arrived, but the hook logged: {outcome.logged}"
-                out.append(
-                    Finding("round trip", NOTE, said, f"see {paths.log(probe.database(entry.command))}", target.client)
-                )
+        if not outcome.arrived or outcome.fault:
+            failed.setdefault(_cause(outcome), []).append(entry)
             continue
-        arrived = "" if outcome.arrived else " did not arrive"
-        mend = f"{init(target)}; the command: {entry.command.line}"
+        times.append(outcome.ms)
+        if outcome.logged:
+            logged.setdefault(_cause(outcome), []).append(entry)
+    out = [_cost(target, entries[0].command.interpreter, len(entries), times, bare)] if times else []
+    for said, of in failed.items():
+        mend = f"see {paths.log(probe.database(of[0].command))}; a command: {of[0].command.line}"
+        out.append(Finding("round trip", WRONG, f"{_names(of)}: {said}", mend, target.client))
+    for said, of in logged.items():
+        mend = f"see {paths.log(probe.database(of[0].command))}"
         out.append(
-            Finding("round trip", WRONG, f"{entry.event}{arrived}: {outcome.fault}", mend, target.client, outcome.ms)
+            Finding("round trip", NOTE, f"{_names(of)} arrived, but the hook logged: {said}", mend, target.client)
         )
-    if times:
-        out.insert(0, _cost(target, entries[0].command.interpreter, len(entries), times, bare))
     return out
+
+
+def _cause(outcome: probe.Outcome) -> str:
+    """What was wrong, without the time and process of a log line, so that equal causes are one."""
+    said = outcome.fault or outcome.logged
+    if said == outcome.logged and said[4:5] == "-" and said.count(" ") > 2:
+        said = said.split(" ", 2)[2]
+    return said if outcome.arrived else f"did not arrive: {said}"
+
+
+def _names(entries: list[Entry]) -> str:
+    return ", ".join(entry.event for entry in entries)
 
 
 def _cost(target: Target, interpreter: str, sent: int, times: list[float], bare: dict[str, float]) -> Finding:

@@ -22,21 +22,52 @@ def database() -> list[Finding]:
     """Whether the database can be read, is whole and of this version."""
     path = paths.database()
     if not Path(path).is_file():
-        return [Finding("database", WRONG, f"there is no database at {path}", "nmem init")]
+        return [_absent(path)]
     try:
         db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     except sqlite3.Error as error:
-        return [
-            Finding(
-                "database", WRONG, f"{path} cannot be opened: {error}", f"look at its mode and folder: ls -l {path}"
-            )
-        ]
+        return [_unreadable(path, error)]
     try:
-        return [_version(db, path), _whole(db, path), *_counts(db)]
+        return [_version(db, path), _whole(db, path), *_counts(db), *_writable(path)]
     except sqlite3.Error as error:
-        return [Finding("database", WRONG, f"{path} cannot be read: {error}", _rescue(path))]
+        return [_unreadable(path, error)]
     finally:
         db.close()
+
+
+def _absent(path: str) -> Finding:
+    """Why there is no database file: nobody made it, nobody can, or something else has its name."""
+    if Path(path).exists():
+        said = f"{path} is {'a folder' if Path(path).is_dir() else 'no file'}, where the database should be"
+        return Finding("database", WRONG, said, f"move it away, or name another file in NMEM_DB: {shlex.quote(path)}")
+    folder = next((above for above in Path(path).absolute().parents if above.exists()), Path("/"))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        said = f"there is no database at {path}, and {folder} cannot be written"
+        return Finding("database", WRONG, said, _write_to(folder))
+    return Finding("database", WRONG, f"there is no database at {path}", "nmem init")
+
+
+def _write_to(folder: Path) -> str:
+    return f"make {folder} writable for you (ls -ld {shlex.quote(str(folder))}), or name another file in NMEM_DB"
+
+
+def _writable(path: str) -> list[Finding]:
+    folder = Path(path).absolute().parent
+    if os.access(folder, os.W_OK | os.X_OK) and os.access(path, os.W_OK):
+        return []
+    said = f"{path} can be read but not written: what hooks see waits in {spool.folders(path)[1]}"
+    return [Finding("database", WRONG, said, _write_to(folder))]
+
+
+def _unreadable(path: str, error: sqlite3.Error) -> Finding:
+    """Advice that fits the cause: a folder without rights is no damage."""
+    folder = Path(path).absolute().parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        said = f"{path} cannot be read: SQLite keeps its log beside it, and {folder} cannot be written"
+        return Finding("database", WRONG, said, _write_to(folder))
+    if not os.access(path, os.R_OK):
+        return Finding("database", WRONG, f"you may not read {path}", f"look at its owner and mode: ls -l {path}")
+    return Finding("database", WRONG, f"{path} cannot be read: {error}", _rescue(path))
 
 
 def _rescue(path: str) -> str:
@@ -101,7 +132,11 @@ def open_to_others() -> list[tuple[Path, int]]:
     """What somebody else could read, with the mode it should have."""
     if os.name == "nt":  # modes say nothing there; the user's own profile folder is private
         return []
-    return [(path, mode) for path, mode in _modes() if path.exists() and path.stat().st_mode & 0o077]
+    return [
+        (path, mode)
+        for path, mode in _modes()
+        if (path.is_dir() if mode == 0o700 else path.is_file()) and path.stat().st_mode & 0o077
+    ]
 
 
 def private() -> list[Finding]:

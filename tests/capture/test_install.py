@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -134,7 +133,9 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
             "hooks": [
                 {
                     "type": "command",
-                    "command": shlex.join([registered.interpreter(), "-I", "-S", entry, "claude", "PostToolUse"]),
+                    "command": registered.guarded(
+                        [registered.interpreter(), "-I", "-S", entry, "claude", "PostToolUse"]
+                    ),
                     "timeout": 20,
                     "async": True,
                 }
@@ -162,7 +163,7 @@ def test_copilot_is_told_for_both_shells_and_cursor_flatly(own_home: Path, db_pa
     handler = value(copilot)["hooks"]["postToolUse"][0]
     assert value(copilot)["version"] == 1
     assert handler["type"] == "command" and handler["timeoutSec"] == 5
-    assert handler["powershell"].startswith("& '") and handler["bash"].endswith("copilot postToolUse")
+    assert " { & '" in handler["powershell"] and handler["bash"].endswith("copilot postToolUse || exit 0")
     assert value(cursor)["version"] == 1
     assert set(value(cursor)["hooks"]["stop"][0]) == {"command", "timeout"}
 

@@ -34,6 +34,42 @@ def test_a_command_of_any_path_runs_through_sh_and_is_known_again(name: str, pac
     assert (found.interpreter, found.entry) == (str(python), str(entry))
 
 
+@pytest.mark.parametrize("name", AWKWARD)
+def test_a_registered_command_is_silent_and_ends_well_when_what_it_runs_is_gone(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name / "nmem"
+    folder.mkdir(parents=True)
+    entry, python = folder / "entry.py", tmp_path / name / "python 3"
+    entry.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
+    python.symlink_to(registered.interpreter())
+    line = registered.guarded(
+        [str(python), "-I", "-S", str(entry), "codex", "Stop", "--db", "/d/x y.db"], windows=False
+    )
+    for shell in ("sh", "bash"):
+        done = subprocess.run([shell, "-c", line], input="given", capture_output=True, text=True, check=True)
+        assert done.stdout == "['codex', 'Stop', '--db', '/d/x y.db'] given\n"
+    found = registered.recognise(line)
+    assert found is not None
+    assert (found.client, found.event, found.db) == ("codex", "Stop", "/d/x y.db")
+    assert (found.interpreter, found.entry) == (str(python), str(entry))
+    for gone in (entry, python):
+        gone.unlink()
+        done = subprocess.run(["sh", "-c", line], input="given", capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_the_hook_itself_ends_with_is_not_hidden(tmp_path: Path) -> None:
+    entry = tmp_path / "nmem" / "entry.py"
+    entry.parent.mkdir()
+    entry.write_text("raise SystemExit(3)")
+    line = registered.guarded([registered.interpreter(), "-I", "-S", str(entry), "claude", "Stop"], windows=False)
+    assert subprocess.run(["sh", "-c", line]).returncode == 3
+
+
+def test_on_windows_a_command_stands_alone() -> None:
+    parts = ["C:/Py/python.exe", "-I", "-S", "C:/nmem/entry.py", "claude", "Stop"]
+    assert registered.guarded(parts, windows=True) == registered.line(parts, windows=True)
+
+
 def test_windows_commands_keep_spaces_and_survive_gits_sh() -> None:
     line = registered.line(
         [r"C:\Program Files\Py\python.exe", "-I", "-S", r"C:\Users\Jo Do\nmem\entry.py", "claude", "Stop"],

@@ -31,7 +31,17 @@ def errors(db_path: str) -> int:
 
 @pytest.mark.parametrize(
     "raw",
-    [b"not json", b"", b"[]", b"null", b"\xff\xfe\xfa", b"[" * 200_000, b'{"session_id": "s-1", "cw', b"{}", b'{"a": 1}'],
+    [
+        b"not json",
+        b"",
+        b"[]",
+        b"null",
+        b"\xff\xfe\xfa",
+        b"[" * 200_000,
+        b'{"session_id": "s-1", "cw',
+        b"{}",
+        b'{"a": 1}',
+    ],
 )
 def test_an_input_that_cannot_be_understood_is_an_error(hook: Hook, bash: Payload, db_path: str, raw: bytes) -> None:
     hook(bash(1))

@@ -384,7 +384,9 @@ ALL, LAST = "Let me look. The limit was 60; it is 3600 now.", "The limit was 60;
 
 
 @pytest.mark.parametrize("told", [(ALL, LAST), (LAST, ALL), (LAST, ALL, LAST)])
-def test_a_closing_in_all_words_of_the_turn_and_in_its_last_is_one(db: sqlite3.Connection, told: tuple[str, ...]) -> None:
+def test_a_closing_in_all_words_of_the_turn_and_in_its_last_is_one(
+    db: sqlite3.Connection, told: tuple[str, ...]
+) -> None:
     store.write(db, batch(NOW, "s", said(NOW, "go")))
     for number, words in enumerate(told):
         part = Prompt(NOW + SECOND + number, "agent", "closing", words, dedup_key=f"c{len(words)}.{NOW + number}")
