@@ -84,10 +84,8 @@ def _rows(refit: Refit, dry: bool) -> list[tuple[str, str]]:
         f"“{each.words}” counts {'more' if abs(each.after) > abs(each.before) else 'less'}"
         f" ({each.before:+.2f} to {each.after:+.2f})" for each in refit.shifts
     ]  # fmt: skip
-    step = refit.threshold_after - refit.threshold_before
-    line = "the line stays" if not step else f"the line is {'higher' if step > 0 else 'lower'} by {abs(step):.2f}"
     rows += [("changed" if not number else "", text) for number, text in enumerate(moved)]
-    return [*rows, ("", f"{line}; {refit.cuts_before} cuts in these sessions become {refit.cuts_after}")]
+    return [*rows, ("", f"{refit.cuts_before} cuts in these sessions become {refit.cuts_after}")]
 
 
 def _figures(found: Figures) -> str:

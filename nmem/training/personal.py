@@ -23,18 +23,22 @@ from nmem.training import answers as rows
 from nmem.training.answers import Answer, Fitting
 
 KINDS = ("online", "revised")
-RIDGE = 12.0
+RIDGE = 20.0
 """How strongly a standardised weight is held to the shipped one: about so many answers move it half of the way."""
 LEAST, LEAST_SESSIONS, LEAST_EACH = 12, 4, 3
 """Own decisions, sessions with some, and decisions for and against a boundary, below which nothing is fitted."""
 FOLDS = 5
 WRONG = 1.5
 """A wrong cut costs the person more than a missed one, which costs 1."""
-_STEPS = [round(0.05 * step, 2) for step in range(-12, 13)]
-_SHIFT = 0.75
-"""Cost of moving the threshold by 1: it moves only for more than that."""
+_MARGIN, _SAME = 0.1, 1e-6
 _SPREAD = 0.1
 _TOLD = 5
+
+_WORDS = {
+    **REASONS, "gap_pasted": "no pasted output after the pause", "repeat": "not the same words again",
+    "machine": "not a machine's text",
+}  # fmt: skip
+"""What a feature means when it speaks for a boundary."""
 
 Spec = dict[str, Any]
 
@@ -185,7 +189,7 @@ def _refit(base: Spec, kind: str, known: Sequence[Answer]) -> tuple[Refit, Spec]
     after = figures(unseen)
     part = fitted(base, known)
     new = _model(part)
-    adopted = after.cost < before.cost - 1e-9 and after.f1 >= before.f1
+    adopted = after.cost < before.cost - 1e-9 and after.f1 > before.f1
     refit = Refit(
         kind, adopted, before, after, base["threshold"], part["threshold"],
         sum(old.score(each.features) >= old.threshold for each in known),
@@ -199,7 +203,7 @@ def _model(part: Spec) -> Model:
 
 
 def fitted(base: Spec, known: Sequence[Answer]) -> Spec:
-    """One model's weights, drawn towards `base`: no weight changes its sign, the threshold moves a little if at all."""
+    """One model's weights, drawn towards `base`: no weight changes its sign, and it does not cut much more often."""
     names = list(base["weights"])
     signs = [-1.0 if base["weights"][name][0] < 0 else 1.0 for name in names]
     centre = [sign * base["weights"][name][1] for sign, name in zip(signs, names, strict=True)]
@@ -218,8 +222,8 @@ def fitted(base: Spec, known: Sequence[Answer]) -> Spec:
             for name, sign, weight in zip(names, signs, weights, strict=True)
         },
     }  # fmt: skip
-    shift = _threshold_shift(part, known)
-    part["threshold"], part["offer"] = round(base["threshold"] + shift, 3), round(base["offer"] + shift, 3)
+    line = _line(base, part, known)
+    part["threshold"], part["offer"] = round(line, 3), round(line - base["threshold"] + base["offer"], 3)
     return part
 
 
@@ -231,15 +235,20 @@ def _spread(table: Sequence[Sequence[float]], centre: Sequence[float]) -> list[f
     ]
 
 
-def _threshold_shift(part: Spec, known: Sequence[Answer]) -> float:
-    model = _model(part)
-    scored = [(each, model.score(each.features)) for each in known]
-
-    def cost(shift: float) -> float:
-        limit = model.threshold + shift
-        return figures([(each, score >= limit) for each, score in scored]).cost + _SHIFT * abs(shift)
-
-    return min(_STEPS, key=lambda shift: (round(cost(shift), 9), abs(shift)))
+def _line(base: Spec, part: Spec, known: Sequence[Answer]) -> float:
+    """The threshold at which cuts are as frequent as halfway between the shipped model's and the true boundaries."""
+    old, new = _model(base), _model(part)
+    cuts = sum(each.weight for each in known if old.score(each.features) >= old.threshold)
+    true = sum(each.weight for each in known if each.boundary)
+    scored = sorted(((new.score(each.features), each.weight) for each in known), reverse=True)
+    lines = [(0.0, scored[0][0] + _MARGIN)]
+    mass = 0.0
+    for place, (score, weight) in enumerate(scored, 1):
+        mass += weight
+        below = scored[place][0] if place < len(scored) else score - 2 * _MARGIN
+        if score - below > _SAME:
+            lines.append((mass, (score + below) / 2))
+    return min(lines, key=lambda each: (abs(each[0] - (cuts + true) / 2), abs(each[0] - true)))[1]
 
 
 def figures(verdicts: Sequence[tuple[Answer, bool]]) -> Figures:
@@ -268,7 +277,7 @@ def _shifts(base: Spec, part: Spec, known: Sequence[Answer]) -> tuple[Shift, ...
         values = [each.features.get(name, 0.0) - mean for each in known]
         felt = abs(new - old) * (sum(value**2 for value in values) / len(values)) ** 0.5
         if felt >= 0.01:
-            found.append((felt, Shift(name, REASONS.get(name, name.replace("_", " ")), old, new)))
+            found.append((felt, Shift(name, _WORDS.get(name, name.replace("_", " ")), old, new)))
     found.sort(key=lambda each: (-each[0], each[1].feature))
     return tuple(shift for _, shift in found[:_TOLD])
 

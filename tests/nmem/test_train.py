@@ -96,6 +96,7 @@ def test_a_habit_is_learned_and_decides_from_then_on(db: Connection, db_path: st
     revised = next(each for each in report.refits if each.kind == "revised")
     assert revised.adopted
     assert revised.after.f1 > revised.before.f1 + 0.2
+    assert revised.cuts_after > revised.cuts_before
     assert revised.after.missed < revised.before.missed
     assert {each.feature for each in revised.shifts} & {"uncovered", "t_files_new"}
     record(db, 7)
@@ -185,6 +186,11 @@ def test_too_few_decisions_are_said(db: Connection, db_path: str) -> None:
     assert answers.fittings(db) == []
 
 
+def test_every_feature_has_words() -> None:
+    for kind in personal.KINDS:
+        assert personal.shipped()[kind]["weights"].keys() <= personal._WORDS.keys()
+
+
 def test_usage(db: Connection) -> None:
     assert run("--reset", "--dry-run").exit_code == 2
     assert "exclude" in run("--reset", "--dry-run").output
@@ -221,7 +227,6 @@ def test_a_few_answers_move_little_and_turn_nothing_round(found: list[tuple[list
         old, new = base["weights"][name][0], part["weights"][name][0]
         assert old * new >= 0
         assert abs(new - old) < 3
-    assert abs(part["threshold"] - base["threshold"]) <= 0.6
     assert part["threshold"] - part["offer"] == pytest.approx(base["threshold"] - base["offer"], abs=0.002)
 
 
