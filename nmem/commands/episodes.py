@@ -142,7 +142,7 @@ def _marks(row: EpisodeRow) -> str:
 @click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
 @click.pass_context
 def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
-    """One episode: what was wanted, what came of it, what was said and done."""
+    """The story of one episode."""
     from nmem.commands import show as shown
 
     ctx.invoke(shown.command, what=f"episode/{episode}", as_json=as_json, whole=whole)
@@ -176,7 +176,10 @@ def merge(episode: int, into: int) -> None:
 @click.argument("episode", type=EPISODE)
 @click.argument("title")
 def rename(episode: int, title: str) -> None:
-    """Give an episode your own name; "" gives it back its opening prompt."""
+    """Give an episode your own name.
+
+    An empty one ("") gives it back its opening prompt.
+    """
     from nmem.episodes import corrections
 
     with terminal.writing() as db:
@@ -222,7 +225,10 @@ def move(prompt: int, episode: int) -> None:
 @command.command()
 @click.argument("prompt", type=PROMPT)
 def keep(prompt: int) -> None:
-    """Agree with what was decided at PROMPT: a new task, or the same one."""
+    """Agree with what was decided at PROMPT.
+
+    That a new task begins there, or that the same one goes on; a prompt marked ? is settled by it.
+    """
     from nmem.episodes import corrections
 
     with terminal.writing() as db:
