@@ -26,8 +26,10 @@ from nmem.llm.ladder import Dialect
 from nmem.llm.linking_prompt import Pair, assess
 from nmem.llm.narrate_prompt import Action, Material, narrate
 from nmem.llm.shape import Record
+from nmem.settle import settle
 
 if TYPE_CHECKING:
+    from tests.nmem.conftest import Recorded
     from tests.nmem.llm.conftest import Book
 
 pytestmark = pytest.mark.slow
@@ -171,3 +173,24 @@ def test_labels_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) 
         assert 0 <= assess(real(), Pair("login fixed", "the login fails"), Cancel()).value.confidence <= 1
     except Failure as failure:
         assert failure.kind in ("length", "rejected")
+
+
+def test_settling_with_a_real_model_ends_with_a_story_whoever_tells_it(
+    url: str, record: Recorded, own_home: Path, monkeypatch: pytest.MonkeyPatch, db_path: str
+) -> None:
+    """A model of this size writes nonsense: what is stored is checked all the same, and the records speak."""
+    file = own_home / "config.toml"
+    file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 300\n', "utf-8")
+    monkeypatch.setenv("NMEM_CONFIG", str(file))
+    record.coupon()
+    report = settle(db_path, 120)
+    assert report is not None
+    assert report.told == 1
+    assert report.by_model + sum(report.failures.values()) >= 1, "the model was asked"
+    row = record.db.execute(
+        "SELECT u.narrator, n.fallback, u.completed, n.outcome FROM work_units u JOIN narrations n ON n.unit_id = u.id"
+    ).fetchone()
+    assert (row[0] == "extractive") == bool(row[1])
+    assert "Edited src/invoice.py" in row[2], "what was done is the records'"
+    assert "the last test run that was seen failed" in row[3]
+    assert record.db.execute("SELECT sum(tokens) FROM llm_ledger").fetchone()[0] > 0

@@ -1,0 +1,60 @@
+"""A long real history becomes episodes and stories at a rate and within a memory that a person does not notice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import tracemalloc
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from capture.storage import store
+from nmem import tables
+from nmem.discover import find
+from nmem.episodes import detect, narrations, storytelling, summary
+from nmem.episodes.storytelling import Teller
+from nmem.importer import Importer
+
+pytestmark = pytest.mark.slow
+PER_SECOND = 200
+MEMORY = 24 << 20
+
+
+def test_three_hundred_sessions_are_cut_and_told(shared: Path, tmp_path: Path, db_path: str) -> None:
+    words = [sys.executable, str(shared / "tools" / "timelines_to_transcripts.py"), str(shared / "data" / "timelines")]
+    subprocess.run([*words, str(tmp_path / "history")], check=True, capture_output=True)
+    with closing(store.connect(db_path, timeout=5, autocheckpoint=1000)) as db:
+        report = Importer(db, workers=0).run(find([tmp_path / "history"], "claude"))
+        tables.ensure(db)
+        sessions = [row[0] for row in db.execute("SELECT id FROM sessions ORDER BY started_at")]
+        assert len(sessions) == 351
+        begun = time.process_time()
+        teller = Teller(db)
+        detect.sessions(db, sessions, db_path)
+        detect.close_overdue(db, int(time.time() * 1000), db_path)
+        storytelling.tell_all(teller, narrations.untold(db))
+        for session_id in narrations.unsummarised(db):
+            summary.summarise(db, session_id)
+        took = time.process_time() - begun
+        assert report.prompts / took >= PER_SECOND
+        told = db.execute("SELECT count(*), sum(narrator = 'extractive'), sum(summary = '') FROM work_units").fetchone()
+        assert told[0] == told[1] == teller.extractive > 351
+        assert told[2] == 0
+        assert not narrations.untold(db)
+        assert db.execute("SELECT count(*) FROM session_summaries").fetchone() == (351,)
+        _memory_stays_flat(teller)
+
+
+def _memory_stays_flat(teller: Teller) -> None:
+    """The heaviest episodes told again: no more is held than one of them takes."""
+    heavy = [row[0] for row in teller.db.execute("SELECT id FROM work_units ORDER BY obs_count DESC LIMIT 25")]
+    tracemalloc.start()
+    try:
+        for unit_id in heavy:
+            teller.extract(unit_id, force=True)
+        assert tracemalloc.get_traced_memory()[1] < MEMORY
+    finally:
+        tracemalloc.stop()
