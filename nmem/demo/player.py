@@ -1,4 +1,4 @@
-"""Plays `session.jsonl`: what a client would have sent to the hooks, and written into its transcript.
+"""Plays `yesterday.jsonl` and `session.jsonl`: what a client would have sent to the hooks, and its transcript.
 
 Each line has `at` in seconds and either `event` with its `payload` for a hook, or a `transcript` record. The lines up
 to the one marked `cut` are stored at once with times in the past; the rest follow at their own pace.
@@ -25,16 +25,44 @@ from capture.hook import sealed_event
 from capture.install import registered
 from capture.storage import store
 from capture.transcript import catch_up
+from nmem import live
 
 _PREFIX = "nmem-demo-"
-_SESSION = Path(__file__).with_name("session.jsonl")
+_SCRIPTS = tuple(Path(__file__).with_name(f"{name}.jsonl") for name in ("yesterday", "session"))
+_PID = "pid"
+"""The file in a demo's folder that names the process it belongs to."""
 
 
 def temporary() -> str:
     """A path for the demo's database in a new private folder, which goes when the process does."""
-    path = str(Path(tempfile.mkdtemp(prefix=_PREFIX)) / "nmem.db")
+    sweep()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    (folder / _PID).write_text(str(os.getpid()))
+    path = str(folder / "nmem.db")
     atexit.register(remove, path)
     return path
+
+
+def sweep() -> None:
+    """Take away what demos left behind that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        try:
+            mine = folder.stat().st_uid == os.getuid() and not folder.is_symlink()
+            pid = int((folder / _PID).read_text("ascii"))
+        except (OSError, ValueError):
+            continue  # another version's, another person's, or one that is just being made
+        if mine and not _lives(pid):
+            remove(str(folder / "nmem.db"))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def remove(db_path: str) -> None:
@@ -60,7 +88,7 @@ class Player:
         self._steps = [json.loads(line) for line in self._script()]
 
     def _script(self) -> list[str]:
-        text = _SESSION.read_text("utf-8")
+        text = "".join(script.read_text("utf-8") for script in _SCRIPTS)
         for name, path in (("{root}", self._root), ("{transcript}", self._transcript)):
             text = text.replace(name, json.dumps(str(path))[1:-1])
         return text.splitlines()
@@ -96,7 +124,15 @@ class Player:
         for step in steps:
             if not self._stopped.is_set():
                 self._store(step, now - int(1000 * (end - step["at"])))
+        self._settle()
         return end
+
+    def _settle(self) -> None:
+        """Yesterday's episodes are told, and its thread begun: from the records alone, no model is asked."""
+        from nmem.settle import settle
+
+        if not self._stopped.is_set():
+            settle(self._db_path, models=False, clock=self._clock)
 
     def _live(self, step: dict[str, Any]) -> None:
         """As it would come now: an event through a hook process of its own, a record through the transcript."""
@@ -104,6 +140,7 @@ class Player:
             self._store(step, self._clock())
             return
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
+        kept["NMEM_SKIP_SETTLE"] = "1"  # what it would start outlives the demo's folder
         subprocess.run(
             [sys.executable, "-I", "-S", registered.entry(), "claude", step["event"], "--db", self._db_path],
             input=json.dumps(step["payload"]).encode(), env=kept, check=False, timeout=30,
@@ -118,17 +155,20 @@ class Player:
                 catch_up(db, "claude", str(self._transcript), self.session_id)
                 return
             native, payload = str(step["event"]), step["payload"]
-            sealed = sealed_event(claude.parse(native, payload, at))
-            if sealed is not None:
+            event = claude.parse(native, payload, at)
+            sealed = sealed_event(event)
+            if event is not None and sealed is not None:
                 sealed.batch.origin = "demo"
                 store.write(db, sealed)
+                if event.kind in ("prompt", "turn_end"):  # the rest is settled below, in this process
+                    live.after(db, event, self._db_path)
         finally:
             db.close()
 
     @property
     def session_id(self) -> str:
         """The session that plays."""
-        return str(self._steps[0]["payload"]["session_id"])
+        return str(self._steps[-1]["payload"]["session_id"])
 
     def _note(self, record: object, at: int) -> None:
         stamp = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -71,6 +71,7 @@ class View(Screen[None]):
 
     def on_mount(self) -> None:
         """Start with what there is."""
+        self.seen = self.cockpit.generation
         self.tell_demo()
         self.refresh_data()
 
@@ -97,10 +98,15 @@ class View(Screen[None]):
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:
         """Give an answer to who asked."""
-        if then := self.reads.done(message):
+        if (then := self.reads.done(message)) and self.is_attached:
             self.remove_class("-error")
             then(message.value)
-            self.query_one(KeyBar).check()
+            self.check_keys()
+
+    def check_keys(self) -> None:
+        """The key bar shows what applies now; while the cockpit closes, there may be none any more."""
+        for bar in self.query(KeyBar):
+            bar.check()
 
     @on(ReadFailed)
     def tell_failure(self, message: ReadFailed) -> None:

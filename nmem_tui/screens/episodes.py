@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -20,11 +20,11 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.shelf import Shelf
 from nmem_tui.screens.base import View
 from nmem_tui.screens.correcting import Correcting
-from nmem_tui.widgets.bars import KeyBar
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
+_HINT = "words, !word, is:failed, thread:x, file:x, project:x"
 _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
@@ -34,14 +34,12 @@ class Episodes(Correcting, View):
 
     CONTEXT = "episodes"
 
-    index = getters.query_one("#episodes", Lines)
-    pane = getters.query_one(StoryPane)
-    search = getters.query_one("#find", Input)
-    listing = getters.query_one("#listing", Vertical)
-    telling = getters.query_one("#telling", Vertical)
-
     def __init__(self) -> None:
         super().__init__()
+        self.index = Lines(id="episodes")
+        self.pane = StoryPane()
+        self.listing, self.telling = Vertical(id="listing"), Vertical(id="telling")
+        self.search = Input(id="find", placeholder=_HINT, compact=True)
         self.shelf = Shelf()
         self.filter = Filter()
         self.total = 0
@@ -54,16 +52,14 @@ class Episodes(Correcting, View):
 
     def body(self) -> ComposeResult:
         """The list, the story beside it."""
+        self.search.cursor_blink = False
+        self.pane.zone, self.pane.clock = self.cockpit.zone, self.cockpit.clock
         with Horizontal(id="history"):
-            with Vertical(id="listing"):
-                field = Input(
-                    id="find", placeholder="words, !word, is:failed, thread:x, file:x, project:x", compact=True
-                )
-                field.cursor_blink = False
-                yield field
-                yield Lines(id="episodes")
-            with Vertical(id="telling"):
-                yield StoryPane(self.cockpit.zone, self.cockpit.clock)
+            with self.listing:
+                yield self.search
+                yield self.index
+            with self.telling:
+                yield self.pane
         yield Panel(id="empty")
 
     def on_mount(self) -> None:
@@ -225,9 +221,9 @@ class Episodes(Correcting, View):
         self._read_story()
 
     @on(Lines.Moved, "#story")
-    def check_keys(self) -> None:
+    def other_line(self) -> None:
         """Whether a prompt is under the cursor decides what can be done."""
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     @on(Lines.Scrolled, "#episodes")
     def read_further(self) -> None:
@@ -240,7 +236,7 @@ class Episodes(Correcting, View):
         if unit_id is None:
             self.pane.tell(None)
             self.telling.border_title = Content("Story")
-            self.query_one(KeyBar).check()
+            self.check_keys()
             return
         self.reads.ask("story", lambda db: story_views.story(db, unit_id), self._show_story)
 
@@ -260,7 +256,7 @@ class Episodes(Correcting, View):
         self.listing.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting
         self.header.show(lambda _cells: _header(total, waiting, self.cockpit.project))
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
@@ -268,7 +264,7 @@ class Episodes(Correcting, View):
         self.add_class("-empty")
         self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     # What the keys do
 
@@ -324,7 +320,7 @@ class Episodes(Correcting, View):
         """Into the story."""
         self.telling.add_class("-open")
         self.pane.focus()
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     @on(Lines.Opened, "#episodes")
     def open_clicked(self) -> None:
@@ -342,7 +338,7 @@ class Episodes(Correcting, View):
             self.index.focus()
         else:
             self.do_top()
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     def do_copy(self) -> None:
         """The whole story as text."""

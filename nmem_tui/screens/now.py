@@ -20,7 +20,6 @@ from nmem_tui.model.figures import several
 from nmem_tui.model.reading import FIRST, Glance, Opening, Tick, glance, opening, pick, tick
 from nmem_tui.model.window import Window
 from nmem_tui.screens.base import View
-from nmem_tui.widgets.bars import KeyBar
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.overview import Overview
@@ -193,7 +192,7 @@ class Now(View):
         self.search.border_title = None
         if self.query_now:
             self.frame.border_title = Content(f"Stream ─ {what} for “{printable(self.query_now.text)}” ─ {place}")
-        self.query_one(KeyBar).check()
+        self.check_keys()
         if self.details.display:
             self._describe()
 

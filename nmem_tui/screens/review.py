@@ -19,7 +19,6 @@ from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
 from nmem_tui.model.review import Question
 from nmem_tui.screens.base import View
-from nmem_tui.widgets.bars import KeyBar
 from nmem_tui.widgets.card import Card, Panel
 
 
@@ -83,7 +82,7 @@ class Review(View):
             self.card.show(lambda cells, rows: review.card(question, cells, rows, zone), name)
             self.query_one("#answers", Panel).show(lambda cells, _r: review.answers(question, cells))
         self.card.border_subtitle = Content("enter reads the whole story" if question else "")
-        self.query_one(KeyBar).check()
+        self.check_keys()
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""

@@ -17,10 +17,10 @@ class StoryPane(Lines):
 
     resting: ClassVar[str] = " "
 
-    def __init__(self, zone: tzinfo | None, clock: Callable[[], int]) -> None:
+    def __init__(self) -> None:
         super().__init__(id="story")
-        self.zone = zone
-        self.clock = clock
+        self.zone: tzinfo | None = None
+        self.clock: Callable[[], int] = lambda: 0
         self.story: Story | None = None
         self.text: StoryText | None = None
         self._cells = 0

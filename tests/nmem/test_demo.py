@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from nmem.demo import player
 from nmem.demo.player import Player, remove, temporary
@@ -20,11 +25,10 @@ def test_the_first_stretch_is_there_at_once_and_in_the_past() -> None:
         demo.prepare()
         demo.opening()
         db = sqlite3.connect(path)
-        assert db.execute("SELECT count(*), max(at) FROM observations").fetchone() == (15, 1_760_000_000_000)
-        assert db.execute("SELECT origin, branch, context_tokens, context_window FROM sessions").fetchone()[:2] == (
-            "demo",
-            "main",
-        )
+        today = "FROM observations WHERE session_id LIKE '%tidewatch001'"
+        assert db.execute(f"SELECT count(*), max(at) {today}").fetchone() == (15, 1_760_000_000_000)
+        sessions = db.execute("SELECT origin, branch FROM sessions ORDER BY started_at").fetchall()
+        assert sessions == [("demo", "main")] * 2
         assert db.execute("SELECT count(*) FROM prompts WHERE kind = 'thinking'").fetchone()[0] == 3
         db.close()
     finally:
@@ -36,11 +40,13 @@ def test_the_whole_story() -> None:
     try:
         Player(path, speed=1e9).run()
         db = sqlite3.connect(path)
-        types = [row[0] for row in db.execute("SELECT obs_type FROM observations ORDER BY seq")]
-        outcomes = db.execute("SELECT outcome FROM observations WHERE obs_type = 'test' ORDER BY seq").fetchall()
+        today = "FROM observations WHERE session_id LIKE '%tidewatch001'"
+        types = [row[0] for row in db.execute(f"SELECT obs_type {today} ORDER BY seq")]
+        outcomes = db.execute(f"SELECT outcome {today} AND obs_type = 'test' ORDER BY seq").fetchall()
         assert {"question", "git_commit", "git_push", "lint", "build", "file_write", "search"} <= set(types)
         assert [row[0] for row in outcomes] == ["failed", "ok", "failed", "ok"]
-        assert db.execute("SELECT count(*) FROM prompts WHERE source = 'user'").fetchone()[0] == 3
+        said = "SELECT count(*) FROM prompts WHERE source = 'user' AND session_id LIKE '%tidewatch001'"
+        assert db.execute(said).fetchone()[0] == 3
         assert db.execute("SELECT sum(count) FROM redactions").fetchone()[0] == 1
         assert (
             "[REDACTED:"
@@ -58,6 +64,39 @@ def test_the_whole_story() -> None:
     assert SECRET in Path(str(player.__file__)).with_name("session.jsonl").read_text("utf-8"), "the secret is planted"
 
 
+def test_yesterday_is_cut_told_and_resumed() -> None:
+    path = temporary()
+    try:
+        demo = Player(path, clock=lambda: 1_760_000_000_000)
+        demo.prepare()
+        demo.opening()
+        db = sqlite3.connect(path)
+        units = db.execute("SELECT id, intent, state, resumes, narrator FROM work_units ORDER BY started_at").fetchall()
+        db.close()
+    finally:
+        remove(path)
+    assert [row[1].split()[0] for row in units] == ["Users", "New", "Next:", "Back", "After"]
+    assert [row[2] for row in units] == ["closed"] * 4 + ["open"]
+    assert units[3][3] == units[0][0], "an earlier goal came back"
+    assert [row[4] for row in units[:4]] == ["extractive"] * 4
+
+
+def test_folders_of_killed_demos_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    died = subprocess.Popen([sys.executable, "-c", "pass"])
+    died.wait()
+    for name, pid in (("dead", died.pid), ("alive", os.getpid())):
+        folder = tmp_path / f"nmem-demo-{name}"
+        folder.mkdir()
+        (folder / "pid").write_text(str(pid))
+        (folder / "nmem.db").write_text("")
+    (tmp_path / "nmem-demo-unknown").mkdir()
+    mine = Path(temporary()).parent
+    left = {folder.name for folder in tmp_path.glob("nmem-demo-*")}
+    assert left == {"nmem-demo-alive", "nmem-demo-unknown", mine.name}
+    remove(str(mine / "nmem.db"))
+
+
 def test_it_stops_when_told() -> None:
     path = temporary()
     demo = Player(path)
@@ -65,7 +104,7 @@ def test_it_stops_when_told() -> None:
     thread.start()
     time.sleep(0.3)
     demo.stop()
-    thread.join(5)
+    thread.join(15)
     assert not thread.is_alive()
     remove(path)
 
