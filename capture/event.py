@@ -67,7 +67,7 @@ class Event:
     __slots__ = (
         "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "context_window", "cwd", "drift",
         "duration_ms", "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text",
-        "permission_mode", "project_dir", "reason", "session_id", "source", "text", "tool", "tool_input", "tool_name",
+        "permission_mode", "project_dir", "reason", "refused", "session_id", "source", "text", "tool", "tool_input", "tool_name",
         "tool_use_id", "transcript_path", "turn_id",
     )  # fmt: skip
 
@@ -104,6 +104,8 @@ class Event:
         self.exit_code: int | None = None
         self.duration_ms: int | None = None
         self.interrupted = False
+        self.refused = ""
+        """Why a call never ran: `user` did not let it, or a `sibling` called beside it failed."""
         self.text = ""
         """The prompt, the agent's closing text, a compact summary or a notification."""
         self.source = ""

@@ -78,8 +78,11 @@ RESPONSES = {
 }
 
 
-# The user stopped the call or never let it run.
-_REFUSED = ("[Request interrupted by user", "User rejected tool use", "The user doesn't want to")
+# The user stopped the call, or never let it run.
+_STOPPED = "[Request interrupted by user]"
+_REFUSED = ("[Request interrupted by user for tool use]", "User rejected tool use", "The user doesn't want to",
+            "User declined")  # fmt: skip
+_SIBLING = ("Sibling tool call errored", "Cancelled: parallel tool call")
 
 
 def answer(event: Event, response: object) -> None:
@@ -105,8 +108,12 @@ def _answer_text(event: Event, response: str) -> None:
     failed = event.kind == TOOL_ERROR or broken or said is not response
     event.exit_code, said = exit_code(said, "Exit code ", "Command failed with exit code ")
     event.ok = not failed and not event.exit_code
-    if said.startswith(_REFUSED):
+    if said.startswith((_STOPPED, *_REFUSED)):
         event.interrupted, event.ok = True, False
+    if said.startswith(_REFUSED):
+        event.refused = "user"
+    elif said.startswith(_SIBLING):
+        event.refused = "sibling"
     event.output_text = strip_own(without_blobs(said))
 
 

@@ -36,6 +36,7 @@ NAMES = {
 
 _FAILED = ("apply_patch verification failed", "unsupported call:", "execution error:", "failed to parse function arg",
            "aborted by user", "exec command rejected", "patch rejected")  # fmt: skip
+_REJECTED = ("exec command rejected", "patch rejected")
 _DONE = ("Success. Updated the following files", "Plan updated")
 _HEAD_LINES = 8
 
@@ -76,6 +77,7 @@ def answer(event: Event, response: object) -> None:
     elif shown.startswith(_FAILED):
         event.ok = False
         event.interrupted = shown.startswith("aborted by user")
+        event.refused = "user" if shown.startswith(_REJECTED) else ""
     elif shown.startswith(_DONE):
         event.ok = True
     elif isinstance(given, dict):
@@ -92,7 +94,8 @@ def _from_record(event: Event, given: dict[str, object]) -> None:
 
 
 def _lasted(event: Event, seconds: object) -> None:
-    if event.duration_ms is None and isinstance(seconds, int | float) and not isinstance(seconds, bool):
+    # nothing takes no time: Codex writes 0 where it did not measure, or rounded
+    if event.duration_ms is None and isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
         event.duration_ms = whole(seconds * 1000)
 
 

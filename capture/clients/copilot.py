@@ -128,6 +128,7 @@ def answer(event: Event, response: object) -> None:
     event.exit_code = output.stated_code(shown) if event.tool == "shell" else None
     event.ok = event.kind != TOOL_ERROR and verdict in ("", "success") and not event.exit_code
     event.interrupted = verdict in ("rejected", "denied")
+    event.refused = "user" if event.interrupted else ""
     event.output_text = said.strip_own(shown)
 
 

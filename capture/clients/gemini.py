@@ -96,6 +96,7 @@ def answer(event: Event, response: object) -> None:
         event.exit_code = event.exit_code or None
         content = first(mapping(error), "message") or text(error) or content
         event.interrupted = event.interrupted or content.startswith(_CANCELLED)
+        event.refused = "user" if content.startswith("[Operation Cancelled]") else ""
     event.output_text = said.strip_own(content)
 
 

@@ -64,7 +64,7 @@ def observations(event: Event, project: Project) -> list[Observation]:
     if event.tool == "shell":
         from capture.extract.shell_call import describe as describe_command
 
-        seen = [describe_command(event, project)]
+        seen = describe_command(event, project)
     else:
         from capture.extract.tools import describe
 
@@ -89,12 +89,14 @@ def _remember(event: Event, seen: Observation) -> None:
 
     if event.interrupted:
         seen.metadata["interrupted"] = True
+    if event.refused:
+        seen.metadata["refused"] = event.refused
     if event.agent_type:
         seen.metadata["agent_type"] = event.agent_type
     said = event.output_text
-    if not said or (seen.obs_type in _SILENT and seen.outcome != FAILED):
+    if not said or (seen.obs_type in _SILENT and seen.outcome != FAILED and not event.refused):
         return
-    if seen.outcome == FAILED:
+    if seen.outcome == FAILED or event.refused:
         kept = excerpt(said, _FAILED_HEAD, _FAILED_TAIL)
     elif seen.obs_type in _CHECKED:
         kept = excerpt(said, 0, _CHECKED_TAIL)

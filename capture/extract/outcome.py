@@ -55,6 +55,8 @@ def exit_code(event: Event) -> int | None:
 
 def outcome(event: Event, code: int | None) -> str:
     """ok, failed or unknown, from what the client says; never from words like "error"."""
+    if event.refused:
+        return UNKNOWN  # it never ran
     if event.kind == TOOL_ERROR or event.interrupted:
         return FAILED
     if event.ok is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from capture.event import FAILED, OK, UNKNOWN, Event, Observation
 from capture.extract.outcome import exit_code, outcome, window
-from capture.shell import Command, message, parse
+from capture.shell import RANK, Command, Step, message, parse
+from capture.shell.tables import words
+from capture.shell.wrappers import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +16,16 @@ _TEXT = 24_000
 _JUDGED = frozenset(("build", "lint", "install"))
 
 
-def describe(event: Event, project: Project) -> Observation:
-    """The observation of a command; its outcome is the client's unless the exit status was lost on the way."""
+_EMPTY = words("grep egrep fgrep zgrep rg ripgrep ag ack findstr pgrep Select-String")
+"""Programs that exit with 1 when they found nothing."""
+_PATIENT = words("search read trivial")
+
+
+def describe(event: Event, project: Project) -> list[Observation]:
+    """The observation of a command; its outcome is the client's unless the exit status was lost on the way.
+
+    A line that failed after it had committed is two: the commit, and what failed.
+    """
     given = event.tool_input
     line = given.get("command")
     line = line if isinstance(line, str) else ""
@@ -32,8 +42,52 @@ def describe(event: Event, project: Project) -> Observation:
         seen.metadata["background"] = True
     _facts(event, command, seen)
     seen.exit_code = exit_code(event)
-    seen.outcome = _settled(event, seen, command.masked)
-    return seen
+    seen.outcome = UNKNOWN if event.refused else _settled(event, seen, command.masked)
+    if seen.outcome == FAILED and not event.interrupted:
+        if _found_nothing(event, seen, command):
+            seen.outcome = OK
+            seen.metadata["nothing_found"] = True
+        elif rest := _after_commit(command, seen):
+            return [seen, _failed_rest(event, seen, rest)]
+    return [seen]
+
+
+def _found_nothing(event: Event, seen: Observation, command: Command) -> bool:
+    """Whether a search came out empty: exit code 1, not a word, and a grep whose status is the line's."""
+    if seen.exit_code != 1 or event.output_text.strip() or not command.steps:
+        return False
+    last = command.steps[-1]
+    argv = last.argv[1:] if last.argv[:2] == ["git", "grep"] else last.argv
+    if last.simple.nested or not argv or program(argv[0]) not in _EMPTY:
+        return False
+    steps = command.steps[:-1]
+    while steps and steps[-1].simple.after in ("&&", "|"):
+        step = steps.pop()
+        if step.simple.after == "&&" and not _PATIENT.issuperset(step.families):
+            return False  # it may be this one that failed
+    return True
+
+
+def _after_commit(command: Command, seen: Observation) -> list[Step]:
+    """What a line did after a commit that succeeded."""
+    if seen.obs_type != "git_commit" or command.main is None or not _has(seen.metadata.get("commit"), "hash"):
+        return []
+    after = command.steps[command.steps.index(command.main) + 1 :]
+    return [step for step in after if step.argv and step.families != ("trivial",)]
+
+
+def _failed_rest(event: Event, seen: Observation, steps: list[Step]) -> Observation:
+    """The part of a line that failed after its commit; the commit itself is well."""
+    found = {family for step in steps for family in step.families}
+    kind = next((rank for rank in RANK if rank in found), "command")
+    rest = Observation(event.at, kind, " && ".join(" ".join(step.argv) for step in steps)[:_TEXT], dedup_key="")
+    rest.outcome, rest.exit_code = FAILED, seen.exit_code
+    seen.outcome, seen.exit_code = OK, 0
+    rest.metadata["families"] = sorted({"git" if f.startswith("git_") else f for f in found})
+    for key in ("push", "tests"):
+        if key in seen.metadata:
+            rest.metadata[key] = seen.metadata.pop(key)
+    return rest
 
 
 def _file(event: Event, project: Project, command: Command) -> str | None:

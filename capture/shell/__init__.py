@@ -13,7 +13,7 @@ from capture.shell.wrappers import program, unwrap
 WINDOW = 16_384
 """Characters of a command that are read; what follows does not change what it is."""
 
-_RANK = ("git_commit", "git_push", "test", "build", "lint", "install", "github", "git_other")
+RANK = ("git_commit", "git_push", "test", "build", "lint", "install", "github", "git_other")
 _SHELLS = words("bash sh zsh dash ksh fish pwsh powershell cmd eval su nix-shell")
 _QUIET = words("search read write edit trivial")
 _FILTERS = words("sort uniq cut tr nl fold fmt rev paste join comm cat tee more less python python3 node base64")
@@ -67,7 +67,7 @@ def parse(text: str, powershell: bool = False) -> Command:
             found.update(step.families)
     found.discard("trivial")
     command.families = tuple(sorted({"git" if f.startswith("git_") else f for f in found}))
-    for rank in _RANK:
+    for rank in RANK:
         if rank in found:
             command.obs_type = rank
             command.main = next(step for step in steps if rank in step.families)

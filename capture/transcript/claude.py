@@ -263,6 +263,8 @@ def _outcome(event: Event, block: dict[str, object], structured: object, denial:
     if denial or content.startswith(_DENIED):
         event.interrupted, event.reason = True, denial or "user-rejected"
     claude.answer(event, content)
+    if denial and not event.refused:
+        event.refused = "user"
     event.ok = False
 
 

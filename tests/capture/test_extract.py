@@ -54,6 +54,78 @@ def said(made: Event) -> Prompt:
 # the shell
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "code", "outcome"),
+    [
+        ("rg -n 'no such' .", "", 1, "ok"),
+        ("git branch -vv | rg '\\[gone\\]'", "", 1, "ok"),
+        ("bun pm ls | rg nothing", "", 1, "ok"),
+        ("ps aux | grep -v grep | grep x", "", 1, "ok"),
+        ("cd /w && grep -rn x src 2>/dev/null", "", 1, "ok"),
+        ("git grep x", "", 1, "ok"),
+        ("sleep 1; pgrep -f x", "", 1, "ok"),
+        ("rg x .", "rg: regex parse error", 2, "failed"),
+        ("rg x .", "", 2, "failed"),
+        ("rg x . ", "x: No such file", 1, "failed"),
+        ("make && grep x out.txt", "", 1, "failed"),
+        ("grep x out.txt && make", "", 1, "failed"),
+        ("false", "", 1, "failed"),
+    ],
+)
+def test_a_search_that_finds_nothing_has_not_failed(command: str, output: str, code: int, outcome: str) -> None:
+    seen = shell(command, output, ok=False, exit_code=code)
+    assert (seen.outcome, seen.exit_code, "nothing_found" in seen.metadata) == (outcome, code, outcome == "ok")
+
+
+def test_a_commit_that_happened_is_well_though_the_push_after_it_failed() -> None:
+    out = "[main 1a2b3c4] Fix\n 1 file changed, 2 insertions(+)\nfatal: no configured push destination."
+    made = event(tool="shell", tool_input={"command": "git add . && git commit -qm Fix && git push origin main"},
+                 tool_name="Bash", tool_use_id="t1", output_text=out, ok=False, exit_code=128)  # fmt: skip
+    commit, push = rows(made).observations
+    assert (commit.obs_type, commit.outcome, commit.exit_code, commit.dedup_key) == ("git_commit", "ok", 0, "t1")
+    assert (push.obs_type, push.outcome, push.exit_code, push.dedup_key) == ("git_push", "failed", 128, "t1#1")
+    assert push.content == "git push origin main"
+    assert "fatal: no configured" in str(push.metadata["response"])
+
+
+def test_a_failed_test_after_a_commit_is_the_tests_failure() -> None:
+    out = "[main 1a2b3c4] Fix\n 1 file changed\n1 failed, 2 passed in 1s"
+    made = event(tool="shell", tool_input={"command": "git commit -m Fix && pytest"}, tool_name="Bash",
+                 tool_use_id="t1", output_text=out, ok=False, exit_code=1)  # fmt: skip
+    commit, tests = rows(made).observations
+    assert (commit.outcome, tests.obs_type, tests.outcome) == ("ok", "test", "failed")
+    assert "tests" in tests.metadata and "tests" not in commit.metadata
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "refused"),
+    [
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected.", "unknown", "user"),
+        ("[Request interrupted by user for tool use]", "unknown", "user"),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "unknown", "sibling"),
+        ("[Request interrupted by user]", "failed", None),
+        ("Exit code 1\nno", "failed", None),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("Bash", {"command": "git commit -m x"}), ("ExitPlanMode", {"plan": "a"}), ("Edit", {"file_path": "/w/p/a"})],
+)
+def test_what_never_ran_has_not_failed(
+    name: str, given: dict[str, object], said: str, outcome: str, refused: str | None
+) -> None:
+    from capture.clients import claude
+
+    payload = {"session_id": "s1", "cwd": "/w/p", "tool_name": name, "tool_input": given, "tool_use_id": "t1",
+               "error": said}  # fmt: skip
+    made = claude.parse("PostToolUseFailure", payload, NOW)
+    assert made is not None
+    (seen,) = rows(made).observations
+    assert (seen.outcome, seen.metadata.get("refused")) == (outcome, refused)
+    if refused == "user":
+        assert seen.metadata["response"]
+
+
 def test_a_command_with_its_description_outcome_and_answer() -> None:
     seen = one(
         "shell", {"command": "make deploy\n", "description": "Deploy it"}, exit_code=0, duration_ms=12, turn_id="p1",

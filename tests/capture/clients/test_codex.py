@@ -83,7 +83,7 @@ HEADER = "Chunk ID: bcf9c7\nWall time: 1.5000 seconds\nProcess exited with code 
     [
         (HEADER.format(1) + "cat: nope\n", False, 1, "cat: nope\n", 1500),
         (HEADER.format(0), True, 0, "", 1500),
-        ("Exit code: 2\nWall time: 0 seconds\nOutput:\nbad", False, 2, "bad", 0),
+        ("Exit code: 2\nWall time: 0 seconds\nOutput:\nbad", False, 2, "bad", None),
         ('{"output":"bad","metadata":{"exit_code":2,"duration_seconds":0.5}}', False, 2, "bad", 500),
         ("hello\nExit code: 3\n", None, None, "hello\nExit code: 3\n", None),
         ("Exit code: 3 was seen\nand more", None, None, "Exit code: 3 was seen\nand more", None),
@@ -141,3 +141,11 @@ def test_no_hook_can_be_slower_than_the_client_allows() -> None:
     assert codex.EVENTS["Interrupt"].timeout <= 3
     assert "PreToolUse" not in codex.EVENTS
     assert "PermissionRequest" not in codex.EVENTS
+
+
+def test_a_wall_time_of_nothing_was_not_measured() -> None:
+    for head, lasted in (("Exit code: 0\nWall time: 0 seconds", None), ("Exit code: 0\nWall time: 0.2 seconds", 200)):
+        event = Event("codex", "tool_result", "s", 0)
+        event.tool = "shell"
+        codex.answer(event, f"{head}\nOutput:\nhi")
+        assert event.duration_ms == lasted
