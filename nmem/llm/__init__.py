@@ -7,6 +7,8 @@
     outgoing.py  redacted text, fenced         ask.py       cap, call, one repair
     shape.py     types and lengths             facts.py, claims.py, validate.py, neutral.py  what may be kept
     narrate_prompt.py  boundaries_prompt.py  linking_prompt.py   what is asked
+    connect.py    the desk of this person and this database   book.py  the ledger, the only SQL here
+    segmenter.py  assessor.py   the model as judge, in the words of the detector and of the linker
 
-Nothing here writes to a database; what `ask` and the prompts' readers return is all that may be stored.
+What `ask` and the prompts' readers return is all that may be stored.
 """
