@@ -10,10 +10,14 @@ last good form, or none of the user's patterns; the built-in detectors never dep
 
 from __future__ import annotations
 
-import marshal
 import os
 
-from capture import paths
+from capture import cache, paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Form = tuple[list[tuple[str, str]], list[str], list[str], list[str]]
+    Kept = tuple[str, tuple[int, int], Form]
 
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
@@ -37,6 +41,10 @@ class Settings:
         from capture.redaction.rules_cache import pattern
 
         return any(pattern(source).fullmatch(found) for source in self.allow_patterns)
+
+    def sources(self) -> list[str]:
+        """The regular expressions in it."""
+        return [source for _, source in self.patterns] + self.allow_patterns
 
 
 RECHECK = 0.5
@@ -83,21 +91,19 @@ def _cache() -> str:
     return os.path.join(paths.cache(paths.database()), "settings.bin")
 
 
+_SHAPE = (str, (int, int), ([(str, str)], [str], [str], [str]))
+
+
 def _cached(file: str, stamp: tuple[int, int]) -> Settings:
-    try:
-        with open(_cache(), "rb") as handle:
-            kept = marshal.load(handle)  # noqa: S302 - our own file in a folder that only the user can write
-        if kept[0] == file and kept[1] == stamp:
-            return Settings(*kept[2])
-        last = kept[2] if kept[0] == file else None
-        if last is not None:
-            Settings(*last)
-    except (OSError, ValueError, TypeError, EOFError, IndexError):
-        last = None
-    return _read(file, stamp, last)
+    kept: Kept | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
+    if kept is None or kept[0] != file:
+        return _read(file, stamp, None)
+    if kept[1] == stamp:
+        return Settings(*kept[2])
+    return _read(file, stamp, kept[2])
 
 
-def _read(file: str, stamp: tuple[int, int], last: tuple[list[object], ...] | None) -> Settings:
+def _read(file: str, stamp: tuple[int, int], last: Form | None) -> Settings:
     import tomllib
 
     from capture.redaction.rules_cache import build
@@ -106,18 +112,18 @@ def _read(file: str, stamp: tuple[int, int], last: tuple[list[object], ...] | No
         with open(file, "rb") as handle:
             document = tomllib.load(handle)
     except (OSError, ValueError) as error:
-        trouble = [f"{file}: {error}; the last good patterns stay in force"]
-        form = (*(last[:3] if last else ([], [], [])), trouble)
+        patterns, allow, allowed, _ = last or ([], [], [], [])
+        form = (patterns, allow, allowed, [f"{file}: {error}; the last good patterns stay in force"])
     else:
         form = _form(file, document)
-    found = Settings(*form)  # type: ignore[arg-type]
-    build([source for _, source in found.patterns] + found.allow_patterns)
-    _keep((file, stamp, form))
+    found = Settings(*form)
+    build(found.sources())
+    cache.write(_cache(), (file, stamp, form))
     _say(found.problems)
     return found
 
 
-def _form(file: str, document: dict[str, object]) -> tuple[list[tuple[str, str]], list[str], list[str], list[str]]:
+def _form(file: str, document: dict[str, object]) -> Form:
     trouble: list[str] = []
     section = document.get("redaction", {})
     if not isinstance(section, dict):
@@ -158,25 +164,25 @@ def _compiles(regex: object, where: str, trouble: list[str]) -> bool:
     try:
         matches_nothing = re.compile(regex).match("") is None
     except (re.error, RecursionError, OverflowError) as error:
-        trouble.append(f"{where}: {regex!r} is no regular expression: {error}")
+        trouble.append(f"{where} is no regular expression: {_what(error)}")
         return False
     if not matches_nothing:
-        trouble.append(f"{where}: {regex!r} matches the empty text")
+        trouble.append(f"{where} matches the empty text")
     return matches_nothing
 
 
-def _keep(form: tuple[str, tuple[int, int], object]) -> None:
-    from capture.redaction.rules_cache import write
-
-    write(_cache(), marshal.dumps(form))  # type: ignore[arg-type]
+def _what(error: Exception) -> str:
+    """What is wrong with a regular expression, but none of it: it may describe a secret, and the log repeats this."""
+    said = str(getattr(error, "msg", "") or type(error).__name__).partition(" '")[0]
+    at = getattr(error, "pos", None)
+    return said if at is None else f"{said} at position {at}"
 
 
 def _say(trouble: list[str]) -> None:
     """One line each in the log; this runs only when the file has changed, so they are not repeated."""
     if not trouble:
         return
-    try:
-        with open(paths.log(paths.database()), "a", encoding="utf-8") as log:
-            log.writelines(f"config: {line}\n" for line in trouble)
-    except OSError:
-        return
+    from capture import log
+
+    for line in trouble:
+        log.note(paths.database(), f"config: {line}")

@@ -12,7 +12,7 @@ import marshal
 import os
 import sys
 
-from capture import paths
+from capture import cache, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Code = tuple[int, int, dict[str, int], tuple[str | None, ...], bytes]
 
-_MOST = 2000
 _ready: dict[str, Pattern[str]] = {}
-_stored: dict[str, dict[str, Code]] = {}
+_stored: dict[str, dict[str, Code | None]] = {}
+"""By cache file: the code of each source, None where this interpreter's cannot be kept."""
 
 
 def path() -> str:
@@ -48,62 +48,68 @@ def _from_cache(source: str) -> Pattern[str] | None:
         return None
     try:
         flags, groups, names, order, code = entry
-        words = marshal.loads(code)  # noqa: S302 - our own file, see _read
+        words = marshal.loads(code)  # noqa: S302 - from a file that is ours alone, see cache.read
         found: Pattern[str] = _sre.compile(source, flags, words, groups, names, order)
     except (ValueError, TypeError, EOFError, RuntimeError, OverflowError):
+        del _entries()[source]  # whoever compiles it writes it anew
         return None
     return found
 
 
-def _entries() -> dict[str, Code]:
+def _entries() -> dict[str, Code | None]:
     file = path()
     entries = _stored.get(file)
     if entries is None:
-        entries = _stored[file] = _read(file)
+        found = cache.read(file, dict)
+        entries = _stored[file] = found if isinstance(found, dict) else {}
     return entries
-
-
-def _read(file: str) -> dict[str, Code]:
-    try:
-        with open(file, "rb") as handle:
-            entries = marshal.load(handle)  # noqa: S302 - our own file in a folder that only the user can write
-    except (OSError, ValueError, TypeError, EOFError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
 
 
 def _compile(source: str) -> Pattern[str]:
     import re
 
     compiled = re.compile(source)
-    from capture.redaction import finders
-
-    build([*finders.sources(), source])
+    build([source])
     return compiled
 
 
 def prepare() -> bool:
     """Write the cache now, so that the first hook need not; True when it is complete."""
+    from capture import settings
+
+    _stored.pop(path(), None)  # what was not to be written earlier may be now
+    return build(settings.load().sources())
+
+
+def complete() -> bool:
+    """Whether the cache file, as it stands, spares a hook all compiling."""
+    from capture import settings
     from capture.redaction import finders
 
-    return build(finders.sources())
+    found = cache.read(path(), dict)
+    entries: dict[object, object] = found if isinstance(found, dict) else {}
+    return all(entries.get(source) for source in (*finders.sources(), *settings.load().sources()))
 
 
-def build(sources: Iterable[str]) -> bool:
-    """Add patterns to the cache file; True when they are all in it. Sources that do not compile are left out."""
-    entries = dict(_entries())
-    missing = [source for source in dict.fromkeys(sources) if source not in entries]
-    if not missing:
-        return os.path.exists(path())
-    if len(entries) > _MOST:
-        entries.clear()
-    for source in missing:
-        entry = _code(source)
-        if entry is not None:
-            entries[source] = entry
-    file = path()
-    _stored[file] = entries
-    return write(file, marshal.dumps(entries))
+def build(own: Iterable[str]) -> bool:
+    """See that the cache file holds the built-in patterns and these; True when it does.
+
+    What it must gain costs a rewrite, and what no nmem of this version asks for is left out then. A source whose code
+    cannot be kept is marked, so that nobody tries again.
+    """
+    from capture.redaction import finders
+
+    entries = _entries()
+    builtin = dict.fromkeys(finders.sources())
+    wanted = {**builtin, **dict.fromkeys(own)}
+    if any(source not in entries for source in wanted):
+        upgraded = any(source not in entries for source in builtin)
+        kept = wanted if upgraded else {**entries, **wanted}
+        entries = {source: entries[source] if source in entries else _code(source) for source in kept}
+        _stored[path()] = entries
+        if not cache.write(path(), entries):
+            return False
+    return all(entries[source] for source in wanted) and os.path.exists(path())
 
 
 def _code(source: str) -> Code | None:
@@ -127,18 +133,3 @@ def _code(source: str) -> Code | None:
         tuple(order),
         marshal.dumps([int(word) for word in code]),
     )
-
-
-def write(file: str, data: bytes) -> bool:
-    part = f"{file}.{os.getpid()}"
-    try:
-        paths.make(os.path.dirname(file))
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            os.write(handle, data)
-        finally:
-            os.close(handle)
-        os.replace(part, file)
-    except OSError:
-        return False
-    return True

@@ -177,7 +177,7 @@ def runtime() -> list[Finding]:
         out.append(Finding("bytecode", OK, "every module of the hook is compiled"))
     from capture.redaction import rules_cache
 
-    if Path(rules_cache.path()).is_file():
+    if rules_cache.complete():
         out.append(Finding("rule cache", OK, rules_cache.path()))
     else:
         out.append(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 
-from capture import paths
+from capture import cache, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,25 +62,16 @@ def _cache() -> str:
     return os.path.join(paths.cache(paths.database()), "threads.bin")  # noqa: PTH118 - on the hook path
 
 
-def _cached(stamp: tuple[str, int, int]) -> Form | None:
-    import marshal
+_SHAPE = ((str, int, int), (float, {str: float}, str, [str]))
 
-    try:
-        with open(_cache(), "rb") as handle:  # noqa: PTH123 - on the hook path
-            kept = marshal.load(handle)  # noqa: S302 - our own file in a folder that only the user can write
-        if kept[0] != stamp:
-            return None
-        minutes, clients, method, problems = kept[1]
-        return minutes, clients, method, problems
-    except (OSError, ValueError, TypeError, EOFError, IndexError):
-        return None
+
+def _cached(stamp: tuple[str, int, int]) -> Form | None:
+    kept: tuple[tuple[str, int, int], Form] | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
+    return kept[1] if kept is not None and kept[0] == stamp else None
 
 
 def _read(file: str, stamp: tuple[str, int, int]) -> Form:
-    import marshal
     import tomllib
-
-    from capture.redaction.rules_cache import write
 
     try:
         with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
@@ -88,7 +79,7 @@ def _read(file: str, stamp: tuple[str, int, int]) -> Form:
     except (OSError, ValueError) as error:
         return TIMEOUT_MINUTES, {}, "fitted", [f"{file}: {error}"]
     found = form(document, file)
-    write(_cache(), marshal.dumps((stamp, found)))
+    cache.write(_cache(), (stamp, found))
     return found
 
 
