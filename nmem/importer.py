@@ -23,7 +23,8 @@ from nmem.stretches import SIZE, Job, Stretch, read_all
 _LARGE = 4 << 20
 """Bytes from which processes of their own read faster than this one."""
 _WORKERS = 4
-_CHECKPOINT = 50
+_CHECKPOINT = 4 << 20
+"""Bytes of write-ahead log from which it is folded back: with the cockpit open nobody else does."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,10 @@ class Report:
     observations: int = 0
     merged: int = 0
     duplicates: int = 0
+    texts: int = 0
+    """What the agent and machines said, beside the user's prompts."""
     unreadable: int = 0
+    unreadable_in: list[str] = field(default_factory=list)
     copied: int = 0
     redacted: int = 0
     seconds: float = 0.0
@@ -66,7 +70,6 @@ class Importer:
         self.report = Report()
         self.changed: set[str] = set()
         """Sessions that got new rows."""
-        self._commits = 0
 
     def run(self, found: Iterable[Transcript]) -> Report:
         """Import every file; the report also holds when this was interrupted. Raises sqlite3.Error."""
@@ -81,7 +84,7 @@ class Importer:
         finally:
             report = self.report
             counts = [new - old for new, old in zip(self._counts(), before, strict=True)]
-            report.sessions, report.prompts, report.observations, report.redacted = counts
+            report.sessions, report.prompts, report.texts, report.observations, report.redacted = counts
             report.seconds = time.perf_counter() - begun
             self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return self.report
@@ -89,6 +92,7 @@ class Importer:
     def _counts(self) -> tuple[int, ...]:
         row = self.db.execute(
             "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM prompts WHERE source = 'user'),"
+            " (SELECT count(*) FROM prompts WHERE source <> 'user'),"
             " (SELECT count(*) FROM observations), (SELECT coalesce(sum(count), 0) FROM redactions)"
         ).fetchone()
         return tuple(row)
@@ -135,8 +139,7 @@ class Importer:
         self.report.duplicates += written.duplicates
         for stretch in stretches:
             self._note(stretch)
-        self._commits += 1
-        if self._commits % _CHECKPOINT == 0:
+        if _wal(self.db) > _CHECKPOINT:
             self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _note(self, stretch: Stretch) -> None:
@@ -145,6 +148,8 @@ class Importer:
             self.changed.update(sealed.batch.session_id for sealed in stretch.rows)
         report.records += stretch.records
         report.unreadable += stretch.unreadable
+        if stretch.unreadable and stretch.cursor.path not in report.unreadable_in:
+            report.unreadable_in.append(stretch.cursor.path)
         report.copied += stretch.copied
         for kind, number in stretch.skipped.items():
             report.skipped[kind] = report.skipped.get(kind, 0) + number
@@ -157,3 +162,11 @@ class Importer:
             yield sealed
             mend.outcomes(db, sealed.batch)
         save(db, stretch.cursor, int(time.time() * 1000))
+
+
+def _wal(db: sqlite3.Connection) -> int:
+    """Bytes of the write-ahead log."""
+    try:
+        return os.stat(db.execute("PRAGMA database_list").fetchone()[2] + "-wal").st_size  # noqa: PTH116 -- a suffix
+    except OSError:
+        return 0

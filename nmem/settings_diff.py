@@ -12,23 +12,39 @@ from capture.install.targets import TITLES
 from nmem.text import printable
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_LONG = 24
+"""Lines of one kind in a row that are shown: the rest of them is more of the same."""
 
 
 def _lines(data: bytes | None) -> list[str]:
     return (data or b"").decode("utf-8", "replace").splitlines()
 
 
-def lines(plan: Plan) -> list[str]:
-    """A unified diff; empty when nothing changes."""
+def lines(plan: Plan, short: bool = False) -> list[str]:
+    """A unified diff, empty when nothing changes; a `short` one shows of many lines in a row only the first."""
     before = plan.target.path if plan.before is not None else "/dev/null"
     after = plan.target.path if plan.after is not None else "/dev/null"
-    return [
-        printable(line)
-        for line in difflib.unified_diff(_lines(plan.before), _lines(plan.after), before, after, lineterm="")
-    ]
+    found = difflib.unified_diff(_lines(plan.before), _lines(plan.after), before, after, n=1, lineterm="")
+    out: list[str] = []
+    run, sign = 0, ""
+    for line in map(printable, found):
+        run = run + 1 if out and line[:1] == sign and line[:1] in "+-" else 0
+        sign = line[:1]
+        if short and run == _LONG:
+            out.append(f"{sign} …")
+        if not short or run < _LONG:
+            out.append(line)
+    return out
 
 
-def show(plan: Plan) -> None:
+def total(plan: Plan) -> str:
+    """How many lines a plan adds and takes away."""
+    both = difflib.ndiff(_lines(plan.before), _lines(plan.after))
+    signs = [line[:1] for line in both]
+    return f"{plan.target.path}: +{signs.count('+')} -{signs.count('-')} lines"
+
+
+def show(plan: Plan, short: bool = False) -> None:
     """Print a plan, in colour on a terminal that wants it."""
     import os
 
@@ -38,5 +54,6 @@ def show(plan: Plan) -> None:
         return
     click.echo(f"{title}:")
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for line in lines(plan):
+    for line in lines(plan, short):
         click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colour else line)
+    click.echo(total(plan))

@@ -34,8 +34,12 @@ _MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
 _SHORT = (
-    r"(?:mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|docker login|psql|mongo|az login|ldapsearch|ldapadd)\b"
+    r"(?:sshpass|redis-cli|docker login|psql|mongo|az login|ldapsearch|ldapadd)\b"
     r"[^\n|;&]{0,200}?[ \t]-(?:p|a|w)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
+)
+_MYSQL = (
+    r"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)[ \t](?:[^\n|;&]{0,200}?[ \t])??"
+    r"-p[\"']?(?!(?:rint|ath|erm|rune|edantic|ort|rotocol|ipe|lugin)[\w-]*)([^\s\"'=-][^\s\"']{2,80})"
 )
 _CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-u[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']{3,200})"
 _COOKIE = r"[\w.-]{0,40}(?:sess|sid|auth|token|jwt|remember)[\w.-]{0,40}=([^\s;,\"'\\]{12,4000})"
@@ -52,6 +56,7 @@ _PATTERNS = (
     _BASIC,
     _USERPASS,
     _SHORT,
+    _MYSQL,
     _CURL,
     _COOKIE,
     _MANIFEST,
@@ -279,6 +284,20 @@ def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str
     return finder
 
 
+def _mysql(text: str, low: str) -> list[Span]:
+    """A password glued to -p, which can be nothing else, however plain its words are."""
+    spans: list[Span] = []
+    for literal in ("mysql", "mariadb"):
+        for at in _hits(low, literal):
+            matched = pattern(_MYSQL).match(low, at)
+            if matched is None:
+                continue
+            value = low[matched.start(1) : matched.end(1)]
+            if value[0] not in "$%{<[*" and "..." not in value and "xxx" not in value:
+                spans.append((matched.start(1), matched.end(1), "password"))
+    return spans
+
+
 FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _private_keys,
     _tokens,
@@ -291,7 +310,8 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _back(_FACEBOOK, "|", 17, "facebook-token"),
     _back(_DISCORD, ".", 28, "discord-token", gate="."),
     _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
-    _command(("mysql", "mariadb", "sshpass", "redis-cli", "docker login", "az login", "ldap"), _SHORT, "password"),
+    _mysql,
+    _command(("sshpass", "redis-cli", "docker login", "az login", "ldap"), _SHORT, "password"),
     _command(("curl ",), _CURL, "password"),
     _cookies,
     _manifests,
@@ -301,7 +321,7 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
 """The more specific first: where two finders overlap, the earlier one names the kind."""
 
 
-NAMED = (_urls, assignments.find)
+NAMED = (_urls, _mysql, assignments.find)
 """What can stand in a text of fewer than SHORT characters: no token is that short."""
 
 SHORT = 20

@@ -24,6 +24,8 @@ from nmem.settle_start import start
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _WAIT = 10.0
+_KINDS = 4
+"""Kinds of skipped records that are named."""
 
 
 @click.command()
@@ -42,6 +44,9 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
         if not path.exists():
             raise click.UsageError(f"{path} does not exist")
     chosen = _choose(list(find(list(where), client or "")), since, limit)
+    if not chosen and as_json:
+        click.echo(json.dumps(Report().to_dict()))
+        return
     if not chosen:
         raise NmemError(_nothing(where, client, since))
     database = paths.database()
@@ -51,6 +56,7 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
         raise NmemError(f"{database} cannot be written: {error}") from None
     try:
         report = _run(db, chosen, quiet=as_json)
+        _fold(db)
     except sqlite3.Error as error:
         raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
     finally:
@@ -61,17 +67,45 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
     click.echo(json.dumps(report.to_dict()) if as_json else summary(report))
 
 
+def _fold(db: sqlite3.Connection) -> None:
+    """Fold the write-ahead log back and cut it, as long as no reader is in its midst."""
+    db.execute("PRAGMA busy_timeout=500")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
 def summary(report: Report) -> str:
-    """The report in one line."""
-    skipped = sum(report.skipped.values()) + report.copied
-    parts = [
-        f"{report.sessions:,} sessions", f"{report.prompts:,} prompts", f"{report.observations:,} observations",
-        f"{report.duplicates:,} already known", f"{skipped:,} records skipped", f"{report.redacted:,} secrets redacted",
-    ]  # fmt: skip
-    if report.unreadable:
-        parts.append(f"{report.unreadable:,} lines unreadable")
+    """What is new, and below it what was left out and why."""
     rate = report.records / report.seconds if report.seconds else 0
-    return f"{', '.join(parts)}; {report.seconds:.1f} s, {rate:,.0f} records/s"
+    speed = f"{report.seconds:.1f} s, {rate:,.0f} records/s"
+    new = ((report.sessions, "sessions"), (report.prompts, "prompts"), (report.texts, "texts of agents"),
+           (report.observations, "observations"))  # fmt: skip
+    if any(number for number, _ in new):
+        lines = [f"New: {', '.join(f'{number:,} {name}' for number, name in new)}; {speed}"]
+    else:
+        lines = [f"Nothing new in {report.files:,} files; {speed}"]
+    if report.redacted:
+        lines.append(f"Redacted: {report.redacted:,} secrets")
+    if left := _left_out(report):
+        lines.append(f"Left out: {'; '.join(left)}")
+    return "\n".join(lines)
+
+
+def _left_out(report: Report) -> list[str]:
+    out = []
+    if skipped := sum(report.skipped.values()):
+        kinds = sorted(report.skipped.items(), key=lambda item: -item[1])
+        named = ", ".join(f"{kind} {number:,}" for kind, number in kinds[:_KINDS])
+        more = f", {len(kinds) - _KINDS} other kinds" if len(kinds) > _KINDS else ""
+        out.append(f"{skipped:,} records that tell nothing of the work ({named}{more})")
+    if report.duplicates:
+        out.append(f"{report.duplicates:,} that were stored already or are told twice")
+    if report.copied:
+        out.append(f"{report.copied:,} that a fork repeats of its session")
+    if report.unreadable:
+        files = report.unreadable_in
+        more = f" and {len(files) - 1:,} other files" if len(files) > 1 else ""
+        out.append(f"{report.unreadable:,} lines that are no JSON, in {files[0] if files else '?'}{more}")
+    return out
 
 
 def _choose(found: list[Transcript], since: str | None, limit: int | None) -> list[Transcript]:

@@ -59,7 +59,7 @@ def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> N
     db = paths.database()
     made, refused = plans(chosen(clients), scope, str(Path.cwd()), db)
     for plan in made:
-        settings_diff.show(plan)
+        settings_diff.show(plan, short=yes)
     wanted = [] if dry_run else [plan for plan in made if plan.changes and (yes or _agreed(plan))]
     if wanted or (made and not dry_run and not any(plan.changes for plan in made)):
         for note in setup.prepare(db):
@@ -116,6 +116,11 @@ def notes(plan: Plan, folder: str) -> list[str]:
         )
     if target.client == "droid" and (Path(targets.home("droid")) / "hooks.json").exists():
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
+    if target.client in ("claude", "gemini"):
+        from nmem.checks import switches
+
+        check = switches.claude if target.client == "claude" else switches.gemini
+        out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]
     out += [
         f"{targets.TITLES[target.client]} has nmem's hooks in {path} too: each event comes twice and is stored once."
         for path in registrations.elsewhere(target, folder)

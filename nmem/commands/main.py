@@ -72,6 +72,9 @@ def main() -> None:
     except click.Abort:
         click.echo("nmem: stopped", err=True)
         sys.exit(1)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         click.echo(f"nmem: {error.format_message()}", err=True)
         sys.exit(error.exit_code)

@@ -11,6 +11,7 @@ import click
 
 from capture import paths
 from nmem import database, views
+from nmem.errors import NoDatabase
 from nmem.health import HealthView, Latency, health
 from nmem.text import printable
 from nmem.views import SessionRow
@@ -89,8 +90,9 @@ def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Secti
 def plain(found: list[Section]) -> str:
     """The tables without frames, one row a line, columns by tabs: made for pipes."""
     out: list[str] = []
-    for title, _head, rows in found:
-        out += [f"# {title}", *("\t".join(row) for row in rows)]
+    for title, head, rows in found:
+        named = ["\t".join(head)] if any(head) and title.startswith("Hooks") else []
+        out += [f"# {title}", *named, *("\t".join(row) for row in rows)]
     return "\n".join(out)
 
 
@@ -114,13 +116,19 @@ def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Ta
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
 @click.option("--project", default="", help="Only sessions of this project (name, key or root folder).")
-@click.option("--limit", default=5, show_default=True, help="How many sessions to list.")
+@click.option("--limit", type=click.IntRange(min=1), default=5, show_default=True, help="How many sessions to list.")
 def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     """What is recorded, and whether the hooks are alive."""
     import time
 
     path = db or paths.database()
-    connection = database.reader(path)
+    try:
+        connection = database.reader(path)
+    except NoDatabase:
+        if not as_json:
+            raise
+        click.echo(json.dumps({"path": path, "runs": 0, "sessions": []}))
+        return
     try:
         view, recent = health(connection, path), views.sessions(connection, limit, project)
     finally:

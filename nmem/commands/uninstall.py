@@ -48,7 +48,7 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
             continue
         if plan.changes:
             plans.append(plan)
-            settings_diff.show(plan)
+            settings_diff.show(plan, short=yes)
         elif not dry_run:
             installed.forget(db, target.path)
     if not plans and not refused:

@@ -84,7 +84,7 @@ def test_the_client_s_own_settings_say_where_to_look(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
     code, out, _ = nmem(monkeypatch, capsys)
     assert code == 0
-    assert out.startswith("1 sessions, 1 prompts, 0 observations,")
+    assert out.startswith("New: 1 sessions, 1 prompts, 0 texts of agents, 0 observations;")
 
 
 def test_one_client_and_a_limit_and_a_date(
@@ -132,3 +132,35 @@ def test_files_of_nobody_are_left_alone(
     (tmp_path / "empty.jsonl").write_text("", "utf-8")
     (tmp_path / "noise.jsonl").write_bytes(bytes(range(256)) * 40)
     assert nmem(monkeypatch, capsys, str(tmp_path))[0] == 1
+
+
+def test_the_report_explains_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(claude_line("s1", "Fix it") + '{"type": "brand-new"}\n{"torn\n', "utf-8")
+    _, out, _ = nmem(monkeypatch, capsys, str(file), "--client", "claude")
+    assert "1 records that tell nothing of the work (brand-new 1)" in out
+    assert f"1 lines that are no JSON, in {file}" in out
+    assert nmem(monkeypatch, capsys, str(file), "--client", "claude")[1].startswith("Nothing new in 1 files;")
+
+
+def test_nothing_to_import_is_json_all_the_same(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = nmem(monkeypatch, capsys, "--json")
+    assert (code, json.loads(out)["sessions"], err) == (0, 0, "")
+
+
+def test_the_log_is_folded_back_though_somebody_has_the_database_open(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
+) -> None:
+    import sqlite3
+
+    nmem(monkeypatch, capsys, "--client", "claude")
+    cockpit = sqlite3.connect(db_path, isolation_level=None)
+    assert cockpit.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
+    monkeypatch.setattr("nmem.commands.import_.start", lambda _db: None)
+    assert nmem(monkeypatch, capsys)[0] == 0
+    assert Path(db_path + "-wal").stat().st_size == 0
+    cockpit.close()

@@ -196,3 +196,18 @@ def test_bytecode_is_made_where_python_was_told_not_to(tmp_path: Path, monkeypat
 )
 def test_an_environment_that_will_be_cleared_away_is_noticed(entry: str, fleeting: bool) -> None:
     assert setup.fleeting(entry) is fleeting
+
+
+def test_a_long_diff_is_cut_when_nobody_is_asked_and_the_outcome_stands_last(claude: Path) -> None:
+    asked = run(init, "--dry-run").output.splitlines()
+    told = run(init, "--yes").output.splitlines()
+    gone = run(uninstall, "--yes").output.splitlines()
+    assert len(asked) > 100
+    assert any(line.startswith(f"{claude}: +") and line.endswith(" lines") for line in asked[-3:])
+    assert len(told) < 50 and len(gone) < 50
+    assert "The memory stays in" in gone[-1]
+
+
+def test_a_switch_that_keeps_every_hook_from_running_is_said_at_once(claude: Path) -> None:
+    claude.write_text('{"disableAllHooks": true}')
+    assert "says disableAllHooks: no hook of yours runs" in run(init, "--yes").output

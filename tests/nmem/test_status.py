@@ -58,3 +58,17 @@ def test_nothing_recorded_yet(own_home: Path) -> None:
     result = CliRunner().invoke(nmem, ["status"])
     assert isinstance(result.exception, NoDatabase)
     assert "nmem init" in str(result.exception)
+
+
+def test_nothing_recorded_yet_is_json_all_the_same(own_home: Path) -> None:
+    result = CliRunner().invoke(nmem, ["status", "--json"])
+    assert (result.exit_code, json.loads(result.output)["sessions"]) == (0, [])
+
+
+def test_a_limit_below_one_is_refused_and_percentiles_have_names(db_path: str) -> None:
+    db = seeds.database(db_path)
+    seeds.story(db)
+    db.close()
+    for limit in ("0", "-5"):
+        assert CliRunner().invoke(nmem, ["status", "--limit", limit]).exit_code == 2
+    assert "\tp50\tp95\tp99" in CliRunner().invoke(nmem, ["status"]).output.splitlines()

@@ -59,6 +59,8 @@ GONE = [
     (f"deploy --password {R} --force", R),
     (f"deploy --password='{R}'", R),
     (f"mysql -u root -p{R} app", R),
+    ("mysql -psup3rSecret", "sup3rSecret"),
+    ("mysql -psecret app", "secret"),
     (f"mysqldump -uroot -p'{R}' app", R),
     (f"sshpass -p {R} ssh bob@host", R),
     (f"redis-cli -a {R} ping", R),
@@ -101,6 +103,10 @@ GONE = [
 ]
 
 STAYS = [
+    "mysql -u root -p app",
+    "mysql -p$DB_PASS app",
+    "find /var/lib/mysql -print",
+    "mysqldump -p<password> app",
     # what is long and drawn, and open
     f"commit {SHA1}",
     f"key: {SHA1}",
