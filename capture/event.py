@@ -67,8 +67,8 @@ class Event:
     __slots__ = (
         "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "context_window", "cwd", "drift",
         "duration_ms", "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text",
-        "permission_mode", "project_dir", "reason", "refused", "session_id", "source", "text", "tool", "tool_input", "tool_name",
-        "tool_use_id", "transcript_path", "turn_id",
+        "permission_mode", "project_dir", "reason", "refused", "session_id", "source", "text", "tool", "tool_input",
+        "tool_name", "tool_use_id", "transcript_path", "turn_id",
     )  # fmt: skip
 
     def __init__(self, client: str, kind: str, session_id: str, at: int, native: str = "") -> None:

@@ -26,7 +26,9 @@ def plain(text: str, limit: int = 200) -> str:
 def name(text: str) -> str:
     """A name that came from outside, if it is a plain one; anything else may hold what nobody should read."""
     letters = text.replace("_", "").replace("-", "").replace(".", "")
-    return text if len(text) <= 40 and letters.isascii() and letters.isalpha() else "(an odd name)" if text else "(no name)"
+    if len(text) <= 40 and letters.isascii() and letters.isalpha():
+        return text
+    return "(an odd name)" if text else "(no name)"
 
 
 def where(trace: TracebackType | None) -> str:

@@ -284,7 +284,7 @@ def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str
     return finder
 
 
-def _mysql(text: str, low: str) -> list[Span]:
+def _mysql(text: str, low: str) -> list[Span]:  # noqa: ARG001
     """A password glued to -p, which can be nothing else, however plain its words are."""
     spans: list[Span] = []
     for literal in ("mysql", "mariadb"):
