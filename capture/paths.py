@@ -62,6 +62,20 @@ def make(path: str) -> None:
             raise
 
 
+BATCH = ".json"
+"""How the name of a spooled batch ends."""
+COUNTS = "counts"
+"""How the name of a spooled count begins."""
+
+
+def waits(folder: str) -> bool:
+    """Whether there is something in a spool to bring in."""
+    try:
+        return any(name.endswith(BATCH) or name.startswith(COUNTS) for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
 def spool(db: str) -> str:
     """Where redacted rows wait while the database cannot be written."""
     return os.path.join(folder(db), "spool")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture import paths
+from capture.storage import spool
 from nmem.views import counters
 
 RUNS = 1000
@@ -86,15 +87,6 @@ def _size(path: str) -> int:
         return 0
 
 
-def _waiting(path: str) -> int:
-    """Files in the spool that wait for the database."""
-    try:
-        with os.scandir(paths.spool(path)) as found:
-            return sum(1 for entry in found if not entry.name.startswith(".") and entry.is_file())
-    except OSError:
-        return 0
-
-
 def log_tail(path: str, limit: int = 8) -> tuple[str, ...]:
     """The newest lines of the log, newest last."""
     try:
@@ -129,6 +121,9 @@ def health(db: Connection, path: str) -> HealthView:
     drift = db.execute(
         "SELECT client, event, field, client_version, first_at FROM payload_drift ORDER BY first_at DESC LIMIT 20"
     )
+    tally = counters(db)
+    waits = spool.waiting(path)
+    tally["spooled"] = tally.get("drained", 0) + waits  # what was ever put aside
     kinds = db.execute("SELECT kind, sum(count) FROM redactions GROUP BY kind ORDER BY 2 DESC")
     return HealthView(
         path=path,
@@ -137,8 +132,8 @@ def health(db: Connection, path: str) -> HealthView:
         recent=tuple(row["wall_us"] for row in reversed(runs[:200])),
         runs=len(runs),
         results=results,
-        counters=counters(db),
-        spool_files=_waiting(path),
+        counters=tally,
+        spool_files=waits,
         database_bytes=_size(path),
         wal_bytes=_size(path + "-wal"),
         rows={name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in _TABLES},  # noqa: S608

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 from typing import Any
 
+from capture.storage import spool
+
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
 EXECUTE = (
     "file_write", "file_edit", "command", "test", "build", "lint", "install",
@@ -89,6 +91,7 @@ class Hooks:
     wall_us: int | None = None
     lost: int = 0
     spooled: int = 0
+    """Batches that wait for the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,10 @@ def counters(db: Connection) -> dict[str, int]:
     return dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall())
 
 
+def _path(db: Connection) -> str:
+    return str(db.execute("PRAGMA database_list").fetchone()[2])
+
+
 def hooks(db: Connection) -> Hooks:
     """The state of the hooks, from their newest hundred runs."""
     runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT 100").fetchall()
@@ -249,7 +256,7 @@ def hooks(db: Connection) -> Hooks:
     walls = sorted(row["wall_us"] for row in runs)
     return Hooks(
         runs[0]["at"] if runs else None, walls[len(walls) // 2] if walls else None,
-        tally.get("lost", 0), max(0, tally.get("spooled", 0) - tally.get("drained", 0)),
+        tally.get("lost", 0), spool.waiting(_path(db)),
     )  # fmt: skip
 
 

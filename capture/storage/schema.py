@@ -112,7 +112,7 @@ CREATE TABLE hook_runs (                 -- the newest few thousand
   bytes INTEGER NOT NULL,
   result TEXT NOT NULL                   -- stored duplicate dropped
 );
-CREATE TABLE counters (                  -- spooled, drained, lost, errors ...
+CREATE TABLE counters (                  -- drained, lost, errors ...
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL
 ) WITHOUT ROWID;

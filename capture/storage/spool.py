@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
+from capture.files import remove, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _OLD_TMP = 3600.0
 """Seconds after which a half-written file belongs to nobody."""
+_COUNTS_AT_ONCE = 500
 
 
 def folders(db_path: str) -> tuple[str, str]:
@@ -46,23 +48,14 @@ def put(db_path: str, sealed: Sealed) -> bool:
     from capture.jsonio import dumps
 
     text = dumps(sealed.to_dict()).encode("utf-8", "replace")
-    name = f"{time_ns():020d}-{os.getpid()}.json"
+    name = f"{time_ns():020d}-{os.getpid()}{paths.BATCH}"
     return any(_own(folder) and _keep(folder, name, text) for folder in folders(db_path))
 
 
 def _keep(folder: str, name: str, text: bytes) -> bool:
-    aside = os.path.join(folder, f".{name}.tmp")
     try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            view = memoryview(text)
-            while view:
-                view = view[os.write(handle, view) :]
-        finally:
-            os.close(handle)
-        os.rename(aside, os.path.join(folder, name))
+        replace(os.path.join(folder, name), text)
     except OSError:
-        _remove(aside)
         return False
     return True
 
@@ -70,15 +63,19 @@ def _keep(folder: str, name: str, text: bytes) -> bool:
 def tally(db_path: str, name: str) -> None:
     """Count something (lost, errors) while the database is not to be had; `drain` adds it up."""
     for folder in folders(db_path):
-        if not _own(folder):
-            continue
-        try:
-            handle = os.open(os.path.join(folder, "counts"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            os.write(handle, f"{name}\n".encode())
-            os.close(handle)
-        except OSError:
-            continue
-        return
+        if _own(folder) and _tally(folder, name):
+            return
+
+
+def _tally(folder: str, name: str) -> bool:
+    """A file for each count, there whole or not at all: nobody can add to what another has just read."""
+    from time import time_ns
+
+    try:
+        replace(os.path.join(folder, f"{paths.COUNTS}.{time_ns()}-{os.getpid()}"), name.encode())
+    except OSError:
+        return False
+    return True
 
 
 def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> int:
@@ -93,7 +90,8 @@ def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> 
     for folder in folders(db_path):
         if not _own(folder, make=False):
             continue
-        names = _waiting(folder)
+        _sweep(folder)
+        names = _batches(folder)
         while names and monotonic() < until and not (most and done >= most):
             size = min(most - done, 20) if most else 100
             done += _take(db, folder, names[:size])
@@ -104,37 +102,31 @@ def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> 
 
 def waiting(db_path: str) -> int:
     """How many batches wait."""
-    return sum(len(_waiting(folder)) for folder in folders(db_path))
+    return sum(len(_batches(folder)) for folder in folders(db_path) if _own(folder, make=False))
 
 
-def _waiting(folder: str) -> list[str]:
+def _names(folder: str) -> list[str]:
     try:
-        names = os.listdir(folder)
+        return sorted(os.listdir(folder))
     except OSError:
         return []
-    for name in names:
-        if name.endswith(".tmp"):
-            _forget(os.path.join(folder, name))
-    return sorted(name for name in names if name.endswith(".json"))
 
 
-def _forget(path: str) -> None:
-    """Remove what a killed process left half-written; its hook never said that it was done."""
+def _batches(folder: str) -> list[str]:
+    return [name for name in _names(folder) if name.endswith(paths.BATCH)]
+
+
+def _sweep(folder: str) -> None:
+    """Remove what killed processes left half-written; their hooks never said that they were done."""
     from time import time
 
-    try:
-        if time() - os.stat(path).st_mtime > _OLD_TMP:
-            _remove(path)
-    except OSError:
-        return
-
-
-def _remove(path: str) -> bool:
-    try:
-        os.unlink(path)
-    except OSError:
-        return False
-    return True
+    for name in _names(folder):
+        path = os.path.join(folder, name)
+        try:
+            if name.endswith(".tmp") and time() - os.stat(path).st_mtime > _OLD_TMP:
+                remove(path)
+        except OSError:
+            continue
 
 
 def _take(db: Connection, folder: str, names: list[str]) -> int:
@@ -166,10 +158,9 @@ def _store(db: Connection, folder: str, names: list[str]) -> int:
                 taken.append(path)
         writer.finish()
         if taken:
-            count(db, "spooled", len(taken))
             count(db, "drained", len(taken))
     for path in taken:
-        _remove(path)
+        remove(path)
     return len(taken)
 
 
@@ -205,19 +196,33 @@ def _set_aside(path: str) -> None:
 
 
 def _add_up(db: Connection, folder: str) -> None:
-    """Move the counts that were kept in a file into the database."""
+    """Move the counts that were kept in files into the database; what a busy one refuses stays for the next."""
     from capture.storage.store import count, transaction
 
-    path = os.path.join(folder, "counts")
-    mine = f"{path}.{os.getpid()}"
-    try:
-        os.rename(path, mine)
-        handle = os.open(mine, os.O_RDONLY)
-        names = os.read(handle, 1 << 20).decode("ascii", "replace").split()
-        os.close(handle)
-    except OSError:
+    names = [name for name in _names(folder) if name.startswith(paths.COUNTS)][:_COUNTS_AT_ONCE]
+    if not names:
         return
-    with transaction(db):
-        for name in sorted(set(names)):
-            count(db, name, names.count(name))
-    _remove(mine)
+    taken: list[str] = []
+    try:
+        with transaction(db):
+            for name in names:
+                taken += _counted(os.path.join(folder, name))
+            for name in sorted(set(taken)):
+                count(db, name, taken.count(name))
+    except BaseException:
+        for name in taken:
+            _tally(folder, name)
+        raise
+
+
+def _counted(path: str) -> list[str]:
+    """The words of a file of counts, which is taken away: whoever takes it counts it."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            words = os.read(handle, 1 << 20).decode("ascii", "replace").split()
+        finally:
+            os.close(handle)
+    except OSError:
+        return []
+    return words if remove(path) else []

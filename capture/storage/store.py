@@ -162,7 +162,7 @@ def _record(db: Connection, run: Run, result: str) -> None:
 
 
 def count(db: Connection, name: str, more: int = 1) -> None:
-    """Add to a counter (spooled, drained, lost, errors); inside the caller's transaction if there is one."""
+    """Add to a counter (drained, lost, errors); inside the caller's transaction if there is one."""
     db.execute(
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
         (name, more),

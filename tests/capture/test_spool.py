@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from capture import settle
+from capture import paths, settle
 from capture.event import Batch, Observation, Project
 from capture.seal import Sealed, seal
 from capture.storage import spool, store
@@ -45,7 +46,7 @@ def test_what_waits_is_stored_once_by_the_next(db_path: str, rows: Rows) -> None
     assert spool.drain(db, db_path) == 0
     db.close()
     assert rows("SELECT content FROM observations") == ["make ü 0", "make ü 1", "make ü 2"]
-    assert rows("SELECT name, value FROM counters ORDER BY name") == [("drained", 3), ("spooled", 3)]
+    assert rows("SELECT name, value FROM counters ORDER BY name") == [("drained", 3)]
     assert spool.waiting(db_path) == 0
 
 
@@ -141,6 +142,75 @@ def test_counts_kept_aside_reach_the_database(db_path: str, rows: Rows) -> None:
     spool.drain(db, db_path)
     db.close()
     assert rows("SELECT name, value FROM counters ORDER BY name") == [("errors", 1), ("lost", 2)]
+
+
+def test_counts_that_met_a_busy_database_are_added_up_by_the_next(db_path: str, rows: Rows) -> None:
+    holder = store.connect(db_path)
+    spool.tally(db_path, "lost")
+    holder.execute("BEGIN IMMEDIATE")
+    for _ in range(3):
+        db = store.connect(db_path, timeout=0.02)
+        with pytest.raises(sqlite3.OperationalError):
+            spool.drain(db, db_path)
+        db.close()
+        spool.tally(db_path, "lost")
+    assert paths.waits(paths.spool(db_path))
+    holder.execute("ROLLBACK")
+    Path(paths.spool(db_path), "counts.77").write_text("errors\nlost\n")  # of a process that was killed
+    spool.drain(holder, db_path)
+    holder.close()
+    assert rows("SELECT name, value FROM counters ORDER BY name") == [("errors", 1), ("lost", 5)]
+    assert not paths.waits(paths.spool(db_path)), "else each hook looks again, for ever"
+    assert list(Path(paths.spool(db_path)).iterdir()) == []
+
+
+def test_counts_that_the_database_refuses_are_kept(db_path: str) -> None:
+    db = store.connect(db_path)
+    spool.tally(db_path, "lost")
+    spool.tally(db_path, "errors")
+    db.execute(
+        "CREATE TRIGGER full BEFORE INSERT ON counters WHEN new.name = 'lost' BEGIN SELECT RAISE(FAIL, 'full'); END"
+    )
+    with pytest.raises(sqlite3.Error):
+        spool.drain(db, db_path)
+    assert db.execute("SELECT * FROM counters").fetchall() == []
+    db.execute("DROP TRIGGER full")
+    spool.drain(db, db_path)
+    assert db.execute("SELECT name, value FROM counters ORDER BY name").fetchall() == [("errors", 1), ("lost", 1)]
+    db.close()
+
+
+def test_counts_are_added_up_once_however_many_do_it(db_path: str, rows: Rows) -> None:
+    store.connect(db_path).close()
+    for _ in range(200):
+        spool.tally(db_path, "lost")
+
+    def work() -> None:
+        db = store.connect(db_path, timeout=10)
+        for _ in range(20):
+            spool.drain(db, db_path)
+            spool.tally(db_path, "lost")
+        db.close()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    db = store.connect(db_path)
+    spool.drain(db, db_path)
+    db.close()
+    assert rows("SELECT value FROM counters") == [280]
+
+
+def test_who_looks_for_what_waits_agrees_with_who_brings_it_in(db_path: str) -> None:
+    folder = Path(paths.spool(db_path))
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "torn").mkdir()
+    (folder / ".1-2.json.5.tmp").write_text("half a file of a process that was killed")
+    assert (paths.waits(str(folder)), spool.waiting(db_path)) == (False, 0)
+    spool.put(db_path, batch("k"))
+    assert (paths.waits(str(folder)), spool.waiting(db_path)) == (True, 1)
 
 
 def test_nothing_leaves_the_spool_while_the_database_is_locked(db_path: str) -> None:

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmem import database, stream, views
+from capture.event import Batch
+from capture.seal import seal
+from capture.storage import spool
+from nmem import database, health, stream, views
 from nmem.errors import NmemError, NoDatabase
 from nmem.stream import Marks, Query
+from nmem_tui.model import cards
 from nmem_tui.model.window import Window
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -46,6 +50,22 @@ def test_the_reader_cannot_write(story: Any) -> None:
     with pytest.raises(Exception, match=r"readonly|read-only"):
         story.execute("DELETE FROM prompts")
     assert not story.in_transaction
+
+
+def test_what_waits_in_the_spool_is_said(story: Any, db_path: str) -> None:
+    def header() -> str:
+        view = views.now(story, seeds.SESSION, NOW)
+        assert view is not None
+        return "".join(text for text, _ in cards.header(view, NOW, 200))
+
+    assert "spooled" not in header()
+    made = Batch("claude", "s", NOW, "/srv/work")
+    assert spool.put(db_path, seal(made))
+    assert "1 spooled" in header()
+    assert health.health(story, db_path).spool_files == 1
+    assert health.health(story, db_path).counters["spooled"] == 4, "three were brought in, one waits"
+    spool.tally(db_path, "errors")
+    assert health.health(story, db_path).spool_files == 1, "a count is no batch"
 
 
 def test_now_says_what_the_work_is(story: Any) -> None:
