@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-_AGAIN = 5.0
+_AGAIN = 1.0
 """Seconds before another settling is started."""
 _MERGE_PAGES = 16
 _MERGES = 20

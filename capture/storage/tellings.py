@@ -82,8 +82,8 @@ def same_closing(db: Connection, session_id: str, prompt: Prompt) -> bool:
     A client's hook may join what its transcript keeps apart. The last text alone is what stays.
     """
     rows = db.execute(
-        "SELECT id, at, content FROM prompts WHERE session_id = ? AND kind = 'closing' AND agent_id IS NULL"
-        " AND native_id IS NULL ORDER BY at DESC LIMIT 3",
+        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'agent' AND kind = 'closing'"
+        " AND agent_id IS NULL AND native_id IS NULL ORDER BY at DESC LIMIT 3",  # by the index, however long it is
         (session_id,),
     ).fetchall()
     words = prompt.content.strip()

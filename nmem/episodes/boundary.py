@@ -12,7 +12,6 @@ from math import exp
 from nmem.episodes import features as ft
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
-from nmem.episodes.resumption import Goals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,6 +144,8 @@ class Session:
     __slots__ = ("count", "detector", "goals", "past")
 
     def __init__(self, detector: Detector) -> None:
+        from nmem.episodes.resumption import Goals
+
         self.detector = detector
         self.past = ft.Past(detector.common)
         self.goals = Goals(detector.common)

@@ -16,7 +16,7 @@ from nmem.episodes import text as tx
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     Agent = Mapping[str, Any]
@@ -37,6 +37,8 @@ INTENT_CHARS = 400
 SAID_CHARS = 400
 EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
 _LONG_WAIT = 600.0
+_SAYING = 3
+"""Tokens from which on a prompt is one to compare with."""
 
 _MOST_KEYS = 6_000
 
@@ -147,6 +149,15 @@ class Past:
         self.last_agent: Agent = {}
         self.since_commit = 99
 
+    def read(self, turns: Sequence[Mapping[str, Any]]) -> None:
+        """Take in the turns of a session; of those that have faded only what does not fade."""
+        faded = turns[:-REMEMBERED]
+        for each in turns[len(faded) :]:
+            self.add(each["text"], each["agent"])
+        if not self.last_prompt:
+            said = (tx.tokens(each["text"])[:MAX_TOKENS] for each in reversed(faded))
+            self.last_prompt = frozenset(next((tokens for tokens in said if len(tokens) >= _SAYING), ()))
+
     def add(self, prompt: str, agent: Agent) -> None:
         """Fade what was, add one finished turn."""
         for bag in (self.prompts, self.saids, self.files, self.dirs):
@@ -154,13 +165,12 @@ class Past:
         tokens = tx.tokens(prompt)[:MAX_TOKENS]
         self.prompts.name(tokens)
         self.saids.name(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
-        paths = agent.get("files") or ()
-        self.dirs.name([tx.path_folder(path) for path in paths])
-        keys = [tx.path_key(path) for path in paths]
-        self.files.name(keys)
-        for key in keys:
+        ends = [tx.path_ends(path) for path in agent.get("files") or ()]
+        self.dirs.name([folder for _, folder in ends])
+        self.files.name([key for key, _ in ends])
+        for key, _ in ends:
             self.saids.name(tx.tokens(key.rsplit("/", 1)[-1]))
-        if len(tokens) >= 3:
+        if len(tokens) >= _SAYING:
             self.last_prompt = frozenset(tokens)
         self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
         self.last_agent = agent
@@ -212,8 +222,9 @@ def context(prompt: str, gap: float | None, past: Past) -> Features:
 
 def turn(agent: Agent, past: Past) -> Features:
     """What the turn after the prompt did, against the same past. Known only when it ends."""
-    files = {tx.path_key(path) for path in agent.get("files") or ()}
-    dirs = {tx.path_folder(path) for path in agent.get("files") or ()}
+    ends = [tx.path_ends(path) for path in agent.get("files") or ()]
+    files = {key for key, _ in ends}
+    dirs = {folder for _, folder in ends}
     said = set(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
     both = {t: max(past.prompts.get(t, 0.0), past.saids.get(t, 0.0)) for t in said}
     return {

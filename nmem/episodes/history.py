@@ -35,6 +35,10 @@ _DONE = (
     " max(instr(coalesce(metadata, ''), '\"interrupted\":true') > 0)"
     " FROM observations WHERE {} AND agent_id IS NULL GROUP BY prompt_id, obs_type, tool_name, file_path"
 )
+_TOUCHED = (
+    f"SELECT DISTINCT prompt_id, file_path FROM observations WHERE session_id = ? AND obs_type IN {_FILES}"  # noqa: S608
+    " AND prompt_id IS NOT NULL AND file_path != '' AND tool_name IS NOT NULL AND agent_id IS NULL"
+)
 _SAID = (
     f"SELECT at, substr(content, 1, {SAID_CHARS}) FROM prompts"  # noqa: S608 - our numbers
     " WHERE session_id = ? AND source = 'agent' AND at >= ? AND kind = 'closing' AND agent_id IS NULL ORDER BY at, id"
@@ -46,6 +50,19 @@ def whole(db: Connection, session_id: str) -> list[Turn]:
     prompts = db.execute(f"{_PROMPTS} ORDER BY at, id", (session_id,)).fetchall()
     done = db.execute(_DONE.format("session_id = ? AND prompt_id IS NOT NULL"), (session_id,)).fetchall()
     return _assembled(db, session_id, prompts, done)
+
+
+def spoken(db: Connection, session_id: str, files: bool) -> list[Turn]:
+    """All turns of a session, of which only the words are read, and the files if they are asked for: a third of it."""
+    turns = _grouped(db.execute(f"{_PROMPTS} ORDER BY at, id", (session_id,)).fetchall())
+    if files:
+        owner = {number: turn for turn in turns for number in turn["ids"]}
+        for prompt_id, path in db.execute(_TOUCHED, (session_id,)):
+            if prompt_id in owner:
+                owner[prompt_id]["agent"]["files"].append(path)
+    if turns:
+        _spoke(turns, db.execute(_SAID, (session_id, turns[0]["at"])).fetchall())
+    return turns
 
 
 def recent(db: Connection, session_id: str) -> list[Turn]:

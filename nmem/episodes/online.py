@@ -92,8 +92,7 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
     """The verdict on one of the newest turns; `resumes` is an episode's id here."""
     turn = turns[at]
     past = ft.Past(detector.common)
-    for earlier in turns[:at]:
-        past.add(earlier["text"], earlier["agent"])
+    past.read(turns[:at])
     found = {**ft.form(turn["text"]), **ft.context(turn["text"], turn["gap_minutes"], past)}
     if kind == "revised":
         found.update(ft.turn(turn["agent"], past))
@@ -112,19 +111,26 @@ def _points_back(text: str) -> bool:
 
 
 def _resumed(db: Connection, turn: Turn, detector: Detector, kind: str) -> int | None:
-    """The first episode of the goal that a turn returns to; reads the whole session, which only a cut is worth."""
+    """The first episode of the goal that a turn returns to; reads the session's words, which only a cut is worth."""
+    session_id, number = turn_session(db, turn["id"]), turn["ids"][0]
+    if units.others(db, session_id, number) < 2:
+        return None  # nothing to return to but what is being left
     from nmem.episodes.resumption import Goals
 
     goals = Goals(detector.common)
-    session_id = turn_session(db, turn["id"])
+    opened: dict[int, int] = {}
+    agent = turn["agent"] if kind == "revised" else {}
     where = {prompt.id: prompt.unit_id for prompt in units.prompts_of_session(db, session_id)}
-    for earlier in history.whole(db, session_id):
+    named = bool(agent.get("files") or tx.file_mentions(turn["text"][: ft.INTENT_CHARS]))
+    for earlier in history.spoken(db, session_id, named):
         if earlier["id"] == turn["id"]:
             break
         unit_id = where.get(earlier["ids"][0])
         if unit_id is not None:
-            goals.follow(units.goal(db, unit_id), earlier["text"], earlier["agent"])
-    return goals.resumed(turn["text"], turn["agent"] if kind == "revised" else {})
+            if unit_id not in opened:
+                opened[unit_id] = units.goal(db, unit_id)
+            goals.follow(opened[unit_id], earlier["text"], earlier["agent"])
+    return goals.resumed(turn["text"], agent)
 
 
 def verdict(decision: Decision, by: str) -> Verdict:

@@ -22,28 +22,53 @@ _SAID = 0.7
 
 
 class Goal:
-    """One goal's words, files and opening prompt; the words are read when they are first asked for."""
+    """One goal's turns, files and opening prompt; of the words only those are looked up that are asked for."""
 
-    __slots__ = ("_unread", "_words", "files", "opened")
+    __slots__ = ("_turns", "files", "opened")
 
     def __init__(self, opened: int) -> None:
         self.opened = opened
         self.files: set[str] = set()
-        self._words: dict[str, float] = {}
-        self._unread: list[tuple[str, str]] = []
+        self._turns: list[_Said] = []
 
     def learn(self, text: str, agent: Agent) -> None:
         """Take in one turn."""
-        self._unread.append((text[: tx.MAX_CHARS], str(agent.get("said") or "")))
+        self._turns += (_Said(str(agent.get("said") or ""), _SAID), _Said(text, 1.0))
         self.files |= {tx.path_key(path) for path in agent.get("files") or ()}
 
-    def words(self) -> dict[str, float]:
-        """What was said about it: the person's words count whole."""
-        for text, said in self._unread:
-            self._words.update(dict.fromkeys(tx.tokens(said), _SAID))
-            self._words.update(dict.fromkeys(tx.tokens(text), 1.0))
-        self._unread.clear()
-        return self._words
+    def words(self, wanted: set[str]) -> dict[str, float]:
+        """What the wanted words weigh here: the person's count whole, and whoever said one last decides."""
+        left = set(wanted)
+        found: dict[str, float] = {}
+        for said in reversed(self._turns):
+            for word in said.among(left):
+                found[word] = said.weight
+            left -= found.keys()
+            if not left:
+                break
+        return found
+
+
+class _Said:
+    """A text and its weight; it becomes words only when a wanted one may be in it."""
+
+    __slots__ = ("_known", "_lower", "_text", "weight")
+
+    def __init__(self, text: str, weight: float) -> None:
+        self._text = text[: tx.MAX_CHARS]
+        self.weight = weight
+        self._lower = ""
+        self._known: frozenset[str] | None = None
+
+    def among(self, wanted: set[str]) -> frozenset[str] | set[str]:
+        """Which of the wanted words it says."""
+        if self._known is None:
+            lower = self._lower = self._lower or self._text.lower()
+            # a token is a piece of its lower-case text, but for letters that change with their neighbours
+            if lower.isascii() and not any(word in lower for word in wanted):
+                return frozenset()
+            self._known = frozenset(tx.tokens(self._text))
+        return self._known & wanted
 
 
 class Goals:
@@ -74,7 +99,8 @@ class Goals:
     def nearness(self, goal: Goal, text: str, agent: Agent) -> float:
         """Shared words, named files, and (once the turn has ended) files touched."""
         head = text[:INTENT_CHARS]
-        score = covered(set(tx.tokens(head)), goal.words(), self.common)
+        wanted = set(tx.tokens(head))
+        score = covered(wanted, goal.words(wanted), self.common)
         names = {path.rsplit("/", 1)[-1] for path in goal.files}
         score += MENTION * bool(tx.file_mentions(head) & names)
         files = {tx.path_key(path) for path in agent.get("files") or ()}

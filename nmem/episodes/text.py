@@ -11,8 +11,11 @@ from nmem.episodes.lexicon import STOP, STOP_BIGRAMS
 MAX_CHARS = 6000
 _REMEMBERED = 20_000
 _EXTENSION = 6
+_DEPTH = 4
 _NO_EXTENSIONS = ("e", "g", "com", "io", "org")
 _SPACED = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+_PLURALS: tuple[tuple[str, int], ...] = (("ies", 3), ("es", 4), ("s", 3))
+_PAST_AND_GOING: tuple[tuple[str, int], ...] = (("ing", 4), ("ed", 4))
 _known: dict[str, tuple[str, ...]] = {}
 
 
@@ -63,24 +66,53 @@ def split_identifier(run: str) -> list[str]:
 
 def stem(word: str) -> str:
     """Light English plural, -ing and -ed stripping, enough for test, tests and testing to meet."""
-    for end, keep in (("ing", 4), ("ies", 3), ("ed", 4), ("es", 4), ("s", 3)):
-        if word.endswith(end) and len(word) - len(end) >= keep and not word.endswith("ss"):
+    last = word[-1:]
+    if last == "s":
+        if word.endswith("ss"):
+            return word
+        ends = _PLURALS
+    elif last in {"g", "d"}:
+        ends = _PAST_AND_GOING
+    else:
+        return word
+    for end, keep in ends:
+        if word.endswith(end) and len(word) - len(end) >= keep:
             return word[: -len(end)]
     return word
 
 
 def _parts(run: str) -> tuple[str, ...]:
     """The content tokens of one run."""
-    if run.islower() and run.isascii() and "_" not in run:
-        return () if run in STOP or len(run) < 2 else (stem(run),)
-    if is_cjk(run[0]):
+    if run.isascii():
+        if run.islower():
+            return _joined(run) if "_" in run else _part(run)
+        if run[1:].islower() and "_" not in run:
+            return _part(run.lower())
+    elif is_cjk(run[0]):
         pairs = (run[at : at + 2] for at in range(max(1, len(run) - 1)))
         return tuple(pair for pair in pairs if pair not in STOP_BIGRAMS)
-    return tuple(
-        stem(part)
-        for part in split_identifier(run)
-        if part not in STOP and len(part) > 1 and not (part.isdigit() and len(part) < 3)
-    )
+    out: list[str] = []
+    for part in split_identifier(run):
+        out += _part(part)
+    return tuple(out)
+
+
+def _part(part: str) -> tuple[str, ...]:
+    """The token of one word in lower case, unless it says nothing."""
+    if part in STOP or len(part) < 2 or (len(part) < 3 and part.isdigit()):
+        return ()
+    return (stem(part),)
+
+
+def _joined(run: str) -> tuple[str, ...]:
+    """The tokens of lower-case words joined by underscores; each is remembered by itself too, for it comes again."""
+    out: list[str] = []
+    for piece in run.split("_"):
+        parts = _known.get(piece)
+        if parts is None:
+            parts = _known[piece] = _part(piece)
+        out += parts
+    return tuple(out)
 
 
 def tokens(text: str) -> list[str]:
@@ -114,18 +146,22 @@ def word_count(text: str) -> float:
     return count
 
 
-def _components(path: str) -> list[str]:
-    return [part for part in path.replace("\\", "/").split("/") if part]
+def path_ends(path: str) -> tuple[str, str]:
+    """The key and the folder of a path."""
+    parts = [part for part in path.replace("\\", "/").lower().split("/")[-_DEPTH:] if part]
+    if len(parts) < 3:  # empty components may have crowded out others
+        parts = [part for part in path.replace("\\", "/").lower().split("/") if part]
+    return "/".join(parts[-2:]), "/".join(parts[-3:-1])
 
 
 def path_key(path: str) -> str:
     """The last two components of a path, so that two checkouts of one file agree."""
-    return "/".join(_components(path)[-2:]).lower()
+    return path_ends(path)[0]
 
 
 def path_folder(path: str) -> str:
     """The last two components of the folder it is in."""
-    return "/".join(_components(path)[-3:-1]).lower()
+    return path_ends(path)[1]
 
 
 def file_mentions(text: str) -> set[str]:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 __all__ = (
     "ACK", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED", "SUB",
     "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget", "get",
-    "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "pin", "previous",
-    "project_of", "prompts_of", "prompts_of_session", "prompts_session", "put", "refresh", "resume", "said_of", "split",
-    "start", "straighten", "take_out", "tidy",
+    "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "others", "pin",
+    "previous", "project_of", "prompts_of", "prompts_of_session", "prompts_session", "put", "refresh", "resume",
+    "said_of", "split", "start", "straighten", "take_out", "tidy",
 )  # fmt: skip
 
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM work_units"  # noqa: S608 - our names
@@ -119,6 +119,14 @@ def goal(db: Connection, unit_id: int) -> int:
             return unit_id
         unit_id = row[0]
         seen.add(unit_id)
+
+
+def others(db: Connection, session_id: str, prompt_id: int) -> int:
+    """How many episodes of a session were not opened by this prompt."""
+    row = db.execute(
+        "SELECT count(*) FROM work_units WHERE session_id = ? AND first_prompt_id != ?", (session_id, prompt_id)
+    ).fetchone()
+    return int(row[0])
 
 
 def decided_by_person(db: Connection, unit_id: int) -> bool:
