@@ -26,8 +26,8 @@ TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end")
 _SESSION = ("session_id", "sessionId", "conversation_id")
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
-WAL_LIMIT = 2 * 1024 * 1024
-"""Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.4 ms a megabyte."""
+WAL_LIMIT = 1024 * 1024
+"""Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.7 ms a megabyte."""
 _NAME = 40
 LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
