@@ -17,7 +17,7 @@ _PATHS = ("src/a/One.py", "/b//two.py", "c\\d\\e.rs", "x", "a/b/c/", "/q///")
 said = st.lists(st.one_of(st.sampled_from(_WORDS), st.text(max_size=8)), max_size=6).map(" ".join)
 agents = st.fixed_dictionaries({
     "said": said, "tools": st.just({}), "events": st.lists(st.just("commit"), max_size=1),
-    "files": st.lists(st.sampled_from_PATHS), max_size=3),
+    "files": st.lists(st.sampled_from(_PATHS), max_size=3),
 })  # fmt: skip
 turns = st.lists(st.fixed_dictionaries({"text": said, "agent": agents}), max_size=32)
 
