@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from capture.storage.schema import MIGRATIONS
+from nmem import tables
 from nmem.errors import NmemError, NoDatabase
 
 _BUSY_MS = 500
@@ -28,15 +29,26 @@ def reader(path: str) -> sqlite3.Connection:
     if not exists(path):
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     try:
-        db, version = _opened(path, "mode=ro" if _shared(path) else "mode=ro&immutable=1")
+        db, version, meaning = _opened(path, "mode=ro" if _shared(path) else "mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise NmemError(f"cannot read the database {path}: {error}; `nmem doctor` says more") from error
-    if version == len(MIGRATIONS):
+    if version == len(MIGRATIONS) and meaning in (0, tables.VERSION):
         return db
     db.close()
     if version == 0:
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
-    raise NmemError(f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem")
+    raise NmemError(_other(path, version, meaning))
+
+
+def _other(path: str, version: int, meaning: int) -> str:
+    """What to do about a database of another version."""
+    if version > len(MIGRATIONS):
+        return f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem"
+    if meaning > tables.VERSION:
+        said = f"episodes and threads in {path} are of version {meaning}"
+        return f"{said}, this nmem reads {tables.VERSION}: upgrade nmem"
+    said = f"the database {path} was made by an older nmem"
+    return f"{said}: the next hook brings it up to date, or `nmem init` and then `nmem settle`"
 
 
 def _shared(path: str) -> bool:
@@ -44,8 +56,8 @@ def _shared(path: str) -> bool:
     return os.access(Path(path).absolute().parent, os.W_OK) or os.path.exists(path + "-shm")  # noqa: PTH110 -- a suffix
 
 
-def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int]:
-    """A connection and the version of what it reads. Raises sqlite3.Error."""
+def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int, int]:
+    """A connection and the versions of what it reads: of the facts, and of their meaning. Raises sqlite3.Error."""
     db = sqlite3.connect(
         f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
     )
@@ -53,7 +65,7 @@ def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int]:
         db.row_factory = sqlite3.Row
         db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
         db.execute("PRAGMA query_only=1")
-        return db, int(db.execute("PRAGMA user_version").fetchone()[0])
+        return db, int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
     except sqlite3.Error:
         db.close()
         raise

@@ -9,7 +9,8 @@ import pytest
 
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
-from nmem import schema, tables
+from nmem import database, schema, tables
+from nmem.errors import NmemError
 
 
 def test_the_version_is_the_number_of_migrations() -> None:
@@ -47,6 +48,25 @@ def test_several_processes_may_do_it_at_once(db_path: str) -> None:
         thread.join()
     assert not failed
     assert sqlite3.connect(db_path).execute("SELECT version FROM nmem_schema").fetchall() == [(tables.VERSION,)]
+
+
+def test_a_reader_says_which_side_is_older(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = store.connect(db_path)
+    database.reader(db_path).close()  # facts without meaning yet
+    tables.ensure(db)
+    database.reader(db_path).close()
+    db.execute("UPDATE nmem_schema SET version = 99")
+    db.execute("ALTER TABLE work_units RENAME COLUMN narrator TO narrated_by")
+    with pytest.raises(NmemError, match=r"version 99.*upgrade nmem"):
+        database.reader(db_path)
+    db.execute(f"UPDATE nmem_schema SET version = {tables.VERSION}")
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
+    with pytest.raises(NmemError, match=r"older nmem.*`nmem settle`"):
+        database.reader(db_path)
+    db.execute("PRAGMA user_version = 99")
+    with pytest.raises(NmemError, match=r"version 99.*upgrade nmem"):
+        database.reader(db_path)
+    db.close()
 
 
 def test_those_of_a_newer_nmem_are_left_alone(db_path: str) -> None:
