@@ -233,7 +233,7 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
 
 def _afterwards(db: Connection, path: str, event: Event | None, listener: Listener | None) -> None:
     """What can wait until the event is safe: earlier rows, the transcript, the listener, the write-ahead log."""
-    if _waits(paths.spool(path)) or _waits(paths.last_spool(path)):
+    if paths.waits(paths.spool(path)) or paths.waits(paths.last_spool(path)):
         from capture.storage import spool
 
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
@@ -259,13 +259,6 @@ def _size(path: str) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-def _waits(folder: str) -> bool:
-    try:
-        return any(name != "torn" for name in os.listdir(folder))
-    except OSError:
-        return False
 
 
 def _transcript(db: Connection, event: Event) -> None:
