@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 
+from capture.hook import SKIP
+from nmem.own_process import words
 from nmem_tui.messages import Changed
 
 _LIMIT_S = 600
@@ -14,11 +15,11 @@ _LIMIT_S = 600
 
 def narrate(db_path: str, unit_id: int) -> Changed:
     """Write one episode's narrative; what came of it in a line. Waits until it is done: call it from a worker."""
-    words = [sys.executable, "-P", "-m", "nmem", "narrate", str(unit_id), "--json"]
-    env = {**os.environ, "NMEM_DB": db_path, "NMEM_SKIP_HOOKS": "1"}
+    command = words("narrate", str(unit_id), "--json")
+    env = {**os.environ, "NMEM_DB": db_path, SKIP: "1"}
     try:
         done = subprocess.run(
-            words, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=False
         )
     except subprocess.TimeoutExpired:
         return Changed(f"no narrative: it took longer than {_LIMIT_S // 60} minutes", failed=True)

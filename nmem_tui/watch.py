@@ -34,6 +34,8 @@ class Watch:
         self._moved = threading.Event()
         self._stopped = threading.Event()
         self._told: str = ""
+        self.watching: set[str] = set()
+        """The folders that are watched now."""
 
     def follow(self, session: SessionRow | None) -> None:
         """Watch this session's files from now on."""
@@ -70,6 +72,7 @@ class Watch:
             self._watch(watch, folders)
 
     def _watch(self, watch: Callable[..., object], folders: set[str]) -> None:
+        self.watching = folders
         changes = watch(
             *folders, stop_event=self._moved, step=_STEP_MS, debounce=_STEP_MS, rust_timeout=_WAIT_MS,
             recursive=False, watch_filter=None, raise_interrupt=False, ignore_permission_denied=True,

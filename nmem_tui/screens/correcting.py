@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nmem import episode_views
 from nmem_tui import steering
+from nmem_tui.model.unit import flat
 from nmem_tui.screens.base import View
 
 if TYPE_CHECKING:
@@ -52,13 +53,13 @@ class Correcting(View):
         told = self.story
         if told is None:
             return
-        unit_id, current = told.row.id, told.row.name if told.titled else ""
+        unit_id, current = told.row.id, flat(told.row.name) if told.titled else ""
 
         def take(title: str | None) -> None:
             if title is not None and title != current:
                 self.cockpit.change(steering.rename(unit_id, title))
 
-        self.app.push_screen(Name("Name of the episode", current, " ".join(told.intent.split())[:80]), take)
+        self.app.push_screen(Name("Name of the episode", current, flat(told.intent)[:80]), take)
 
     def _prompt(self) -> int | None:
         """The prompt under the story's cursor."""
@@ -165,7 +166,7 @@ class Correcting(View):
         thread = self.story.thread if self.story else None
         if thread is None:
             return
-        title = " ".join(thread.title.split())[:60] or "this thread"
+        title = flat(thread.title)[:60] or "this thread"
         self.cockpit.change(
             steering.forget_next(thread.project_id) if thread.chosen else steering.continue_next(thread.id, title)
         )

@@ -6,6 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Input
 
 from nmem import episode_views, story_views
@@ -25,6 +26,8 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
 _HINT = "words, !word, is:failed, thread:x, file:x, project:x"
+_REST_S = 0.06
+"""A cursor that stands so long rests: while a key is held, no story is read."""
 _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
@@ -47,6 +50,7 @@ class Episodes(Correcting, View):
         self.stamp = Stamp()
         self._due = False
         self._to_end = False
+        self._rest: Timer | None = None
         self._keep = 0
         """The episode that the cursor goes to once it is in the list."""
 
@@ -216,8 +220,14 @@ class Episodes(Correcting, View):
 
     @on(Lines.Moved, "#episodes")
     def tell_story(self) -> None:
-        """Another episode is under the cursor."""
-        self._titles()
+        """Another episode is under the cursor: its story follows once the cursor rests."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.check_keys()
         self._read_story()
 
     @on(Lines.Moved, "#story")

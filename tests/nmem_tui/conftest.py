@@ -63,6 +63,7 @@ def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until the store was looked at and every read is done."""
     app = pilot.app
+    await pilot.pause(0.1)  # a story is read once the cursor rests
     for _ in range(200):
         await pilot.pause(0.01)
         assert isinstance(app, Cockpit)

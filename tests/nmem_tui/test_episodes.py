@@ -70,8 +70,8 @@ async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: An
         shown = text(pilot)
         for words in (
             "failed 2 times  ✓ then it passed", "new intent: no file and no word in common  sure 91%", "extractive",
-            "The test compared minutes of two calls", "With a fixed clock it passes ten times", "? nearly cut here, 46%",
-            "friction 0.55", "score 0.64, unsure (l)",
+            "The test compared minutes of two calls", "With a fixed clock it passes ten times",
+            "? nearly cut here, 46%", "friction 0.55", "score 0.64, unsure (l)",
         ):  # fmt: skip
             assert words in shown
         said = [

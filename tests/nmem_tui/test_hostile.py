@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from nmem.episode_views import CurrentUnit, EpisodeRow, Outcome
 from nmem.health import ClientRow, Drift, HealthView, Latency
+from nmem.thread_views import Thread
 from nmem.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
-from nmem_tui.model import cards, rows, vitals
+from nmem_tui.model import cards, episodes, rows, vitals
+from nmem_tui.model import unit as unit_card
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.line import TONES, Line, cut
+from nmem_tui.model.shelf import Entry
 from nmem_tui.widgets.details import describe
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40) | st.sampled_from(
@@ -88,6 +92,52 @@ views = st.builds(
     hooks=st.builds(Hooks, st.none() | NUMBER, st.none() | st.integers(0, 10**9), st.integers(0, 9), st.integers(0, 9)),
     live_elsewhere=st.integers(0, 3),
 )
+outcomes = st.builds(
+    Outcome,
+    st.sampled_from(["", "passed", "failed"]),
+    st.integers(0, 10**9),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+current_units = st.builds(
+    CurrentUnit,
+    id=st.just(1),
+    name=TEXT,
+    titled=st.booleans(),
+    started_at=NUMBER,
+    active_ms=NUMBER,
+    turns=st.integers(0, 10**6),
+    cut_reason=TEXT,
+    cut_confidence=st.floats(-1, 2),
+    cut_by=TEXT | st.sampled_from(["first", "online", "revised", "llm", "person"]),
+    resumes=TEXT,
+    pinned=st.booleans(),
+    effort=efforts,
+    hot=st.lists(st.builds(HotFile, TEXT, *[st.integers(0, 10**6)] * 3), max_size=3).map(tuple),
+    outcome=outcomes,
+    thread=st.none() | st.builds(Thread, st.just(1), st.just(1), TEXT, st.integers(0, 99), TEXT, st.booleans()),
+)
+episode_rows = st.builds(
+    EpisodeRow,
+    id=st.just(1),
+    session_id=TEXT,
+    thread_id=st.none() | st.just(1),
+    thread=TEXT,
+    project=TEXT,
+    name=TEXT,
+    state=st.sampled_from(["open", "closed"]) | TEXT,
+    resumes=st.booleans(),
+    pinned=st.booleans(),
+    started_at=NUMBER,
+    last_at=NUMBER,
+    active_ms=NUMBER,
+    turns=st.integers(0, 10**6),
+    outcome=outcomes,
+    friction=st.none() | st.floats(0, 1),
+    narrated=st.booleans(),
+    offered=st.integers(0, 9),
+)
 figures = st.dictionaries(TEXT, st.integers(0, 10**12), max_size=3)
 healths = st.builds(
     HealthView,
@@ -140,6 +190,28 @@ def test_cards_keep_to_their_cells(view: NowView, cells: int, height: int) -> No
     check(cards.narrow(view, AT, UTC, cells, height), cells)
 
 
+@given(views, current_units, st.integers(40, 200), st.integers(6, 12))
+@settings(deadline=None)
+def test_work_unit_card_keeps_to_its_cells_and_has_no_blank_line(
+    view: NowView, unit: CurrentUnit, cells: int, height: int
+) -> None:
+    drawn = unit_card.card(view, unit, cells, height)
+    check(drawn, cells)
+    assert len(drawn) <= height
+    assert all("".join(text for text, _ in line).strip() for line in drawn)
+    check([cards.header(view, AT, cells, unit)], cells)
+    check(cards.narrow(view, AT, UTC, cells, height, unit), cells)
+
+
+@given(episode_rows, st.integers(40, 200), st.integers(0, 800_000))
+def test_an_episode_fills_exactly_its_cells(row: EpisodeRow, cells: int, day: int) -> None:
+    line = episodes.unit(row, cells, UTC)
+    check([line], cells)
+    assert sum(cell_len(text) for text, _ in line) == cells
+    for kind in ("day", "thread"):
+        check([episodes.heading(Entry(kind, day, 1, 3), row, day + 1, cells, projects=True)])
+
+
 @given(healths, st.integers(60, 200))
 @settings(deadline=None)
 def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
@@ -157,7 +229,24 @@ def test_the_empty_screen_names_the_next_command(cells: int, height: int) -> Non
 
 
 @pytest.mark.parametrize(
-    "keys", [["enter"], ["s"], ["question_mark"], ["slash", "[", "/", "x", "]"], ["y"], ["8"], ["D"]]
+    "keys",
+    [
+        ["2", "enter"],
+        ["2", "R"],
+        ["2", "e"],
+        ["2", "slash", "'", "*"],
+        ["2", "enter", "M"],
+        ["r"],
+        ["r", "j"],
+        ["w"],
+        ["enter"],
+        ["s"],
+        ["question_mark"],
+        ["slash", "[", "/", "x", "]"],
+        ["y"],
+        ["8"],
+        ["D"],
+    ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (160, 45), (20, 6)])
 async def test_no_key_on_a_hostile_database_breaks_or_leaks(

@@ -13,7 +13,10 @@ CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
 )
 
 
-@pytest.mark.parametrize("screen", ["now", "health"])
+KEYS = {"now": "", "episodes": "2", "review": "r", "health": "8"}
+
+
+@pytest.mark.parametrize("screen", KEYS)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
 @pytest.mark.parametrize("kind", ["empty", "story", "hostile"])
@@ -33,8 +36,8 @@ async def test_screen_is_as_accepted(
         monkeypatch.setenv("NO_COLOR", "1")
     theme = "" if look == "nocolor" else look
     async with cockpit(make_db(kind), SIZES[size], theme) as pilot:
-        if screen == "health":
-            await pilot.press("8")
+        if KEYS[screen]:
+            await pilot.press(KEYS[screen])
             await settled(pilot)
         shown = text(pilot)
         assert not CONTROLS & set(shown.replace("\n", ""))
@@ -127,7 +130,7 @@ async def test_screen_comes_to_life_when_the_first_event_is_stored(
         seeds.story(db)
         for _ in range(60):
             await pilot.pause(0.05)
-            if "aurora-api" in text(pilot):
+            if "Raise it to 8 MB" in text(pilot):
                 break
         assert "Raise it to 8 MB" in text(pilot)
         db.close()

@@ -1,0 +1,78 @@
+"""What a key costs the cockpit on a large database: from the key to the last byte of its frame, and its processor time.
+
+The cockpit runs on a pseudo-terminal of 160x45 over PATH (see grown.py). Budget: 16 ms at the median.
+
+    python benchmarks/key_latency.py PATH [--keys 60]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import signal
+import time
+
+from feed_latency import cpu_seconds, read_until, spawn  # type: ignore[import-not-found]  # beside this file
+
+SCREENS = {
+    "now": (b"1", {"down": b"j", "up": b"k", "page": b"\x04", "top": b"g", "bottom": b"G"}),
+    "episodes": (b"2", {"down": b"j", "up": b"k", "page": b"\x04", "top": b"g"}),
+    "health": (b"8", {"down": b"j", "up": b"k"}),
+}
+_QUIET_S = 0.03
+
+
+def frame(fd: int, limit: float = 1.0) -> float:
+    """The moment of the last byte before the terminal is quiet."""
+    last, end = 0.0, time.perf_counter() + limit
+    while time.perf_counter() < end:
+        if not select.select([fd], [], [], _QUIET_S if last else limit)[0]:
+            break
+        os.read(fd, 65_536)
+        last = time.perf_counter()
+    return last
+
+
+def measure(pid: int, fd: int, key: bytes, count: int) -> dict[str, float]:
+    """Median wall time to the end of the frame, and processor time a key, both in milliseconds."""
+    waits, before = [], cpu_seconds(pid)
+    for _ in range(count):
+        start = time.perf_counter()
+        os.write(fd, key)
+        if end := frame(fd):
+            waits.append(1000 * (end - start))
+    waits.sort()
+    cpu = 1000 * (cpu_seconds(pid) - before) / count
+    return {"p50_ms": round(waits[len(waits) // 2], 1) if waits else 0.0, "cpu_ms": round(cpu, 1), "frames": len(waits)}
+
+
+def main() -> None:
+    """Print a line for each screen and key."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path")
+    parser.add_argument("--keys", type=int, default=60)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    pid, fd = spawn(options.path)
+    found = {}
+    try:
+        read_until(fd, b"\0never", 5)
+        for screen, (number, keys) in SCREENS.items():
+            os.write(fd, number)
+            read_until(fd, b"\0never", 2)
+            for name, key in keys.items():
+                found[f"{screen} {name}"] = measure(pid, fd, key, options.keys)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    if options.json:
+        print(json.dumps(found))
+        return
+    for name, figures in found.items():
+        print(f"{name:20} " + "  ".join(f"{key} {value:>6}" for key, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Files that the cockpit watches, end to end: a transcript that grows, the config, a decision file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem_tui.app import Cockpit
+
+SESSION = "5f0c1e0a-watched"
+
+
+@pytest.fixture
+def watched(here: Path, seeds: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """A session with a transcript, a project folder with decisions, and a config file."""
+    root, config = here / "aurora", here / "config" / "config.toml"
+    transcript = here / "transcripts" / f"{SESSION}.jsonl"
+    for folder in (root / "docs" / "adr", config.parent, transcript.parent):
+        folder.mkdir(parents=True)
+    transcript.write_text("")
+    config.write_text("")
+    monkeypatch.setenv("NMEM_CONFIG", str(config))
+    db = seeds.database("aurora.db")
+    seeds.session(db, SESSION, transcript_path=str(transcript), cwd=str(root))
+    db.execute("UPDATE projects SET root = ?", (str(root),))
+    seeds.say(db, seeds.NOW - 60_000, "Why is the lamp dark?", session_id=SESSION)
+    db.close()
+    return {"transcript": transcript, "config": config, "decisions": root / "docs" / "adr"}
+
+
+def thought(text: str, at: int) -> str:
+    """A record of a client's transcript."""
+    stamp = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    content = [{"type": "thinking", "thinking": text, "signature": ""}]
+    message = {"id": "msg_1", "role": "assistant", "model": "claude-opus-4-8", "content": content, "usage": {}}
+    record = {"type": "assistant", "uuid": "u-1", "parentUuid": None, "sessionId": SESSION, "cwd": "/src/aurora",
+              "version": "2.1.0", "timestamp": stamp, "message": message}  # fmt: skip
+    return json.dumps(record) + "\n"
+
+
+async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: Any, text: Any) -> None:
+    app = Cockpit("aurora.db", theme="dark", watch=True, clock=lambda: int(seeds.NOW), zone=UTC)
+    async with app.run_test(size=(160, 45), notifications=True) as pilot:
+
+        async def until(word: str) -> None:
+            for _ in range(300):
+                await pilot.pause(0.03)
+                if word in text(pilot):
+                    return
+            pytest.fail(f"{word} did not come:\n{text(pilot)}")
+
+        await until("Why is the lamp dark?")
+        for _ in range(200):  # the watch begins a second after the first frame
+            await asyncio.sleep(0.03)
+            if app._watch is not None and app._watch.watching == app._watch.folders():
+                break
+        with watched["transcript"].open("a") as file:
+            file.write(thought("The fuse of the lamp is gone, I suppose.", seeds.NOW - 5_000))
+        await until("The fuse of the lamp is gone")
+        db = sqlite3.connect("aurora.db")
+        assert db.execute("SELECT count(*) FROM prompts WHERE kind = 'thinking'").fetchone()[0] == 1
+        db.close()
+
+        watched["config"].write_text('[tui]\ntheme = "light"\n')
+        for _ in range(300):
+            await pilot.pause(0.03)
+            if app.theme == "nmem-light":
+                break
+        assert app.theme == "nmem-light"
+
+        (watched["decisions"] / "0007-lamps.md").write_text("# Lamps have fuses\n")
+        await until("decision file changed: 0007-lamps.md")
+
+        watched["config"].write_text("[tui\n")
+        await until("config not read:")
+
+
+async def test_what_is_not_watched_says_nothing(watched: dict[str, Path], seeds: Any) -> None:
+    from nmem_tui.messages import FileChanged
+    from nmem_tui.watch import Watch
+
+    told: list[FileChanged] = []
+    watch = Watch("aurora.db", told.append)
+    watch._tell(str(watched["decisions"] / "0008.md"))
+    assert told == [], "no session is followed yet"
