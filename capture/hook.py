@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from capture.stdin import Input
     from capture.storage.store import Run
 
-    Listener = Callable[[Connection, Event, str], None]
+    Listener = Callable[[Connection, Event, str], bool]
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
@@ -36,7 +36,8 @@ LARGE = 64 * 1024
 def main(argv: list[str], started: int, listener: Listener | None = None) -> None:
     """Run one hook and leave the process: `CLIENT EVENT [--db PATH]`, or `settle`. Never returns, never fails.
 
-    `listener(db, event, path)` is told of each event once its rows are stored.
+    `listener(db, event, path)` is told of each event once its rows are stored; True says that it has started a
+    settling of its own, which does this package's too.
     """
     path = ""
     gc.disable()  # the process is over before a collection could pay for itself
@@ -239,11 +240,13 @@ def _afterwards(db: Connection, path: str, event: Event | None, listener: Listen
         spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:
         _transcript(db, event)
+    settles = False
     try:
         if event is not None and listener is not None:
-            listener(db, event, path)
+            settles = listener(db, event, path)
     finally:
-        _settle(path, event)
+        if not settles:
+            _settle(path, event)
 
 
 def _settle(path: str, event: Event | None) -> None:

@@ -12,8 +12,11 @@ from capture import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from sqlite3 import Connection
 
+OFF = "NMEM_SKIP_SETTLE"
+"""Set in the environment: nothing is started in the background."""
 _AGAIN = 1.0
 """Seconds before another settling is started."""
 _MERGE_PAGES = 16
@@ -29,6 +32,8 @@ def start(db_path: str) -> bool:
     """Start settling in the background; False when it was done just now or cannot be started."""
     from time import time
 
+    if os.environ.get(OFF):
+        return False
     try:
         if time() - os.stat(_lock(db_path)).st_mtime < _AGAIN:
             return False
@@ -36,19 +41,19 @@ def start(db_path: str) -> bool:
         pass
     words = [sys.executable, "-I", "-S", paths.entry(), "settle", "--db", db_path]
     try:
-        return _spawn(words)
+        spawn(words, os.environ)
     except (OSError, AttributeError):
         return False
+    return True
 
 
-def _spawn(words: list[str]) -> bool:
-    """A child with no pipe of ours, in a session of its own: closing a terminal or a client does not end it."""
+def spawn(words: list[str], env: Mapping[str, str]) -> None:
+    """Start a child with no pipe of ours, in a session of its own: closing a terminal or a client does not end it."""
     null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
     try:
-        os.posix_spawn(words[0], words, os.environ, file_actions=null, setsid=True)
+        os.posix_spawn(words[0], words, env, file_actions=null, setsid=True)
     except NotImplementedError:
-        os.posix_spawn(words[0], words, os.environ, file_actions=null, setpgroup=0)
-    return True
+        os.posix_spawn(words[0], words, env, file_actions=null, setpgroup=0)
 
 
 def settle(db_path: str, seconds: float = 5.0) -> int:

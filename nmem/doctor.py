@@ -8,12 +8,14 @@ from collections.abc import Callable
 from capture import paths
 from capture.install import bytecode
 from nmem.checks import WRONG, Finding, hooks, storage, switches
+from nmem.checks.settling import settling
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: storage.database(),
     lambda _: storage.private(),
     lambda _: storage.waiting(),
     lambda _: storage.runtime(),
+    lambda _: settling(),
     hooks.registered_hooks,
     hooks.files,
     lambda _: switches.skipped(),
@@ -50,7 +52,7 @@ def fix(folder: str) -> list[str]:
     for path, mode in storage.open_to_others():
         path.chmod(mode)
         done.append(f"chmod {mode:o} {path}")
-    done += _settle(db)
+    done += _settle(db) + _index(db)
     return done + _registrations(folder, db)
 
 
@@ -62,6 +64,22 @@ def _settle(db: str) -> list[str]:
     except (sqlite3.Error, OSError) as error:
         return [f"the spool could not be emptied: {error}"]
     return [f"{stored} spooled batches stored"] if stored > 0 else []
+
+
+def _index(path: str) -> list[str]:
+    """Fill text indexes that do not hold all rows."""
+    from sqlite_utils import Database
+
+    from capture.storage import store
+
+    db = store.connect(path, timeout=5)
+    try:
+        missing = storage.unindexed(db)
+        for name in missing:
+            Database(db).table(name).rebuild_fts()
+    finally:
+        db.close()
+    return [f"the text index of {name} filled" for name in missing]
 
 
 def _registrations(folder: str, db: str) -> list[str]:

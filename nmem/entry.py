@@ -14,11 +14,12 @@ _UNHEARD = ("tool_result", "tool_error", "status", "thinking")
 
 
 def listen(db, event, path):  # type: ignore[no-untyped-def]
-    """What nmem makes of an event that capture has stored."""
-    if event.kind not in _UNHEARD:
-        from nmem.live import after
+    """What nmem makes of an event that capture has stored; whether it settles now."""
+    if event.kind in _UNHEARD:
+        return False
+    from nmem.live import after
 
-        after(db, event, path)
+    return after(db, event, path)
 
 
 def main() -> None:

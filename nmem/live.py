@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 _PASSAGES = ("pre_compact", "post_compact", "session_end")
 
 
-def after(db: Connection, event: Event, path: str) -> None:
+def after(db: Connection, event: Event, path: str) -> bool:
     """Decide, revise, count, checkpoint or close, as the event asks; each in a short transaction of its own.
 
-    `path` is the database's. Raises sqlite3.Error, OSError or schema.NewerDatabase.
+    `path` is the database's. True when a process that settles was started. Raises sqlite3.Error, OSError or
+    schema.NewerDatabase.
     """
     if event.agent_id:
-        return
+        return False
     kind = event.kind
     if kind == "prompt":
         if event.source != "machine":
@@ -32,7 +33,8 @@ def after(db: Connection, event: Event, path: str) -> None:
     if kind in ("session_start", "session_end"):
         from nmem.settle_start import start
 
-        start(path)
+        return start(path)
+    return False
 
 
 def _ensure(db: Connection) -> None:

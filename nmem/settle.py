@@ -15,7 +15,8 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import paths
-from capture.storage import spool, store
+from capture.settle import settle as fold
+from capture.storage import store
 from nmem import tables
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
@@ -130,7 +131,8 @@ class _Run:
         return self._desk
 
     def _facts(self) -> None:
-        self.report.drained += spool.drain(self.db, self.db_path)
+        """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""
+        self.report.drained += max(0, fold(self.db_path, _WAIT))
 
     def _episodes(self) -> None:
         """Sessions into threads, prompts into episodes; what is over is closed and counted to its end."""
@@ -222,14 +224,33 @@ def _begin(db_path: str) -> None:
         os.truncate(path, 0)
 
 
+def lock_file(db_path: str) -> str:
+    """The file that is locked while a process settles, and written to when one begins."""
+    return str(Path(paths.folder(db_path), "settle-nmem.lock"))
+
+
+def running(db_path: str) -> bool:
+    """Whether a process settles this database just now."""
+    try:
+        lock = os.open(lock_file(db_path), os.O_WRONLY)
+    except OSError:
+        return False
+    try:
+        return not _mine(lock)
+    finally:
+        os.close(lock)
+
+
 @contextmanager
 def _lock(db_path: str) -> Iterator[bool]:
     """Whether this process is the one that settles; the system frees the lock when its holder dies."""
-    folder = Path(paths.folder(db_path))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(folder / "settle-nmem.lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    paths.make(paths.folder(db_path))
+    lock = os.open(lock_file(db_path), os.O_WRONLY | os.O_CREAT, 0o600)
     try:
-        yield _mine(lock)
+        mine = _mine(lock)
+        if mine:
+            os.utime(lock_file(db_path))
+        yield mine
     finally:
         os.close(lock)
 

@@ -7,14 +7,14 @@ again when it is done. So wishes of many hooks cost one process, and none is los
 from __future__ import annotations
 
 import os
-import sys
 from time import time
 
 from capture import paths
+from capture.hook import SKIP
+from capture.settle import OFF, spawn
+from nmem.own_process import words
 
-OFF = "NMEM_SKIP_SETTLE"
-"""Set in the environment: nothing is started in the background."""
-_LOST = 30.0
+LOST = 30.0
 """Seconds after which a process that was to settle has not come up."""
 
 
@@ -25,12 +25,12 @@ def wanted(db_path: str) -> str:
 
 def start(db_path: str) -> bool:
     """Start settling; False when it is about to begin anyway, or cannot be started. Costs a stat, a write, a spawn."""
-    if os.environ.get(OFF) or os.environ.get("NMEM_SKIP_HOOKS"):
+    if os.environ.get(OFF) or os.environ.get(SKIP):
         return False
     path = wanted(db_path)
     try:
         stat = os.stat(path)
-        if stat.st_size and 0 <= time() - stat.st_mtime < _LOST:
+        if stat.st_size and 0 <= time() - stat.st_mtime < LOST:
             return False
     except OSError:
         pass
@@ -44,12 +44,6 @@ def start(db_path: str) -> bool:
 
 
 def _spawn(db_path: str) -> bool:
-    """A whole Python without the current folder on its path, without a pipe of ours, in a session of its own."""
-    words = [sys.executable, "-P", "-m", "nmem", "settle", "--quiet", "--db", db_path]
-    env = {**os.environ, "NMEM_SKIP_HOOKS": "1"}
-    null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
-    try:
-        os.posix_spawn(words[0], words, env, file_actions=null, setsid=True)
-    except NotImplementedError:
-        os.posix_spawn(words[0], words, env, file_actions=null, setpgroup=0)
+    env = {**os.environ, SKIP: "1", "NMEM_DB": db_path}
+    spawn(words("settle", "--quiet", "--db", db_path), env)
     return True

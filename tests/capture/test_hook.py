@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from capture.settle import OFF
+from nmem.settle import running
+
 Payload = Callable[..., dict[str, object]]
 Hook = Callable[..., Any]
 Rows = Callable[[str], list[Any]]
@@ -162,21 +165,28 @@ def test_images_are_not_stored(hook: Hook, bash: Payload, rows: Rows) -> None:
     assert rows("SELECT instr(content || coalesce(metadata, ''), 'QUJDQUJD') FROM observations") == [0]
 
 
-def test_settling_follows_the_end_of_a_session(hook: Hook, bash: Payload, rows: Rows, db_path: str) -> None:
+def test_settling_follows_the_end_of_a_session(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(OFF)
     hook(bash())
     wal = Path(db_path + "-wal")
     assert wal.stat().st_size > 0
     hook({"session_id": "s-1", "cwd": "/srv/none/such", "reason": "exit"}, "SessionEnd")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while wal.exists() and wal.stat().st_size and time.monotonic() < until:
         time.sleep(0.02)
     assert not wal.exists() or not wal.stat().st_size
+    while running(db_path):
+        time.sleep(0.02)  # it has gone before the folder goes
     assert rows("SELECT count(*) FROM observations WHERE tool_name = 'Bash'") == [1]
     assert log(db_path) == ""
 
 
-def test_a_tool_call_starts_no_other_process(command: Callable[..., list[str]], bash: Payload, hook: Hook,
-                                              db_path: str) -> None:  # fmt: skip
+def test_a_tool_call_starts_no_other_process(
+    bash: Payload, hook: Hook, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(OFF)
     for number in range(5):
         hook(bash(number))
     assert not (Path(db_path).parent / "settle.lock").exists()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from capture.settle import OFF
 from capture.storage import store
 from nmem import settle_start
 from nmem.settle import Report, settle
@@ -205,7 +206,7 @@ def test_a_wish_starts_one_process_in_the_background(
     trap.mkdir()
     (trap / "nmem.py").write_text("raise SystemExit('the project was run instead')")
     monkeypatch.chdir(trap)
-    monkeypatch.delenv(settle_start.OFF)
+    monkeypatch.delenv(OFF)
     record.coupon()
     assert settle_start.start(db_path)
     assert not settle_start.start(db_path), "it is about to begin"
@@ -230,7 +231,7 @@ def test_a_lost_process_is_replaced_and_a_child_of_ours_starts_none(
 
     monkeypatch.setattr(settle_start, "_spawn", spawned)
     assert not settle_start.start(db_path), "the environment says no"
-    monkeypatch.delenv(settle_start.OFF)
+    monkeypatch.delenv(OFF)
     assert settle_start.start(db_path)
     assert not settle_start.start(db_path)
     long_ago = time.time() - 60
