@@ -139,10 +139,10 @@ CREATE TABLE transcript_cursors (
   updated_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE observations_fts USING fts5(
-  content, file_path, content='observations', content_rowid='id', tokenize='porter unicode61'
+  content, file_path, content="observations", content_rowid='id', tokenize='porter unicode61'
 );
 CREATE VIRTUAL TABLE prompts_fts USING fts5(
-  content, content='prompts', content_rowid='id', tokenize='porter unicode61'
+  content, content="prompts", content_rowid='id', tokenize='porter unicode61'
 );
 INSERT INTO observations_fts(observations_fts, rank) VALUES ('automerge', 8);
 INSERT INTO prompts_fts(prompts_fts, rank) VALUES ('automerge', 8);

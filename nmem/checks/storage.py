@@ -28,7 +28,7 @@ def database() -> list[Finding]:
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     try:
-        return [_version(db, path), _whole(db, path), *_counts(db), *_writable(path)]
+        return [_version(db, path), _whole(db, path), _searchable(db), *_counts(db), *_writable(path)]
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     finally:
@@ -49,6 +49,28 @@ def _absent(path: str) -> Finding:
 
 def _write_to(folder: Path) -> str:
     return f"make {folder} writable for you (ls -ld {shlex.quote(str(folder))}), or name another file in NMEM_DB"
+
+
+def unindexed(db: sqlite3.Connection) -> dict[str, int]:
+    """How many rows of each table its text index does not hold."""
+    from sqlite_utils import Database
+
+    tables, missing = Database(db), {}
+    for name in ("observations", "prompts"):
+        index = tables.table(name).detect_fts()
+        held = tables.table(f"{index}_docsize").count if index else 0
+        if tables.table(name).count != held:
+            missing[name] = tables.table(name).count - held
+    return missing
+
+
+def _searchable(db: sqlite3.Connection) -> Finding:
+    """Whether what was recorded is in the text indexes, row for row."""
+    missing = unindexed(db)
+    if missing:
+        said = ", ".join(f"{number} of {name}" for name, number in missing.items())
+        return Finding("search", WRONG, f"not in the text index: {said}", "nmem doctor --fix")
+    return Finding("search", OK, "everything recorded is in the text index")
 
 
 def _writable(path: str) -> list[Finding]:

@@ -105,13 +105,12 @@ def test_the_folder_is_private_whoever_comes_first(tmp_path: Path, monkeypatch: 
 
     before = os.umask(0o022)
     try:
-        for number, first in enumerate(
-            (
-                lambda _db: rules_cache.prepare(),
-                lambda db: spool.tally(db, "errors"),
-                lambda db: log.note(db, "x"),
-            )
-        ):
+        makers: tuple[Callable[[str], object], ...] = (
+            lambda _db: rules_cache.prepare(),
+            lambda db: spool.tally(db, "errors"),
+            lambda db: log.note(db, "x"),
+        )
+        for number, first in enumerate(makers):
             db = str(tmp_path / f"home{number}" / "data" / "nmem.db")
             monkeypatch.setenv("NMEM_DB", db)
             first(db)

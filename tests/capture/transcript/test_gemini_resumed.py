@@ -6,11 +6,11 @@ from capture.event import PROMPT
 from capture.transcript.gemini import GeminiReader
 from capture.transcript.reading import Source
 
-HISTORY = [
+HISTORY: list[dict[str, object]] = [
     {"id": "a", "timestamp": "2026-03-01T10:00:00.000Z", "type": "user", "content": [{"text": "Why is it slow?"}]},
     {"id": "b", "timestamp": "2026-03-01T10:00:09.000Z", "type": "gemini", "content": "It sorts twice."},
 ]
-AGAIN = {
+AGAIN: dict[str, object] = {
     "$set": {"messages": [{**one, "id": f"new-{one['id']}", "timestamp": "2026-03-01T11:00:00Z"} for one in HISTORY]}
 }
 
