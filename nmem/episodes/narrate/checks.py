@@ -43,6 +43,10 @@ class Struggle:
     """It only looks: its failure is an answer."""
     misused: bool = False
     """It failed because there is no such program or subcommand, not because of the work."""
+    waited: str = ""
+    """The question it waited for at its newest run."""
+    got_past: bool = False
+    """A probe whose turn the agent ended with an answer: what it did not show was seen otherwise or not needed."""
     edited: list[str] = field(default_factory=list)
 
 
@@ -50,7 +54,7 @@ def struggles(episode: Episode) -> list[Struggle]:
     """Everything that ran as a check, and every other command that failed, in order of its first run."""
     found: dict[tuple[str, str], Struggle] = {}
     for action in episode.actions:
-        if action.refused or cues.CANCELLED.search(action.response[:300]):
+        if (action.halted and not action.waited) or cues.CANCELLED.search(action.response[:300]):
             continue
         if action.obs_type in ("file_edit", "file_write") and action.outcome != FAILED and action.file_path:
             for one in found.values():
@@ -60,6 +64,10 @@ def struggles(episode: Episode) -> list[Struggle]:
         if action.obs_type not in _FOLLOWED:
             continue
         _note(found, action, judged(action))
+    ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
+    for one in found.values():
+        turn = episode.turn(one.last_at)
+        one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
     return list(found.values())
 
 
@@ -68,7 +76,7 @@ def judged(action: Action) -> bool | None:
     tests = action.told("tests")
     if any(_number(tests.get(key)) for key in ("failed", "errors", "packages_failed")):
         return False
-    if action.outcome == FAILED:
+    if action.outcome == FAILED or action.waited:
         return False
     if action.outcome == OK or _number(tests.get("passed")) or _number(tests.get("packages")):
         return True
@@ -83,22 +91,22 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
     kind = "git_push" if made and "push" in action.content else action.obs_type
-    key = (kind, naming.name(action.content, kind, said if isinstance(said, str) else ""))
+    called = naming.name(action.content, kind, said if isinstance(said, str) else "")
+    key = (kind, naming.key(action.content, kind) or called)
     if verdict is None:
-        for known in found.values():
-            known.open |= known.kind == kind and not known.passed
+        for known_key, known in found.items():
+            known.open |= not known.passed and (known_key == key if kind not in _CHECKS else known.kind == kind)
         return
     if key not in found and verdict and kind not in _CHECKS:
         return
-    one = found.setdefault(
-        key,
-        Struggle(kind, key[1], first_at=action.at, probe=naming.looks(key[1], action.content)),
-    )
+    looks = naming.looks(called, action.content) or naming.throw_away(action.content)
+    one = found.setdefault(key, Struggle(kind, called, first_at=action.at, probe=looks))
     one.last_at = action.at
+    one.waited = action.waited
     if not verdict:
         one.failures += 1
         one.passed, one.open, one.edited = False, False, []
-        reason = why(action)
+        reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
         one.misused = bool(_MISUSE.search(reason))
         if reason in one.reasons:
             one.reasons.remove(reason)

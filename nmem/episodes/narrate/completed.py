@@ -10,18 +10,34 @@ from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
 from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.turns import Superseded, Turn, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
 REPORTED = "The agent reported: "
 _MOST_CLAIMS = 5
 _FILES = 6
+_ANSWERS = 6
+_SAME = 0.55
 
 
-def completed(episode: Episode, ledger: Ledger, ran: list[Struggle], grounds: Grounds) -> list[str]:
+def completed(
+    episode: Episode,
+    ledger: Ledger,
+    ran: list[Struggle],
+    grounds: Grounds,
+    did: list[tuple[Turn, Sentence]],
+    gone: Superseded,
+) -> list[str]:
     """Facts first, then the agent's own account of them."""
     out = _commits(ledger)
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
-    claims = _claims(episode, ledger, grounds)
+    results = _results(ledger, grounds, did)
+    claims = results + [
+        text for text in _claims(episode, ledger, grounds, gone)
+        if all(alike(words(text), words(other)) < _SAME for other in results)
+    ][: max(2, _MOST_CLAIMS - len(results))]
+    if sum(text.startswith(REPORTED) for text in claims) > 1 or results:
+        claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 
@@ -35,11 +51,30 @@ def _commits(ledger: Ledger) -> list[str]:
     return out
 
 
+def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]]) -> list[str]:
+    """What the agent said of each request that changed something: its words, where they fit what was changed."""
+    alone = not ledger.standing() and not ledger.kept_commits()
+    if alone and ledger.undone():
+        return []
+    out: list[str] = []
+    for turn, one in did:
+        if grounds.denies(one.raw) or cues.LEFT.search(one.text) or cues.ADDRESSED.search(one.text):
+            continue
+        names = " ".join(f"{act.file_path} {act.content[:1500]}" for act in turn.actions if act.outcome == OK)
+        if not words(one.text) & words(names) and not grounds.supports(one.raw):
+            continue
+        if size(one.text) < 4:
+            continue
+        worked = cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)
+        out.append(one.text if worked else REPORTED + one.text)
+    return distinct(out, _SAME)[-_ANSWERS:]
+
+
 def _installed(episode: Episode) -> list[str]:
     """Packages that were added by name."""
     found: dict[str, None] = {}
     for action in episode.actions:
-        if action.obs_type == "install" and action.outcome == OK and not action.refused:
+        if action.obs_type == "install" and action.outcome == OK and not action.halted:
             for line in _ADDS.findall(action.content[:1000]):
                 packages = [word for word in line.split() if not word.isdigit()]
                 if any("@" in word or "=" in word or len(word) > 2 for word in packages[2:]):
@@ -90,7 +125,7 @@ def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
     return out
 
 
-def _claims(episode: Episode, ledger: Ledger, grounds: Grounds) -> list[str]:
+def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded) -> list[str]:
     """Sentences of closing texts that tell of work which the records bear out; the newest text speaks first."""
     done = bool(ledger.standing() or ledger.kept_commits())
     if ledger.undone() and not done:
@@ -101,6 +136,7 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds) -> list[str]:
         if cues.DRAFT.search(saying.text[:300]):
             continue  # what follows is a text to be used, not an account
         found = [one for one in said if _is_claim(one) and grounds.supports(one.raw)]
+        found = [one for one in found if not gone(episode.turn(saying.at), one.text)]
         found.sort(key=lambda one: -_telling(one, grounds))
         for one in found[:3]:
             text = clip(one.text, 220).rstrip(":")
@@ -130,6 +166,8 @@ def _account(episode: Episode) -> str:
     ):
         return ""
     for one in said[:8]:
+        if not (cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text) or _NOW.search(one.text)):
+            continue
         talk = cues.TALK.match(one.text) or cues.ADDRESSED.search(one.text) or cues.LEFT.search(one.text)
         if 6 <= size(one.text) <= 60 and not one.item and not talk and not cues.IMPERATIVE.match(one.text):
             return REPORTED + clip(one.text, 200)
@@ -145,8 +183,10 @@ def _is_claim(one: Sentence) -> bool:
         return False
     if cues.LEFT.search(text) or cues.ADDRESSED.search(text):
         return False
-    if cues.DONE.match(text) or one.done == "x":
+    if cues.DONE.match(text) or cues.DONE_ANY.search(text) or one.done == "x":
         return True
+    if cues.STATE.match(text) or cues.CHATTER.match(text) or _INFINITIVE.match(text) or _PAIR.search(text):
+        return False
     if not one.item or not one.label or cues.TALK.match(text) or _ASKS.match(text):
         return False
     # "Add x" under "Changes" may be a proposal; under "Done" it is not
@@ -154,6 +194,9 @@ def _is_claim(one: Sentence) -> bool:
     return bool(told.search(one.label))
 
 
+_INFINITIVE = re.compile(r"[A-ZÀ-Ý]?[a-zà-ÿ]+(?:ar|er|ir)\b")
+_PAIR = re.compile(r"^\S.{0,60} (?:→|->) ")
+_NOW = re.compile(r"\bnow\b|\b(?:has|have) been\b|\b(?:was|were) \w+ed\b|\bchanges?\b", re.IGNORECASE)
 _ASKS = re.compile(r"(?:why|how|what|when|where|whether|which|new|each|every|only|no)\b", re.IGNORECASE)
 
 

@@ -208,6 +208,48 @@ BLOCKED = re.compile(
     r"|did not work|still (?:fails?|failing|broken))\b|não consegui|bloquead|할 수 없었|실패했|できませんでした",
     _,
 )
+NOT_FOUND = re.compile(
+    r"\b(?:not (?:found|present|exist)|no (?:such|match\w*|trace|occurrence|reference)s?|could ?n[o']t (?:find|locate)"
+    r"|(?:can't|cannot|unable to) (?:find|locate)|did ?n[o']t find|found (?:no|nothing)|does ?n[o']t (?:exist|appear)"
+    r"|nothing (?:was )?found|não (?:encontrei|existe|achei))\b|찾을 수 없|없습니다|見つかりません|存在しません",
+    _,
+)
+COMPLAINT = re.compile(
+    r"\b(?:(?:is|it's|was|went|goes|keeps|still|stays?) (?:\w+ )?(?:down|dead|offline|stuck|broken|empty|blank)"
+    r"|not (?:online|working|running|connect\w*|loading|responding|showing)|still|again|keeps? \w+ing|offline|crash\w*"
+    r"|(?:does|do|did|is|are)(?:n't| not|nt) (?:work|start|connect|load|show|respond|run)\w*|no luck|same (?:error|thing)"
+    r"|caiu|travou|ainda|fora do ar|parado|continua|de novo|não (?:está|esta|funciona|abre|conecta|responde)\w*)\b"
+    r"|여전히|아직도|계속|안 ?돼|안 ?되|まだ|動かない|また",
+    _,
+)
+USER_COMMIT = re.compile(
+    r"\bi(?:'ve| have)?(?: just| already)? (?:committed|pushed|merged|put .{0,30}\bcommit)\b"
+    r"|\b(?:the|my) (?:latest|last|newest|previous)(?: \w+)? commits?\b|\bmy commits?\b"
+    r"|\bi (?:reset|amended|squashed) (?:the|my) commit",
+    _,
+)
+NOT_DONE = re.compile(
+    r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b", _
+)
+CHATTER = re.compile(
+    r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)|nice (?:catch|find)"
+    r"|i'?(?:m|ve| am| have) (?:been|wondering|in the middle|now|currently|trying|thinking|focus\w*|considering|pinpointed)"
+    r"|i(?:'ll| will| think| need| should| want| can| could| wonder)\b|(?:great|excellent|fair) (?:point|question|catch)"
+    r"|this should (?:reveal|help|show|tell)|hmm|oh[,!]|ah[,!])",
+    _,
+)
+STATE = re.compile(
+    r"^(?:\S+ ){1,6}?(?:is|are|isn't|does(?:n't| not)|do(?:n't| not)|loads?|needs?|should|can|could|will|still|está|estão|é"
+    r"|são|já roda)\b",
+    _,
+)
+DONE_ANY = re.compile(
+    r"추가|수정(?:했|하였|됨|완료)|변경(?:했|하였|됨|완료)|삭제(?:했|하였|됨)|생성(?:했|하였|됨)|작성(?:했|하였|됨)|완료|반영(?:했|됨)|제거(?:했|됨)"
+    r"|이동(?:했|됨)|적용(?:했|됨)|追加し|修正し|変更し|削除し|作成し|完了|更新し|対応し"
+    r"|\b(?:adicionei|corrigi|criei|atualizei|removi|alterei|implementei|ajustei|movi|renomeei|adicionad[oa]s?|corrigid[oa]s?"
+    r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?)\b",
+    _,
+)
 CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Cancelled by user|File has not been read yet"
     r"|File has been modified since read|exceeds maximum allowed",

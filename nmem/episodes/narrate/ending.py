@@ -5,14 +5,16 @@ from __future__ import annotations
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
 from nmem.episodes.narrate.corrections import Correction
-from nmem.episodes.narrate.ledger import ELSEWHERE, Ledger
+from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prose import clip, short
 from nmem.episodes.narrate.records import Action, Episode
 
 _CHECKS = ("test", "build", "lint")
 
 
-def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool) -> list[str]:
+def marks(
+    episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool, unanswered: bool
+) -> list[str]:
     """The facts of the end, for machines; see Narrative.marks."""
     standing, kept = ledger.standing(), ledger.kept_commits()
     nothing = not ledger.changes and not kept and not ledger.published and not ledger.pushes
@@ -21,9 +23,9 @@ def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bo
         "pushed": bool(ledger.pushes),
         "pull_request": any("Opened a pull request" in what for what, _ in ledger.published),
         **_tested(ran),
-        "uncommitted": any(change.commit < 0 for change in standing),
+        "uncommitted": bool(ledger.inside()),
         "abandoned": bool(ledger.undone()) and not standing and not kept,
-        **_broken_off(episode, accepted=accepted),
+        **_broken_off(episode, unfinished=unanswered and not accepted),
         "commands": nothing and bool(episode.closings()) and _acted(episode),
         "answered": nothing and bool(episode.closings()) and not _acted(episode),
         "confirmed": accepted,
@@ -40,14 +42,14 @@ def _tested(ran: list[Struggle]) -> dict[str, bool]:
     return {"tests_passed": newest.passed, "tests_failed": not newest.passed and not newest.open}
 
 
-def _broken_off(episode: Episode, *, accepted: bool) -> dict[str, bool]:
+def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
     """How it ended before its end, if it did."""
     if _interrupted(episode):
         return {"interrupted": True}
     last = episode.closings()[-1:]
     if last and cues.LIMIT.match(last[0].text):
         return {"cut_off": True}
-    return {"unfinished": _unanswered(episode) and not accepted}
+    return {"unfinished": unfinished}
 
 
 def _acted(episode: Episode) -> bool:
@@ -66,17 +68,12 @@ def _interrupted(episode: Episode) -> bool:
     said = max((one.at for one in episode.closings()), default=0)
     if any("[Request interrupted" in one.text and one.at > said for one in episode.prompts):
         return True
-    return last is not None and last.refused and last.at > said
-
-
-def _unanswered(episode: Episode) -> bool:
-    said = max((one.at for one in episode.closings()), default=0)
-    return bool(episode.prompts) and said < max(one.at for one in episode.prompts)
+    return last is not None and last.halted and not last.waited and last.at > said
 
 
 def outcome(found: list[str], ledger: Ledger, ran: list[Struggle]) -> str:
     """The end in one sentence."""
-    parts = _work(found, ledger) + _checked(found, ran)
+    parts = _work(found, ledger) + _checked(found, ran, ledger)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
@@ -98,16 +95,20 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         parts.append(count + (f" ({hashes})" if hashes else "") + (" and pushed" if "pushed" in found else ""))
     elif "pushed" in found:
         parts.append("pushed")
-    loose = [change for change in ledger.standing() if change.commit < 0]
+    loose = ledger.inside()
+    beyond = [change for change in ledger.standing() if change.commit < 0 and outside(change.path)]
     settled = [change for change in ledger.standing() if change.commit == ELSEWHERE]
     if settled:
         parts.append(f"{len(settled)} changed file{'s' * (len(settled) > 1)} no longer listed by git status")
     if ledger.tried and not kept:
         parts.append("a commit was tried, its result was not seen")
+    unseen = "not seen in a commit" if kept or ledger.by_user else "not committed"
     if loose:
         parts.append(
-            f"{len(loose)} changed file{'s' * (len(loose) > 1)} {'not seen in a commit' if kept else 'not committed'}"
+            f"{len(loose)} changed file{'s' * (len(loose) > 1)} {unseen}"
         )
+    elif beyond and not kept:
+        parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} outside the project changed")
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if "abandoned" in found:
         how = next((one.undone for one in ledger.undone() if one.undone), "undone")
@@ -119,9 +120,13 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     return parts
 
 
-def _checked(found: list[str], ran: list[Struggle]) -> list[str]:
+def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]:
+    """The end, said once: of the newest run, and whether anything was edited or failed after it."""
+    last_edit = max((one.last_at for one in ledger.standing()), default=0)
+    failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
-        return ["tests passed at the end"]
+        newest_test = max(one.last_at for one in ran if one.kind == "test" and not one.misused)
+        return ["tests passed at the end" if newest_test >= last_edit else "tests passed before the last edits"]
     if "tests_failed" in found:
         return ["the last test run that was seen failed"]
     checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
@@ -130,7 +135,10 @@ def _checked(found: list[str], ran: list[Struggle]) -> list[str]:
     newest = max(checks, key=lambda one: one.last_at)
     if newest.open:
         return []
-    return [f"{newest.name} {'passed' if newest.passed else 'failed'} at the end"]
+    if not newest.passed:
+        return [f"{newest.name} failed at the end"]
+    when = " before the last edits" if newest.last_at < last_edit else "" if newest.last_at < failed_at else " at the end"
+    return [f"{newest.name} passed{when}"]
 
 
 def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
@@ -138,7 +146,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
     for one in ran:
-        if not one.failures or (one.misused and one.failures == 1):
+        if not one.failures or one.got_past or (one.misused and one.failures == 1):
             continue
         check = one.kind in _CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind == "git_commit" else 0.6)
@@ -150,7 +158,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     return out
 
 
-def _objections(corrected: list[Correction]) -> str:
+def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
     """How often the user objected or came back with an error, and the most telling of these prompts."""
     errors = sum(one.error for one in corrected)
     longest = max(corrected, key=lambda one: (min(len(one.text), 90), one.turn))
@@ -158,7 +166,9 @@ def _objections(corrected: list[Correction]) -> str:
         "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
     )
     count = "" if len(corrected) == 1 else f" {len(corrected)} times"
-    return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”")
+    came = said.get(corrected[-1].turn, "")
+    then = f"; what came of it: {clip(came, 150)}" if came else ""
+    return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
 
 
 def call(action: Action) -> str:
@@ -169,26 +179,29 @@ def call(action: Action) -> str:
 
 
 def obstacle(
-    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, found: tuple[str, str]
+    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, found: tuple[str, str],
+    by_turns: tuple[str, str, dict[int, str]],
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
     `found`: what the agent named as the cause of the problem that the episode was opened for, and what it could not
-    do; each may be "".
+    do; each may be "". `by_turns`: what the user reported again and again, what was sought in vain, each turn's answer.
     """
     cause, blocked = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
+    recurring, vain, said = by_turns
+    ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
     ranked += _struggled(ran)
     if corrected:
-        ranked.append((1.4 * len(corrected), _objections(corrected)))
+        ranked.append((1.4 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
         ranked.append((0.6 * len(refused), f"The user refused {count}: {call(refused[-1])}"))
-    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted")]
+    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {gone[-1].path}"))
     ranked = sorted((item for item in ranked if item[0] >= 0.9), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
-    return ". ".join(text for _, text in ranked[:1] + second)
+    return ". ".join(text.rstrip(".") for _, text in ranked[:1] + second)

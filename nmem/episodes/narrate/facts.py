@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from datetime import datetime
 
-from nmem.episodes.narrate import shell
+from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import Commit, Ledger
 from nmem.episodes.narrate.prose import clip
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -25,7 +27,7 @@ def ledger(episode: Episode) -> Ledger:
     out = Ledger()
     seen: set[str] = set()
     for action in episode.actions:
-        if action.refused:
+        if action.halted:
             continue
         if action.outcome == FAILED:
             if action.obs_type == "git_commit" and action.told("commit").get("hash"):
@@ -156,6 +158,38 @@ def _forge(out: Ledger, action: Action) -> None:
         address = _ADDRESS.search(action.response)
         said = f"{_VERBS[verb]} {'a ' if verb == 'create' else 'the '}{_NOUNS[noun]}"
         out.published.append((said, clip(address[0], 120) if address else ""))
+
+
+def committed_by_user(episode: Episode) -> bool:
+    """Whether commits were made that no action of the episode made: the user says so, or git shows newer ones."""
+    if any(cues.USER_COMMIT.search(one.text[:2000]) for one in episode.prompts):
+        return True
+    if not episode.prompts:
+        return False
+    start, end = episode.prompts[0].at, max((one.at for one in episode.actions), default=0)
+    own = sum(one.obs_type == "git_commit" and one.outcome != FAILED for one in episode.actions)
+    dates = {
+        when
+        for one in episode.actions
+        if one.obs_type == "git_other" and _SHOWS.search(one.content[:2000])
+        for when in _dates(one.response[:6000])
+        if start <= when <= end
+    }
+    return len(dates) > own
+
+
+_SHOWS = re.compile(r"\bgit (?:-C \S+ )?(?:--no-pager )?(?:log|show)\b")
+_DATE = re.compile(r"^\s*(?:Author|Commit)?Date:\s+(.{16,34})$", re.MULTILINE)
+
+
+def _dates(text: str) -> list[int]:
+    out = []
+    for found in _DATE.findall(text):
+        for form in ("%a %b %d %H:%M:%S %Y %z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%dT%H:%M:%S%z"):
+            with contextlib.suppress(ValueError, OverflowError):
+                out.append(int(datetime.strptime(found.strip(), form).timestamp() * 1000))
+                break
+    return out
 
 
 def files_read(episode: Episode) -> list[str]:

@@ -49,16 +49,22 @@ class Grounds:
         self.checked = checked
         """Whether the newest checks passed; None when there were none."""
 
+    def denies(self, sentence: str) -> bool:
+        """Whether a claim names what was undone, a commit that is not there, or checks that did not pass."""
+        low = sentence.lower()
+        if any(name in low for name in self._gone) or (_CLAIMS_TESTS.search(sentence) and not self.checked):
+            return True
+        hashes = _HASH.findall(low)
+        return bool(hashes) and not any(
+            one.startswith(known) or known.startswith(one) for one in hashes for known in self._hashes
+        )
+
     def supports(self, sentence: str) -> bool:
         """Whether a claim of work names what was changed or run, and nothing that was undone."""
         low = sentence.lower()
-        if any(name in low for name in self._gone) or (_CLAIMS_TESTS.search(sentence) and not self.checked):
+        if self.denies(sentence):
             return False
         hashes = _HASH.findall(low)
-        if hashes and not any(
-            one.startswith(known) or known.startswith(one) for one in hashes for known in self._hashes
-        ):
-            return False
         named = {_base(one) for one in _FILE.findall(low)}
         if named & self._names or hashes:
             return True

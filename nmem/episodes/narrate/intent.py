@@ -8,6 +8,7 @@ from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clip, plain, sentences, split
 from nmem.episodes.narrate.records import Episode
+from nmem.episodes.narrate.turns import Turn, answer
 from nmem.episodes.narrate.words import alike, size, words
 
 _WANTS = re.compile(
@@ -15,7 +16,6 @@ _WANTS = re.compile(
     r"|asked (?:me )?(?:to )?|(?:would|'d) like (?:me )?(?:to )?)",
     re.IGNORECASE,
 )
-_WORK = {"file_edit": 2.0, "file_write": 2.0, "git_commit": 1.0, "git_push": 0.5, "test": 0.5, "task_spawn": 1.0}
 _PERSON = re.compile(r"\b(?:i|i'm|we|my|our|you|me|us|eu|nós|meu)\b|내가|제가|우리|私|僕", re.IGNORECASE)
 _LONG = 230
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
@@ -26,13 +26,13 @@ def asks(episode: Episode) -> list[Ask]:
     return [read(prompt.text) for prompt in episode.prompts]
 
 
-def intent(episode: Episode, read_prompts: list[Ask]) -> str:
+def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
     """The goal; "" when nothing was asked."""
     opening, used = _opening(episode, read_prompts)
     if not opening:
         return ""
-    later = _later(episode, read_prompts, used, opening)
-    return opening if not later else opening.rstrip(".") + ". Later: " + "; ".join(later)
+    later = _later(episode, found, used, opening)
+    return opening if not later else f"{_ended(opening)} Later: " + "; ".join(later)
 
 
 def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
@@ -105,7 +105,7 @@ def headline(ask: Ask, room: int = _LONG) -> str:
 
 
 def _ended(text: str) -> str:
-    return text if text[-1:] in ".!?:。？！" else text + "."
+    return text if text[-1:] in ".!?:。？！…" else text + "."
 
 
 def _choose(found: list[str]) -> list[str]:
@@ -136,42 +136,62 @@ def _weight(text: str, place: int) -> float:
     return score + min(length, 14) / 14
 
 
-def _proposal(episode: Episode, number: int) -> str:
-    """The question that a bare reply answers: the last one of the agent's text before it."""
-    at = episode.prompts[number].at
-    before = next((one.text for one in reversed(episode.closings()) if one.at <= at), "")
-    if not before or not cues.APPROVAL.match(episode.prompts[number].text.strip()):
+def _proposal(episode: Episode, turn: Turn) -> str:
+    """What a bare reply agrees to: the question before it, or, where that names nothing, what was said before that."""
+    prompt = episode.prompts[turn.number]
+    before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), "")
+    if not before or not cues.APPROVAL.match(prompt.text.strip()):
         return ""
-    return next(
-        (
-            one.text
-            for one in reversed(sentences(before[-3000:]))
-            if cues.QUESTION.search(one.text) and size(one.text) > 3
-        ),
-        "",
-    )
+    said = [one for one in sentences(before[-3000:]) if size(one.text) > 2]
+    for number in range(len(said) - 1, -1, -1):
+        if cues.QUESTION.search(said[number].text):
+            if len(words(said[number].text)) >= _TELLING:
+                return said[number].text
+            done = answer(turn)
+            return done.text if done else next((one.text for one in reversed(said[:number]) if not one.done), "")
+    return ""
 
 
-def _later(episode: Episode, read_prompts: list[Ask], used: int, opening: str) -> list[str]:
-    """Prompts that set another goal: those that words tell apart and that much work followed, in order."""
-    work = [0.0] * len(read_prompts)
-    for action in episode.actions:
-        turn = episode.turn(action.at)
-        if turn >= 0:
-            work[turn] += _WORK.get(action.obs_type, 0.25)
-    known = words(opening)
-    ranked: list[tuple[float, int, str]] = []
-    for number in range(used + 1, len(read_prompts)):
-        ask = read_prompts[number]
-        if ask.kind == "terse" and work[number] >= 4 and (proposal := _proposal(episode, number)):
-            if alike(words(proposal), known) < 0.6:
-                ranked.append((-min(work[number], 20.0), number, f"agreed to “{clip(proposal, 120)}”"))
+_TELLING = 4
+_MOST_LATER = 5
+_LAST = 2
+
+
+def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list[str]:
+    """Requests after the opening one: those whose turns changed most, and the last two, in order."""
+    known = [words(opening)]
+    named: list[tuple[float, int, str]] = []
+    for turn in found[used + 1 :]:
+        text = _request(episode, turn)
+        if text:
+            named.append((turn.weight, turn.number, text))
+    last = named[-_LAST:]
+    ranked = sorted((one for one in named[:-_LAST] if one[0] >= 1.0), key=lambda one: (-one[0], one[1]))
+    out: list[str] = []
+    for _, _, text in sorted(ranked[: _MOST_LATER - len(last)] + last, key=lambda one: one[1]):
+        bag = words(text)
+        if bag and max(alike(bag, other) for other in known) >= _SAME:
             continue
-        if ask.kind not in ("text", "plan") or cues.CORRECTION.search(ask.sentences[0] if ask.sentences else ""):
-            continue
-        text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
-        asking = ask.kind == "plan" or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)
-        if asking and size(text) >= 4 and alike(words(text), known) < 0.6:
-            ranked.append((-min(work[number], 20.0) - 1, number, text))
-    chosen = sorted(ranked)[:3]
-    return [clip(text, 150).rstrip(".") for _, _, text in sorted(chosen, key=lambda one: one[1])]
+        known.append(bag)
+        out.append(clip(text, 130).rstrip("."))
+    return out
+
+
+_SAME = 0.6
+
+
+def _request(episode: Episode, turn: Turn) -> str:
+    """One later prompt as a request; "" for praise, for what changed nothing and asks nothing, and for objections."""
+    ask = turn.ask
+    if ask.kind == "empty" or (ask.kind == "command" and not ask.sentences and not turn.changed):
+        return ""
+    if ask.kind == "terse" and (proposal := _proposal(episode, turn)):
+        return f"agreed to “{clip(proposal, 120)}”" if turn.changed else ""
+    text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
+    objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
+    asking = ask.kind in ("plan", "command") or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)
+    if objects and not (turn.changed and size(text) >= 6):
+        return ""
+    if ask.kind == "terse":
+        return text if turn.changed and size(text) >= 2 and (asking or turn.weight >= 2) else ""
+    return text if size(text) >= 3 and (asking or turn.changed) else ""

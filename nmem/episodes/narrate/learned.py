@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.corrections import Correction
 from nmem.episodes.narrate.prose import Sentence, clip, sentences
 from nmem.episodes.narrate.records import OK, Action, Episode, Saying
+from nmem.episodes.narrate.turns import Superseded, distinct
 from nmem.episodes.narrate.words import alike, codes, size, words
 
 MOST = 5
 _TRUST = {"closing": 1.0, "subagent": 0.55, "thinking": 0.6, "summary": 0.3}
+_ANSWERS = 3
 _ROOM = 260
 _BUDGET = 120_000
 
@@ -24,8 +27,12 @@ class _Found:
     bag: set[str]
 
 
-def learned(episode: Episode, corrected: list[Correction], *, answered: bool) -> list[str]:
-    """At most five sentences in the order they were said. `answered`: the answer itself was the work."""
+def learned(
+    episode: Episode, corrected: list[Correction], gone: Superseded, heard: list[str], *, answered: bool
+) -> list[str]:
+    """At most five sentences in the order they were said. `heard`: answers to requests that changed nothing; `gone`: what a
+    correction has overtaken; `answered`: the answer itself was the work.
+    """
     found: list[_Found] = []
     wrong = {one.turn - 1 for one in corrected}
     newest = max(wrong, default=-1)
@@ -42,10 +49,12 @@ def learned(episode: Episode, corrected: list[Correction], *, answered: bool) ->
         for number in range(len(said) - 1, -1, -1):
             place -= 1
             score = trust * _score(said, number, saying, answered=answered)
-            if score >= 1.0:
+            if score >= 1.0 and not gone(turn, said[number].text):
                 text = clip(_whole(said, number), _ROOM)
                 found.append(_Found(score, place, text, words(text)))
-    return _decisions(episode) + [one.text for one in _best(found, MOST)]
+    best = [one.text for one in _best(found, MOST)]
+    told = [text for text in heard if not any(text in one or one in text for one in best)][-_ANSWERS:]
+    return _decisions(episode) + distinct(best + told)
 
 
 def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool) -> float:
@@ -53,6 +62,8 @@ def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool)
     one = said[number]
     text = one.text
     length = size(text)
+    if cues.CHATTER.match(text) or (saying.kind == "thinking" and cues.TALK.match(text)):
+        return 0.0
     if (
         not 6 <= length <= 70
         or cues.QUESTION.search(text)
@@ -68,9 +79,12 @@ def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool)
     score += 0.25 * min(len(codes(one.raw)), 2) + (0.2 if 10 <= length <= 40 else 0.0) - 0.3 * one.item
     if cues.TALK.match(text):
         score -= 1.0 if saying.kind == "closing" else 1.6
-    if saying.kind == "thinking" and (" I " in text or "let me" in text.lower() or "?" in text):
+    if saying.kind == "thinking" and (_FIRST.search(text) or "let me" in text.lower() or "?" in text):
         score -= 0.8
     return score
+
+
+_FIRST = re.compile(r"\bI(?:\b|['’])")
 
 
 def _cued(one: Sentence) -> float:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+SOFT = "git reset, files kept"
+REPLACED = "replaced by a later commit"
 ELSEWHERE = 1 << 30
 """The number of a commit that the episode did not make."""
 
@@ -47,11 +49,13 @@ class Commit:
 class Ledger:
     """The working tree as far as the episode touched it."""
 
-    __slots__ = ("changes", "commits", "published", "pushes", "staged", "stashed", "tried")
+    __slots__ = ("by_user", "changes", "commits", "published", "pushes", "staged", "stashed", "tried")
 
     def __init__(self) -> None:
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
+        self.by_user = False
+        """The user commits too: what no commit is seen to hold may be in one of theirs."""
         self.pushes: list[str] = []
         self.published: list[tuple[str, str]] = []
         """What was made on a forge: (what, address)."""
@@ -121,6 +125,9 @@ class Ledger:
 
     def commit(self, made: Commit) -> None:
         """What was staged is safe from here on."""
+        for older in self.commits:
+            if older.undone == SOFT:
+                older.undone = REPLACED
         self.commits.append(made)
         number = len(self.commits) - 1
         for change in self.changes.values():
@@ -182,6 +189,10 @@ class Ledger:
         """The changes that are there at the end."""
         return [change for change in self.changes.values() if change.live]
 
+    def inside(self) -> list[Change]:
+        """The standing changes that are not in a commit and lie in the project, so that they could be."""
+        return [one for one in self.standing() if one.commit < 0 and not outside(one.path)]
+
     def undone(self) -> list[Change]:
         """The changes that are gone."""
         return [change for change in self.changes.values() if not change.live]
@@ -189,6 +200,11 @@ class Ledger:
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
+
+
+def outside(path: str) -> bool:
+    """Whether a path is not in the project: absolute, or in the home folder."""
+    return path.startswith(("/", "~", "../")) or path[1:3] in (":\\", ":/")
 
 
 def means(pattern: str, path: str) -> bool:

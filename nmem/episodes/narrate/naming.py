@@ -128,6 +128,36 @@ _OF_KIND = {
 }  # fmt: skip
 
 
+def key(command: str, kind: str = "") -> str:
+    """What makes two runs the same: the program and the path of its script, not its other words; "" for none."""
+    parsed = parse(command[:4000])
+    if kind in ("test", "build", "lint") or not parsed.main or not parsed.main.argv:
+        return ""
+    argv = parsed.main.argv
+    program = argv[0].rsplit("/", 1)[-1]
+    if program in _SCRIPTED:
+        script = next((word for word in argv[1:] if not word.startswith("-")), "")
+        return f"{program} {script.removeprefix('./')}" if _SCRIPT.search(script) else ""
+    return program if _SCRIPT.search(program) else ""
+
+
+def throw_away(command: str) -> bool:
+    """Whether it runs a script that was put into a folder for temporary files."""
+    main = parse(command[:4000]).main
+    return bool(main) and any(_TEMPORARY.match(word) for word in (main.argv if main else [])[:3])
+
+
+_SCRIPTED = frozenset(("bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "bun", "deno", "php"))
+_SCRIPT = re.compile(r"^[\w./~-]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|php)$")
+_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/")
+_LOOKING = frozenset(
+    "status capture list ls show log get view help info describe inspect logs search --help --version".split()
+)
+
+
 def looks(called: str, command: str) -> bool:
     """Whether a command only looks at something, or is a script written for the moment."""
-    return called.split(" ", maxsplit=1)[0] in _PROBES or bool(_INLINE.search(command[:400]))
+    first, *rest = called.split(" ")
+    if first in _PROBES or (rest and rest[0] in _LOOKING and first not in _RUNNERS):
+        return True
+    return bool(_INLINE.search(command[:400]))

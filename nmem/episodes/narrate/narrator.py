@@ -14,11 +14,12 @@ from nmem.episodes.narrate.ending import call, marks, obstacle, outcome
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import learned
-from nmem.episodes.narrate.ledger import Ledger
+from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import Action, Episode
 from nmem.episodes.narrate.remaining import next_steps
+from nmem.episodes.narrate.turns import Superseded, Turn, answer, answers, complaint, in_vain, turns, unanswered
 from nmem.episodes.narrate.words import size, words
 from nmem.episodes.narrative import Narrative
 
@@ -33,26 +34,38 @@ def narrate(episode: Episode) -> Narrative:
     ledger = facts.ledger(episode)
     ran = struggles(episode)
     corrected = corrections(read_prompts)
+    found_turns = turns(episode, read_prompts)
+    gone = Superseded(found_turns, corrected)
+    did, heard = answers(found_turns, gone)
+    open_end = unanswered(episode, read_prompts)
+    ledger.by_user = facts.committed_by_user(episode)
     refused = refusals(episode)
     accepted = confirmed(read_prompts)
-    ended = marks(episode, ledger, ran, accepted=accepted)
+    ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
-    done = completed(episode, ledger, ran, grounds)
+    done = completed(episode, ledger, ran, grounds, did, gone)
     known = [words(text) for text in done if not text.startswith(REPORTED)]
-    found = learned(episode, corrected, answered=not EXECUTED & set(ended))
+    found = learned(episode, corrected, gone, heard, answered=not EXECUTED & set(ended))
     return Narrative(
-        intent=intent(episode, read_prompts),
+        intent=intent(episode, read_prompts, found_turns),
         learned=[text for text in found if not any(_said_in(words(text), other) for other in known)],
         completed=[text for text in done if text.removeprefix(REPORTED) not in found],
-        next_steps=next_steps(episode, read_prompts, ran, finished=accepted),
+        next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_notes(ran, corrected, refused, ledger),
         outcome="" if empty else outcome(ended, ledger, ran),
-        obstacle=obstacle(ran, corrected, refused, ledger, (_cause(read_prompts, found), _blocked(episode))),
+        obstacle=obstacle(ran, corrected, refused, ledger, (_cause(read_prompts, found), _blocked(episode)),
+                          told_by_turns(found_turns)),
         marks=ended,
     )
+
+
+def told_by_turns(found: list[Turn]) -> tuple[str, str, dict[int, str]]:
+    """What came up again and again, what was sought in vain, and what each turn's answer was."""
+    said = {turn.number: one.text for turn in found if (one := answer(turn))}
+    return complaint(found), in_vain(found), said
 
 
 def _said_in(bag: set[str], other: set[str]) -> bool:
@@ -90,7 +103,11 @@ def _checked(ran: list[Struggle]) -> bool | None:
 def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger) -> list[str]:
     """What a later session should not repeat."""
     hard = sorted(
-        (one for one in ran if one.failures and not one.probe and (any(one.reasons) or one.failures > 1)),
+        (
+            one for one in ran
+            if one.failures and not one.probe and (any(one.reasons) or one.failures > 1)
+            and not (one.misused and one.failures == 1)
+        ),
         key=lambda one: (-one.failures, one.first_at),
     )
     out = [told(one) for one in hard[:3]]
@@ -110,4 +127,5 @@ def _taken_back(ledger: Ledger) -> list[str]:
     for change in ledger.undone():
         by.setdefault(change.undone or "undone", []).append(change.path)
     out = [f"Undone ({how}): {clip(', '.join(short(path) for path in paths), 160)}" for how, paths in by.items()]
-    return out + [f"Commit undone ({one.undone}): {clip(one.subject, 100)}" for one in ledger.commits if one.undone]
+    return out + [f"Commit undone ({one.undone}): {clip(one.subject, 100)}" for one in ledger.commits
+                  if one.undone and one.undone != REPLACED]

@@ -146,9 +146,9 @@ def _sentences(text: str) -> list[str]:
     """What the person wrote, sentence by sentence, without pasted lines."""
     out: list[str] = []
     for line in _FENCE.sub("\n", text).split("\n"):
-        if cues.NOISE_LINE.match(line) or _noisy(line):
+        if cues.NOISE_LINE.match(line) or _CODE_LINE.match(line) or _noisy(line):
             continue
-        bare = plain(_URL.sub("", line).strip(" \t-*•"))
+        bare = plain(_URL.sub(_place_name, line).strip(" \t-*•"))
         if (
             out
             and (size(out[-1]) <= 2 or (bare[:1].islower() and out[-1][-1:] not in ".!?:;"))
@@ -162,6 +162,21 @@ def _sentences(text: str) -> list[str]:
         if len(out) > 40:
             break
     return out
+
+
+_CODE_LINE = re.compile(
+    r"^[+-]?\s*(?://|/\*|\*/|<!--|[+-]\s*(?:const|let|var|if|for|return|import|def|func)\b|(?:const|let|var) \w+ ?=|return\b.*;"
+    r"|if ?\(.*[{]|for ?\(.*[{]|[\w.]+\(.*\);?\s*$|\}|.*[;{]\s*$)"
+)
+
+
+def _place_name(found: re.Match[str]) -> str:
+    """An address within a sentence by its last part; one that ends the line or stands alone is left out."""
+    line = found.string
+    if not line[found.end() :].strip(" .,;:!?)\"'") or not line[: found.start()].strip(" -*•"):
+        return ""
+    parts = [one for one in re.split(r"[?#]", found[0])[0].rstrip("/.,").split("/")[2:] if one]
+    return "/".join(parts[-2:]) if parts and parts[-1].isdigit() else parts[-1] if parts else ""
 
 
 def _untailed(sentence: str) -> str:

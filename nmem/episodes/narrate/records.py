@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+_ASKS_TERMINAL = re.compile(r"(?:\[[yY]/[nN]\]|\([yY](?:es)?/[nN]o?\)|\[yes/no\])\W*$")
 FAILED = "failed"
 OK = "ok"
 
@@ -39,9 +41,21 @@ class Action:
 
     @property
     def refused(self) -> bool:
-        """The user stopped it or said no: nothing was run, so nothing failed."""
+        """The user said no: nothing was run. A time-out or a client that cancels its own call is no refusal."""
         text = self.response[:120]
-        return self.metadata.get("interrupted") is True or "user doesn't want to proceed" in text
+        said = self.metadata.get("refused") == "user" and not text.startswith("[Operation Cancelled]")
+        return said or "user doesn't want to proceed" in text
+
+    @property
+    def halted(self) -> bool:
+        """It was refused or broken off: its outcome says nothing about the work."""
+        return self.refused or self.metadata.get("interrupted") is True or bool(self.metadata.get("refused"))
+
+    @property
+    def waited(self) -> str:
+        """The question that it put to the terminal and waited for; "" when there is none."""
+        last = self.response.rstrip().rsplit("\n", 1)[-1].strip()
+        return last[-160:] if _ASKS_TERMINAL.search(last) else ""
 
     def told(self, key: str) -> Mapping[str, object]:
         """A metadata object (commit, push, tests), empty when there is none."""

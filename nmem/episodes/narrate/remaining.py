@@ -12,12 +12,13 @@ from nmem.episodes.narrate.words import alike, size, words
 MOST = 5
 
 
-def next_steps(episode: Episode, asks: list[Ask], ran: list[Struggle], *, finished: bool) -> list[str]:
+def next_steps(
+    episode: Episode, asks: list[Ask], ran: list[Struggle], *, finished: bool, unanswered: bool
+) -> list[str]:
     """At most five; none when the work is plainly finished. `finished`: the user accepted it at the end."""
     out: list[str] = []
     closings = episode.closings()
     last = closings[-1] if closings else None
-    unanswered = bool(episode.prompts) and (last is None or last.at < episode.prompts[-1].at)
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
         out.append(f"Asked last and not answered: {clip(' '.join(asks[-1].sentences[:2]), 160)}")
     agreed = (

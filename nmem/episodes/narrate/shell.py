@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from capture.shell import Step, parse
-from nmem.episodes.narrate.ledger import Ledger
+from nmem.episodes.narrate.ledger import SOFT, Ledger
 
 _TELLING = ("git ", "rm ", "mv ", "Remove-Item")
 
@@ -82,7 +82,7 @@ def _reset(ledger: Ledger, argv: list[str]) -> None:
     target = next(iter(_plain(argv)), "HEAD")
     back = _steps_back(target)
     if back:
-        ledger.uncommit(back, "git reset", keep_files=not hard)
+        ledger.uncommit(back, "git reset --hard" if hard else SOFT, keep_files=not hard)
     elif target != "HEAD" and hard:
         _reset_to(ledger, target)
     if hard:

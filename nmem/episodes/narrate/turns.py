@@ -1,0 +1,217 @@
+"""An episode request by request: what was asked, what was done for it, and what the agent said in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.checks import judged
+from nmem.episodes.narrate.corrections import Correction
+from nmem.episodes.narrate.prompts import Ask
+from nmem.episodes.narrate.prose import Sentence, clip, sentences
+from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+from nmem.episodes.narrate.words import alike, codes, size, words
+
+_WEIGHT = {
+    "file_edit": 2.0, "file_write": 2.0, "git_commit": 2.0, "git_push": 2.0, "task_spawn": 2.0, "test": 0.5,
+    "github": 0.3, "install": 1.0, "plan": 1.0,
+}  # fmt: skip
+_LOOKS = frozenset(("file_read", "search", "web_search", "web_fetch"))
+_DIES = 0.3
+"""The share of words with a corrected text from which an older sentence is taken to speak of the same."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request with its work."""
+
+    number: int
+    ask: Ask
+    actions: list[Action] = field(default_factory=list)
+    closing: str = ""
+    """The last thing that the agent said to the user for it."""
+
+    @property
+    def weight(self) -> float:
+        """How much it changed."""
+        return sum(_WEIGHT.get(one.obs_type, 0.15) for one in self.actions if one.outcome != FAILED and not one.halted)
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file, a commit or something outside was changed for it."""
+        return any(_changes(one) for one in self.actions)
+
+    @property
+    def verified(self) -> bool:
+        """Something was edited, and a check passed after it."""
+        edited = False
+        good = False
+        for one in self.actions:
+            if one.obs_type in ("file_edit", "file_write") and one.outcome != FAILED and not one.halted:
+                edited, good = True, False
+            elif one.obs_type in ("test", "build", "lint") and (verdict := judged(one)) is not None:
+                good = edited and verdict
+        return good
+
+
+def _changes(one: Action) -> bool:
+    return one.outcome != FAILED and not one.halted and _WEIGHT.get(one.obs_type, 0) >= 1.0
+
+
+def turns(episode: Episode, asks: list[Ask]) -> list[Turn]:
+    """All requests in order."""
+    out = [Turn(number, ask) for number, ask in enumerate(asks)]
+    for action in episode.actions:
+        if (number := episode.turn(action.at)) >= 0:
+            out[number].actions.append(action)
+    for saying in episode.closings():
+        if (number := episode.turn(saying.at)) >= 0 and size(saying.text) > 0:
+            out[number].closing = saying.text
+    return out
+
+
+def answer(turn: Turn) -> Sentence | None:
+    """The first sentence of the closing that says something, before any list."""
+    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
+        return None
+    held = ""
+    for one in sentences(turn.closing)[:6]:
+        if one.item or cues.QUESTION.search(one.text) or one.done:
+            break
+        if one.text.endswith((":", "：")) and size(one.text) < 12:
+            break
+        if size(one.text) < 4 and not codes(one.raw):
+            held = held or one.text
+            continue
+        if cues.CHATTER.match(one.text) or (cues.TALK.match(one.text) and not cues.DONE.match(one.text)):
+            continue
+        head = f"{held} " if held and not cues.TALK.match(held) and len(held) < 24 else ""
+        return Sentence(clip(head + one.text, 240), one.label, raw=one.raw)
+    return None
+
+
+def unanswered(episode: Episode, asks: list[Ask]) -> bool:
+    """The last request got neither an answer nor work that a check then passed."""
+    if not episode.prompts:
+        return False
+    said = max((one.at for one in episode.closings()), default=0)
+    if said >= episode.prompts[-1].at:
+        return False
+    found = turns(episode, asks)
+    return not (found and found[-1].verified)
+
+
+class Superseded:
+    """What the user's corrections have overtaken: the corrected turn, and older words on the same matter."""
+
+    __slots__ = ("_older", "_turns")
+
+    def __init__(self, found: list[Turn], corrected: list[Correction]) -> None:
+        self._turns = {one.turn - 1 for one in corrected if not one.error}
+        self._older: list[tuple[int, set[str]]] = []
+        for one in corrected:
+            if one.error or not 0 < one.turn <= len(found):
+                continue
+            before = found[one.turn - 1]
+            self._older.append((one.turn - 1, words(one.text) | words(before.closing[:600])))
+
+    def __call__(self, turn: int, text: str) -> bool:
+        """Whether a sentence of a turn no longer holds."""
+        if turn in self._turns:
+            return True
+        bag = words(text)
+        return any(turn < at and len(bag & known) >= max(2, _DIES * len(bag)) for at, known in self._older)
+
+
+def complaint(found: list[Turn]) -> str:
+    """What the user came back with again and again, with the cause that was named after the last time; "" for none."""
+    told = []
+    for turn in found[1:]:
+        text = " ".join(turn.ask.sentences[:3])[:300]
+        if turn.ask.kind in ("text", "terse", "command") and cues.COMPLAINT.search(text):
+            told.append((turn, text, words(text), {one.lower() for one in cues.COMPLAINT.findall(text)}))
+    best = []
+    for last in told:
+        same = [one for one in told if one[0].number <= last[0].number and (one[2] & last[2] or one is last)]
+        if len(same) >= 2 and len(same) >= len(best):
+            best = same
+    if not best:
+        return ""
+    last_turn, text = best[-1][0], best[-1][1]
+    cause = _cause_after(found[last_turn.number :])
+    return f"The user reported it {len(best)} times: “{clip(text, 120)}”" + (f" — {cause}" if cause else "")
+
+
+def _cause_after(found: list[Turn]) -> str:
+    """What the closings from there on name as the cause, or else as the remedy."""
+    said = [one for turn in found for one in sentences(turn.closing) if 5 <= size(one.text) <= 50]
+    for cue in (cues.PROBLEM, cues.STRONG, cues.BROKEN):
+        for one in said:
+            if cue.search(one.text) and not cues.QUESTION.search(one.text) and not cues.CHATTER.match(one.text):
+                return clip(one.text, 200)
+    return ""
+
+
+def in_vain(found: list[Turn]) -> str:
+    """What was looked for and not found: a turn that only searched, for something the request names."""
+    for turn in reversed(found):
+        done = [one for one in turn.actions if not one.halted]
+        looked = [one for one in done if one.obs_type in _LOOKS or _searches(one)]
+        if len(looked) < 4 or len(looked) < 0.6 * len(done) or turn.changed:
+            continue
+        names = _named(turn.ask)
+        missing = [name for name in names if not any(_shows(one, name) for one in looked)]
+        if not missing:
+            continue
+        said = next((one.text for one in sentences(turn.closing)[:12] if cues.NOT_FOUND.search(one.text)), "")
+        if turn.closing and not any(words(name) & words(said) for name in missing):
+            continue
+        if not turn.closing and (turn is not found[-1] or len(looked) < 8):
+            continue
+        tail = "" if turn.closing else "; the session broke off"
+        return f"{', '.join(missing[:2])}, named in the request, was not found after {len(looked)} searches{tail}"
+    return ""
+
+
+def _searches(one: Action) -> bool:
+    families = one.metadata.get("families")
+    return isinstance(families, list) and bool({"read", "search"} & set(families))
+
+
+def _named(ask: Ask) -> list[str]:
+    text = " ".join((*ask.sentences, ask.title))
+    return sorted((one for one in codes(text) if len(one) > 4 and not one.startswith("-")), key=len)[-3:]
+
+
+def _shows(one: Action, name: str) -> bool:
+    """Whether a search or a reading came upon the name."""
+    if one.outcome != OK:
+        return False
+    if one.obs_type == "file_read" and one.file_path.lower().endswith(name):
+        return True
+    return name in one.response.lower()
+
+
+def answers(found: list[Turn], gone: Superseded) -> tuple[list[tuple[Turn, Sentence]], list[str]]:
+    """(what was said of turns that changed something, what was answered in the others), in order."""
+    did: list[tuple[Turn, Sentence]] = []
+    heard: list[str] = []
+    for turn in found:
+        one = answer(turn)
+        if one is None or gone(turn.number, one.text):
+            continue
+        if turn.changed:
+            did.append((turn, one))
+        elif turn.actions or turn.ask.kind != "terse":
+            heard.append(one.text)
+    return did, distinct(heard)
+
+
+def distinct(found: list[str], share: float = 0.6) -> list[str]:
+    """Texts that do not repeat an earlier one."""
+    kept: list[tuple[str, set[str]]] = []
+    for text in found:
+        bag = words(text)
+        if all(alike(bag, other) < share for _, other in kept):
+            kept.append((text, bag))
+    return [text for text, _ in kept]
