@@ -474,8 +474,8 @@ def test_public_payloads_become_rows_within_a_millisecond_each(shared: Path) -> 
 def test_nothing_costly_is_imported_on_the_way() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
-        "import capture.extract, capture.extract.shell_call, capture.extract.tools, capture.extract.diff, capture.extract.git_output,"
-        " capture.extract.test_output, capture.extract.closing_output;"
+        "import capture.extract, capture.extract.shell_call, capture.extract.tools, capture.extract.diff;"
+        "import capture.extract.git_output, capture.extract.test_output, capture.extract.closing_output;"
         "print(sorted({'re', 'json', 'shlex', 'dataclasses', 'typing', 'enum', 'pathlib', 'datetime', 'hashlib',"
         " 'logging', 'difflib'} & set(sys.modules)))"
     )
