@@ -84,7 +84,8 @@ def test_windows_commands_keep_spaces_and_survive_gits_sh() -> None:
 @pytest.mark.parametrize(
     "line",
     ["", "python /x/nmem/entry.py", "python /x/nmem/entry.py other Stop", "python /x/capture/entry.py other Stop",
-     "/x/recapture/entry.py.bak claude Stop", "/x/premem/entry.py claude Stop", "echo 'capture/entry.py", "cat capture/entry.py > claude"],
+     "/x/recapture/entry.py.bak claude Stop", "/x/premem/entry.py claude Stop",
+     "echo 'capture/entry.py", "cat capture/entry.py > claude"],
 )  # fmt: skip
 def test_other_commands_are_not_taken_for_ours(line: str) -> None:
     assert registered.recognise(line) is None
