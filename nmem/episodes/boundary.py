@@ -15,11 +15,12 @@ from nmem.episodes import text as tx
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     Prompt = Mapping[str, Any]
     """{text, gap_minutes, agent}; see features for `agent`."""
+    Resumed = Callable[[str, ft.Agent], int | None]
 
 WEIGHTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights.json")
 FITTED = "boundaries.json"
@@ -138,6 +139,36 @@ def four_way(cut: bool, offer: bool, found: ft.Features) -> str:
     return "sub" if offer else "cont"
 
 
+def first() -> Decision:
+    """A session's first prompt opens an episode, whatever it says."""
+    return Decision(True, False, 1.0, "new", ("first",))
+
+
+def points_back(text: str) -> bool:
+    """Whether a prompt names a file or says that it goes back: without that, one waits for what its turn does."""
+    head = text[: ft.INTENT_CHARS]
+    return any(word in head[:160].lower() for word in lx.BACK) or bool(tx.file_mentions(head))
+
+
+def verdict(kind: str, turn: Prompt, past: ft.Past, detector: Detector, resumed: Resumed) -> Decision:
+    """The verdict on a turn after the first: `online` from its words alone, `revised` also from what it did.
+
+    Hooks and replays both come through here; they differ in where `past` is read from and in how `resumed` names the
+    goal that a text and an agent's doings return to. It is asked only where it matters.
+    """
+    text = str(turn.get("text") or "")
+    found = {**ft.form(text), **ft.context(text, turn.get("gap_minutes"), past)}
+    agent = turn.get("agent") or {} if kind == "revised" else {}
+    if kind == "revised":
+        found.update(ft.turn(agent, past))
+    decision = detector.decide(kind, found)
+    if turn.get("cleared"):
+        decision = Decision(True, False, max(decision.probability, 0.9), "new", ("clear",))
+    if decision.cut and (kind == "revised" or points_back(text)):
+        decision.resumes = resumed(text, agent)
+    return decision
+
+
 class Session:
     """Feed prompts in order: `arrive` when one is submitted, `revise` and `ended` when its turn has ended."""
 
@@ -151,30 +182,16 @@ class Session:
         self.goals = Goals(detector.common)
         self.count = 0
 
-    def _features(self, prompt: Prompt) -> ft.Features:
-        text = str(prompt.get("text") or "")
-        return {**ft.form(text), **ft.context(text, prompt.get("gap_minutes"), self.past)}
-
     def arrive(self, prompt: Prompt) -> Decision:
         """Online: only the prompt and what came before. Changes nothing."""
-        return self._verdict("online", prompt, self._features(prompt))
+        return self._verdict("online", prompt)
 
     def revise(self, prompt: Prompt) -> Decision:
         """With what the prompt's own turn did. Changes nothing."""
-        return self._verdict(
-            "revised", prompt, {**self._features(prompt), **ft.turn(prompt.get("agent") or {}, self.past)}
-        )
+        return self._verdict("revised", prompt)
 
-    def _verdict(self, kind: str, prompt: Prompt, found: ft.Features) -> Decision:
-        if not self.count:
-            return Decision(True, False, 1.0, "new", ("first",))
-        decision = self.detector.decide(kind, found)
-        if prompt.get("cleared"):
-            decision = Decision(True, False, max(decision.probability, 0.9), "new", ("clear",))
-        if decision.cut:
-            agent = prompt.get("agent") if kind == "revised" else None
-            decision.resumes = self.goals.resumed(str(prompt.get("text") or ""), agent or {})
-        return decision
+    def _verdict(self, kind: str, prompt: Prompt) -> Decision:
+        return verdict(kind, prompt, self.past, self.detector, self.goals.resumed) if self.count else first()
 
     def ended(self, prompt: Prompt, decision: Decision) -> None:
         """The turn is over: learn it, in the episode where the standing decision (or a person) put it."""
@@ -182,16 +199,6 @@ class Session:
         self.goals.add(self.count, text, agent, decision.cut, decision.resumes)
         self.past.add(text, agent)
         self.count += 1
-
-
-def segment(prompts: Sequence[Prompt], detector: Detector, online: bool = False) -> list[Decision]:
-    """Replay a session. Unless online, every verdict is the revised one."""
-    session, out = Session(detector), []
-    for prompt in prompts:
-        decision = session.arrive(prompt) if online else session.revise(prompt)
-        session.ended(prompt, decision)
-        out.append(decision)
-    return out
 
 
 def jaccard(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from capture.storage.store import transaction
+from nmem.episodes import boundary, history, units
 from nmem.episodes import features as ft
-from nmem.episodes import history, units
-from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
-from nmem.episodes.boundary import Decision, load
+from nmem.episodes.boundary import first, load
 from nmem.episodes.units import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.episodes.boundary import Detector
+    from nmem.episodes.boundary import Decision, Detector
+    from nmem.episodes.features import Agent
     from nmem.episodes.history import Turn
-
-FIRST = Decision(True, False, 1.0, units.NEW, ("first",))
 
 
 def arrived(db: Connection, session_id: str, path: str = "") -> None:
@@ -50,7 +48,7 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
     if number != turn["ids"][0] or _overtaken(db, turns, at):
         return number, None
     if not at or units.latest(db, turn_session(db, number)) is None:
-        return number, None if at else FIRST
+        return number, None if at else first()
     return number, decide(db, turns, at, load(path), "online" if at == len(turns) - 1 else "revised")
 
 
@@ -68,7 +66,7 @@ def _place(db: Connection, number: int, decision: Decision | None) -> None:
     """Open an episode with a prompt, or put it where the prompt before it is."""
     into = _before(db, turn_session(db, number), number)
     if into is None:
-        units.start(db, number, verdict(FIRST, units.FIRST))
+        units.start(db, number, verdict(first(), units.FIRST))
     elif decision is None:
         units.append(db, number, into, Verdict(units.CONT, units.ONLINE, reason="said during a turn"))
     elif decision.cut:
@@ -93,24 +91,10 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
     turn = turns[at]
     past = ft.Past(detector.common)
     past.read(turns[:at])
-    found = {**ft.form(turn["text"]), **ft.context(turn["text"], turn["gap_minutes"], past)}
-    if kind == "revised":
-        found.update(ft.turn(turn["agent"], past))
-    decision = detector.decide(kind, found)
-    if turn["cleared"]:
-        decision = Decision(True, False, max(decision.probability, 0.9), units.NEW, ("clear",))
-    if decision.cut and (kind == "revised" or _points_back(turn["text"])):
-        decision.resumes = _resumed(db, turn, detector, kind)
-    return decision
+    return boundary.verdict(kind, turn, past, detector, lambda text, agent: _resumed(db, turn, text, agent, detector))
 
 
-def _points_back(text: str) -> bool:
-    """Whether a prompt names a file or says that it goes back: without that, one waits for what its turn does."""
-    head = text[: ft.INTENT_CHARS]
-    return any(word in head[:160].lower() for word in lx.BACK) or bool(tx.file_mentions(head))
-
-
-def _resumed(db: Connection, turn: Turn, detector: Detector, kind: str) -> int | None:
+def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Detector) -> int | None:
     """The first episode of the goal that a turn returns to; reads the session's words, which only a cut is worth."""
     session_id, number = turn_session(db, turn["id"]), turn["ids"][0]
     if units.others(db, session_id, number) < 2:
@@ -119,9 +103,8 @@ def _resumed(db: Connection, turn: Turn, detector: Detector, kind: str) -> int |
 
     goals = Goals(detector.common)
     opened: dict[int, int] = {}
-    agent = turn["agent"] if kind == "revised" else {}
     where = {prompt.id: prompt.unit_id for prompt in units.prompts_of_session(db, session_id)}
-    named = bool(agent.get("files") or tx.file_mentions(turn["text"][: ft.INTENT_CHARS]))
+    named = bool(agent.get("files") or tx.file_mentions(text[: ft.INTENT_CHARS]))
     for earlier in history.spoken(db, session_id, named):
         if earlier["id"] == turn["id"]:
             break
@@ -130,7 +113,7 @@ def _resumed(db: Connection, turn: Turn, detector: Detector, kind: str) -> int |
             if unit_id not in opened:
                 opened[unit_id] = units.goal(db, unit_id)
             goals.follow(opened[unit_id], earlier["text"], earlier["agent"])
-    return goals.resumed(turn["text"], agent)
+    return goals.resumed(text, agent)
 
 
 def verdict(decision: Decision, by: str) -> Verdict:

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.episodes import boundary, text
-from nmem.episodes.boundary import REASONS, Session, jaccard, load, segment
+from nmem.episodes.boundary import REASONS, Decision, Detector, Session, jaccard, load
+from nmem.episodes.detect import decide
+
+
+def segment(prompts: list[dict[str, Any]], detector: Detector, online: bool = False) -> list[Decision]:
+    return decide(prompts, detector, online=online)[0]
 
 
 def prompt(words: str, gap: float = 1.0, **agent: Any) -> dict[str, Any]:
