@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from capture.shell import parse
-from nmem.episodes.narrate.records import FAILED, OK, Action
+from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action
 
 _CALL = re.compile(r"[\w.-]+/(Edit|Write|MultiEdit|Read|Bash) (?:file_path|path|command)=(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"\s(?:old_string|new_string|content|timeout|description|edits|offset|limit|replace_all)=")
@@ -31,5 +31,5 @@ def adopt(action: Action, root: str = "") -> Action:
     ended = _ENDED.match(action.response)
     outcome = action.outcome
     if ended:
-        outcome = OK if ended[1] == "0" else FAILED
+        outcome = UNKNOWN if ended[1] is None else OK if ended[1] == "0" else FAILED
     return replace(action, outcome=outcome, obs_type=command.obs_type, tool_name="Bash", content=value, metadata=told)

@@ -47,6 +47,8 @@ class Struggle:
     """The question it waited for at its newest run."""
     got_past: bool = False
     """A probe whose turn the agent ended with an answer: what it did not show was seen otherwise or not needed."""
+    settled: bool = False
+    """A check of its kind passed after its newest failure."""
     edited: list[str] = field(default_factory=list)
 
 
@@ -67,6 +69,9 @@ def struggles(episode: Episode) -> list[Struggle]:
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     for one in found.values():
         turn = episode.turn(one.last_at)
+        one.settled = one.kind in _CHECKS and any(
+            other.kind == one.kind and other.passed and other.last_at > one.last_at for other in found.values()
+        )
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
     return list(found.values())
 

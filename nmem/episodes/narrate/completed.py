@@ -18,6 +18,8 @@ _MOST_CLAIMS = 5
 _FILES = 6
 _ANSWERS = 6
 _SAME = 0.55
+_BARE = 5
+_OPENER = re.compile(r"^(?:done|fixed it|all set|good)[.!:,]\s+(?=\w)", re.IGNORECASE)
 
 
 def completed(
@@ -32,10 +34,14 @@ def completed(
     out = _commits(ledger)
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
     results = _results(ledger, grounds, did)
-    claims = results + [
-        text for text in _claims(episode, ledger, grounds, gone)
-        if all(alike(words(text), words(other)) < _SAME for other in results)
-    ][: max(2, _MOST_CLAIMS - len(results))]
+    claims = (
+        results
+        + [
+            text
+            for text in _claims(episode, ledger, grounds, gone)
+            if all(alike(words(text), words(other)) < _SAME for other in results)
+        ][: max(2, _MOST_CLAIMS - len(results))]
+    )
     if sum(text.startswith(REPORTED) for text in claims) > 1 or results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode)
@@ -58,16 +64,23 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
         return []
     out: list[str] = []
     for turn, one in did:
-        if grounds.denies(one.raw) or cues.LEFT.search(one.text) or cues.ADDRESSED.search(one.text):
+        text = _OPENER.sub("", one.text)
+        worked = bool(cues.DONE.match(text) or cues.DONE_ANY.search(text))
+        if grounds.denies(one.raw) or cues.LEFT.search(text) or (cues.ADDRESSED.search(text) and not worked):
+            continue
+        if not worked and not _NOW.search(text) and not grounds.names(one.raw):
             continue
         names = " ".join(f"{act.file_path} {act.content[:1500]}" for act in turn.actions if act.outcome == OK)
+        if size(one.text) < _BARE and worked:
+            asked = clip(" ".join(turn.ask.sentences[:1]), 110)
+            out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
+            continue
         if not words(one.text) & words(names) and not grounds.supports(one.raw):
             continue
-        if size(one.text) < 4:
-            continue
-        worked = cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)
-        out.append(one.text if worked else REPORTED + one.text)
-    return distinct(out, _SAME)[-_ANSWERS:]
+        out.append(text if worked else REPORTED + text)
+    subjects = [words(one.subject) for one in ledger.kept_commits()]
+    new = [text for text in out if not any(bag and len(bag & words(text)) >= 0.8 * len(bag) for bag in subjects)]
+    return distinct(new, _SAME)[-_ANSWERS:]
 
 
 def _installed(episode: Episode) -> list[str]:
@@ -179,13 +192,23 @@ def _is_claim(one: Sentence) -> bool:
     text = one.text
     if not (8 if one.done == "|" else 3) <= size(text) <= 60 or cues.QUESTION.search(text) or one.done == " ":
         return False
-    if one.label and cues.LEFT_LABEL.search(one.label):
+    if one.label and (cues.LEFT_LABEL.search(one.label) or cues.ADDRESSED.search(one.label)):
         return False
     if cues.LEFT.search(text) or cues.ADDRESSED.search(text):
         return False
+    if text[:1].islower() or text.endswith((":", "：")):
+        return False
+    if _NEGATED.search(text) or _CAPTION.match(text):
+        return False
     if cues.DONE.match(text) or cues.DONE_ANY.search(text) or one.done == "x":
         return True
-    if cues.STATE.match(text) or cues.CHATTER.match(text) or _INFINITIVE.match(text) or _PAIR.search(text):
+    if (
+        one.done == "|"
+        or cues.STATE.match(text)
+        or cues.CHATTER.match(text)
+        or _INFINITIVE.match(text)
+        or _PAIR.search(text)
+    ):
         return False
     if not one.item or not one.label or cues.TALK.match(text) or _ASKS.match(text):
         return False
@@ -195,6 +218,8 @@ def _is_claim(one: Sentence) -> bool:
 
 
 _INFINITIVE = re.compile(r"[A-ZÀ-Ý]?[a-zà-ÿ]+(?:ar|er|ir)\b")
+_NEGATED = re.compile(r"\b(?:does|do|is|are)(?:n't| not)\b|\bwas left\b", re.IGNORECASE)
+_CAPTION = re.compile(r"[\w./-]+\.\w{1,5} [-–—:] (?!\w+ed\b)\w")
 _PAIR = re.compile(r"^\S.{0,60} (?:→|->) ")
 _NOW = re.compile(r"\bnow\b|\b(?:has|have) been\b|\b(?:was|were) \w+ed\b|\bchanges?\b", re.IGNORECASE)
 _ASKS = re.compile(r"(?:why|how|what|when|where|whether|which|new|each|every|only|no)\b", re.IGNORECASE)

@@ -103,7 +103,7 @@ DECISION = re.compile(
 DONE = re.compile(
     r"^(?:\W|done|all|and|it|i(?:'ve| have)?|we(?:'ve| have)?|have|has|had|was|were|been|also|then|just"
     r"|successfully|the|both|everything)*\s*\b"
-    r"(?:(?:add|adjust|appli|align|back|bump|chang|clarifi|clean|clear|committ|configur|consolidat|convert"
+    r"(?:(?:add|adjust|appli|align|back|bump|chang|clarifi|clean|clear|committ|configur|consolidat|convert|spawn|increas|decreas|reduc|enabl|start"
     r"|correct|creat|delet|deploy|disabl|document|dropp|enabl"
     r"|expand|export|extend|extract|fixe?|flash|generat|group|handl|implement|improv|insert|install"
     r"|integrat|introduc|includ|limit|merg|migrat|mov|open|order|pars|pass|patch|pinn|post|publish|push"
@@ -216,10 +216,12 @@ NOT_FOUND = re.compile(
 )
 COMPLAINT = re.compile(
     r"\b(?:(?:is|it's|was|went|goes|keeps|still|stays?) (?:\w+ )?(?:down|dead|offline|stuck|broken|empty|blank)"
-    r"|not (?:online|working|running|connect\w*|loading|responding|showing)|still|again|keeps? \w+ing|offline|crash\w*"
-    r"|(?:does|do|did|is|are)(?:n't| not|nt) (?:work|start|connect|load|show|respond|run)\w*|no luck|same (?:error|thing)"
-    r"|caiu|travou|ainda|fora do ar|parado|continua|de novo|não (?:está|esta|funciona|abre|conecta|responde)\w*)\b"
-    r"|여전히|아직도|계속|안 ?돼|안 ?되|まだ|動かない|また",
+    r"|not (?:online|working|running|connect\w*|loading|responding|showing)|still (?:not|no|the same"
+    r"|fails?|says|get\w*|down|broken|off\w*|dead|stuck|empty)|offline|crash(?:es|ed|ing)?"
+    r"|(?:does|do|did|is|are)(?:n't| not|nt) (?:work|start|connect|load|show|respond|run)\w*"
+    r"|no luck|same (?:error|thing)"
+    r"|caiu|travou|ainda (?:não|esta|está)|fora do ar|continua|não (?:está|esta|funciona|abre|conecta|responde)\w*)\b"
+    r"|여전히|안 ?돼|안 ?되|まだ|動かない",
     _,
 )
 USER_COMMIT = re.compile(
@@ -229,17 +231,22 @@ USER_COMMIT = re.compile(
     _,
 )
 NOT_DONE = re.compile(
-    r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b", _
+    r"\b(?:blocked|could ?n[o']t|could not|unable to|failed to|did(?: not|n't) work|still (?:fails?|failing|broken))\b",
+    _,
 )
 CHATTER = re.compile(
-    r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)|nice (?:catch|find)"
-    r"|i'?(?:m|ve| am| have) (?:been|wondering|in the middle|now|currently|trying|thinking|focus\w*|considering|pinpointed)"
-    r"|i(?:'ll| will| think| need| should| want| can| could| wonder)\b|(?:great|excellent|fair) (?:point|question|catch)"
-    r"|this should (?:reveal|help|show|tell)|hmm|oh[,!]|ah[,!])",
+    r"^(?:good (?:eye|point|call|catch\w*|question)|(?:the|my) (?:aim|goal|plan|idea|focus) (?:is|was|here)"
+    r"|nice (?:catch|find)"
+    r"|i'?(?:m|ve| am| have) (?:been|wondering|in the middle|now|currently|trying"
+    r"|thinking|focus\w*|considering|pinpointed)"
+    r"|i(?:'ll| will| think| need| should| want| can| could| wonder)\b"
+    r"|(?:great|excellent|fair) (?:point|question|catch)"
+    r"|based on (?:the|my|our) conversation|this should (?:reveal|help|show|tell)|hmm|oh[,!]|ah[,!])",
     _,
 )
 STATE = re.compile(
-    r"^(?:\S+ ){1,6}?(?:is|are|isn't|does(?:n't| not)|do(?:n't| not)|loads?|needs?|should|can|could|will|still|está|estão|é"
+    r"^(?:\S+ ){1,6}?(?:is|are|isn't|does(?:n't| not)|do(?:n't| not)|loads?|needs?|should|can|could|will|still"
+    r"|está|estão|é"
     r"|são|já roda)\b",
     _,
 )
@@ -247,7 +254,7 @@ DONE_ANY = re.compile(
     r"추가|수정(?:했|하였|됨|완료)|변경(?:했|하였|됨|완료)|삭제(?:했|하였|됨)|생성(?:했|하였|됨)|작성(?:했|하였|됨)|완료|반영(?:했|됨)|제거(?:했|됨)"
     r"|이동(?:했|됨)|적용(?:했|됨)|追加し|修正し|変更し|削除し|作成し|完了|更新し|対応し"
     r"|\b(?:adicionei|corrigi|criei|atualizei|removi|alterei|implementei|ajustei|movi|renomeei|adicionad[oa]s?|corrigid[oa]s?"
-    r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?)\b",
+    r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?|conclu[ií]d[oa]s?|com+itad[oa]s?|iniciad[oa]s?|encerrad[oa]s?)\b",
     _,
 )
 CANCELLED = re.compile(

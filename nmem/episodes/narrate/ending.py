@@ -12,9 +12,7 @@ from nmem.episodes.narrate.records import Action, Episode
 _CHECKS = ("test", "build", "lint")
 
 
-def marks(
-    episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool, unanswered: bool
-) -> list[str]:
+def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool, unanswered: bool) -> list[str]:
     """The facts of the end, for machines; see Narrative.marks."""
     standing, kept = ledger.standing(), ledger.kept_commits()
     nothing = not ledger.changes and not kept and not ledger.published and not ledger.pushes
@@ -104,9 +102,7 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
         parts.append("a commit was tried, its result was not seen")
     unseen = "not seen in a commit" if kept or ledger.by_user else "not committed"
     if loose:
-        parts.append(
-            f"{len(loose)} changed file{'s' * (len(loose) > 1)} {unseen}"
-        )
+        parts.append(f"{len(loose)} changed file{'s' * (len(loose) > 1)} {unseen}")
     elif beyond and not kept:
         parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} outside the project changed")
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
@@ -137,7 +133,9 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]
         return []
     if not newest.passed:
         return [f"{newest.name} failed at the end"]
-    when = " before the last edits" if newest.last_at < last_edit else "" if newest.last_at < failed_at else " at the end"
+    when = (
+        " before the last edits" if newest.last_at < last_edit else "" if newest.last_at < failed_at else " at the end"
+    )
     return [f"{newest.name} passed{when}"]
 
 
@@ -146,7 +144,12 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
     for one in ran:
-        if not one.failures or one.got_past or (one.misused and one.failures == 1):
+        if (
+            not one.failures
+            or one.got_past
+            or (one.failures == 1 and not one.passed and one.settled)
+            or (one.misused and one.failures == 1)
+        ):
             continue
         check = one.kind in _CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind == "git_commit" else 0.6)
@@ -179,7 +182,11 @@ def call(action: Action) -> str:
 
 
 def obstacle(
-    ran: list[Struggle], corrected: list[Correction], refused: list[Action], ledger: Ledger, found: tuple[str, str],
+    ran: list[Struggle],
+    corrected: list[Correction],
+    refused: list[Action],
+    ledger: Ledger,
+    found: tuple[str, str],
     by_turns: tuple[str, str, dict[int, str]],
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.

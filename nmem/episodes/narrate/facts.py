@@ -187,7 +187,7 @@ def _dates(text: str) -> list[int]:
     for found in _DATE.findall(text):
         for form in ("%a %b %d %H:%M:%S %Y %z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%dT%H:%M:%S%z"):
             with contextlib.suppress(ValueError, OverflowError):
-                out.append(int(datetime.strptime(found.strip(), form).timestamp() * 1000))
+                out.append(int(datetime.strptime(found.strip(), form).astimezone().timestamp() * 1000))
                 break
     return out
 

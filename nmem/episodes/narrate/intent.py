@@ -6,7 +6,7 @@ import re
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prompts import Ask, read
-from nmem.episodes.narrate.prose import clip, plain, sentences, split
+from nmem.episodes.narrate.prose import clause, clip, plain, sentences, split
 from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.turns import Turn, answer
 from nmem.episodes.narrate.words import alike, size, words
@@ -17,6 +17,7 @@ _WANTS = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\b(?:i|i'm|we|my|our|you|me|us|eu|nós|meu)\b|내가|제가|우리|私|僕", re.IGNORECASE)
+_BULLETS = "⨯✖✗×•>-* "
 _LONG = 230
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
 
@@ -94,14 +95,18 @@ def headline(ask: Ask, room: int = _LONG) -> str:
         and not any(cues.REQUEST.search(one) or cues.IMPERATIVE.match(one) for one in ask.sentences)
     ):
         if _PERSON.search(ask.sentences[0]) and size(ask.sentences[0]) >= 5:
-            return f"{clip(ask.sentences[0], room).rstrip(':')} (error: {clip(ask.error, 110)})"
+            return f"{clip(ask.sentences[0], room).rstrip(':')} (error: {clip(ask.error.lstrip(_BULLETS), 90)})"
         return f"Error reported: {ask.error}"
     chosen = _choose(list(ask.sentences[:24]))
     text = " ".join(_ended(one) for one in chosen) if len(chosen) > 1 else chosen[0]
     head = f"{ask.title} " if ask.kind == "command" else ""
     about = f" ({ask.places[0]})" if ask.places and len(text) + len(ask.places[0]) < room + 40 else ""
-    wrong = f" (error: {clip(ask.error, 110)})" if ask.error and room > 200 and ask.error[:30] not in text else ""
-    return head + clip(text, room) + (wrong or about)
+    wrong = (
+        f" (error: {clip(ask.error.lstrip(_BULLETS), 90)})"
+        if ask.error and room > 200 and ask.error[:30] not in text
+        else ""
+    )
+    return head + clause(text, room) + (wrong or about)
 
 
 def _ended(text: str) -> str:
@@ -142,7 +147,7 @@ def _proposal(episode: Episode, turn: Turn) -> str:
     before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), "")
     if not before or not cues.APPROVAL.match(prompt.text.strip()):
         return ""
-    said = [one for one in sentences(before[-3000:]) if size(one.text) > 2]
+    said = [one for one in sentences(before[-3000:]) if size(one.text) > 2 and not one.item]
     for number in range(len(said) - 1, -1, -1):
         if cues.QUESTION.search(said[number].text):
             if len(words(said[number].text)) >= _TELLING:
@@ -178,6 +183,9 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
 
 
 _SAME = 0.6
+_GO_ON = re.compile(
+    r"(?:sorry|continue|go on|go ahead|proceed|keep going|retry|try again)\b[\s,.!]*\w*$", re.IGNORECASE
+)
 
 
 def _request(episode: Episode, turn: Turn) -> str:
@@ -190,7 +198,7 @@ def _request(episode: Episode, turn: Turn) -> str:
     text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
     asking = ask.kind in ("plan", "command") or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)
-    if objects and not (turn.changed and size(text) >= 6):
+    if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and asking)):
         return ""
     if ask.kind == "terse":
         return text if turn.changed and size(text) >= 2 and (asking or turn.weight >= 2) else ""

@@ -30,8 +30,9 @@ class _Found:
 def learned(
     episode: Episode, corrected: list[Correction], gone: Superseded, heard: list[str], *, answered: bool
 ) -> list[str]:
-    """At most five sentences in the order they were said. `heard`: answers to requests that changed nothing; `gone`: what a
-    correction has overtaken; `answered`: the answer itself was the work.
+    """At most five sentences in the order they were said, and a few answers.
+
+    `heard`: answers to requests that changed nothing; `gone`: what a correction has overtaken; `answered`: the answer itself was the work.
     """
     found: list[_Found] = []
     wrong = {one.turn - 1 for one in corrected}
@@ -51,10 +52,12 @@ def learned(
             score = trust * _score(said, number, saying, answered=answered)
             if score >= 1.0 and not gone(turn, said[number].text):
                 text = clip(_whole(said, number), _ROOM)
+                if cues.CHATTER.match(text):
+                    text = clip(said[number].text, _ROOM)
                 found.append(_Found(score, place, text, words(text)))
     best = [one.text for one in _best(found, MOST)]
-    told = [text for text in heard if not any(text in one or one in text for one in best)][-_ANSWERS:]
-    return _decisions(episode) + distinct(best + told)
+    told = [text for text in heard if not any(text in one or one in text for one in best)]
+    return _decisions(episode) + distinct(told[:1] + best + told[1:][1 - _ANSWERS :])
 
 
 def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool) -> float:

@@ -151,7 +151,24 @@ _SCRIPTED = frozenset(("bash", "sh", "zsh", "python", "python3", "node", "ruby",
 _SCRIPT = re.compile(r"^[\w./~-]+\.(?:py|sh|js|mjs|cjs|ts|rb|pl|php)$")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/")
 _LOOKING = frozenset(
-    "status capture list ls show log get view help info describe inspect logs search --help --version".split()
+    [
+        "status",
+        "capture",
+        "list",
+        "ls",
+        "show",
+        "log",
+        "get",
+        "view",
+        "help",
+        "info",
+        "describe",
+        "inspect",
+        "logs",
+        "search",
+        "--help",
+        "--version",
+    ]
 )
 
 

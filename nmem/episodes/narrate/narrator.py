@@ -56,8 +56,14 @@ def narrate(episode: Episode) -> Narrative:
         files_edited=[change.path for change in ledger.standing()],
         notes=_notes(ran, corrected, refused, ledger),
         outcome="" if empty else outcome(ended, ledger, ran),
-        obstacle=obstacle(ran, corrected, refused, ledger, (_cause(read_prompts, found), _blocked(episode)),
-                          told_by_turns(found_turns)),
+        obstacle=obstacle(
+            ran,
+            corrected,
+            refused,
+            ledger,
+            (_cause(read_prompts, found), _blocked(episode)),
+            told_by_turns(found_turns),
+        ),
         marks=ended,
     )
 
@@ -79,7 +85,9 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
         opening.error or any(cues.BROKEN.search(one) for one in (*opening.sentences[:6], opening.goal))
     ):
         return ""
-    return next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
+    named = next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
+    bare = _PROBLEM_IS.sub("", named)
+    return bare[:1].upper() + bare[1:]
 
 
 def _blocked(episode: Episode) -> str:
@@ -91,6 +99,7 @@ def _blocked(episode: Episode) -> str:
     return ""
 
 
+_PROBLEM_IS = re.compile(r"^the (?:problem|issue) is (?:that )?", re.IGNORECASE)
 _MINE = re.compile(r"(?:i|but|actually|and|so|the user decided|plan accepted)\b", re.IGNORECASE)
 
 
@@ -104,8 +113,11 @@ def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Actio
     """What a later session should not repeat."""
     hard = sorted(
         (
-            one for one in ran
-            if one.failures and not one.probe and (any(one.reasons) or one.failures > 1)
+            one
+            for one in ran
+            if one.failures
+            and not one.probe
+            and (any(one.reasons) or one.failures > 1)
             and not (one.misused and one.failures == 1)
         ),
         key=lambda one: (-one.failures, one.first_at),
@@ -127,5 +139,8 @@ def _taken_back(ledger: Ledger) -> list[str]:
     for change in ledger.undone():
         by.setdefault(change.undone or "undone", []).append(change.path)
     out = [f"Undone ({how}): {clip(', '.join(short(path) for path in paths), 160)}" for how, paths in by.items()]
-    return out + [f"Commit undone ({one.undone}): {clip(one.subject, 100)}" for one in ledger.commits
-                  if one.undone and one.undone != REPLACED]
+    return out + [
+        f"Commit undone ({one.undone}): {clip(one.subject, 100)}"
+        for one in ledger.commits
+        if one.undone and one.undone != REPLACED
+    ]

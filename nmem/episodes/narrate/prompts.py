@@ -165,15 +165,20 @@ def _sentences(text: str) -> list[str]:
 
 
 _CODE_LINE = re.compile(
-    r"^[+-]?\s*(?://|/\*|\*/|<!--|[+-]\s*(?:const|let|var|if|for|return|import|def|func)\b|(?:const|let|var) \w+ ?=|return\b.*;"
+    r"^[+-]?\s*(?://|/\*|\*/|<!--|[+-]\s*(?:const|let|var|if|for|return|import|def|func)\b|(?:const|let|var) \w+ ?="
+    r"|return\b.*;"
     r"|if ?\(.*[{]|for ?\(.*[{]|[\w.]+\(.*\);?\s*$|\}|.*[;{]\s*$)"
 )
+
+
+_DANGLES = re.compile(r"\b(?:to|in|at|from|on|of|with|like|via|per|into)$", re.IGNORECASE)
 
 
 def _place_name(found: re.Match[str]) -> str:
     """An address within a sentence by its last part; one that ends the line or stands alone is left out."""
     line = found.string
-    if not line[found.end() :].strip(" .,;:!?)\"'") or not line[: found.start()].strip(" -*•"):
+    before = line[: found.start()].strip(" -*•")
+    if not before or (not line[found.end() :].strip(" .,;:!?)\"'") and not _DANGLES.search(before)):
         return ""
     parts = [one for one in re.split(r"[?#]", found[0])[0].rstrip("/.,").split("/")[2:] if one]
     return "/".join(parts[-2:]) if parts and parts[-1].isdigit() else parts[-1] if parts else ""

@@ -16,7 +16,7 @@ _BOLD_LINE = re.compile(r"\*\*([^*\n]{2,90})\*\*:?\s*$")
 _SPLIT = re.compile(r"(?<=[.!?])[)\"'”]?\s+(?=[\"'“(\[A-Z0-9À-Ý가-힣ぁ-んァ-ヶ一-龯/@])|(?<=[。！？])\s*")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Z])\.|\.\.\.|^\d{1,2}\.)$", re.IGNORECASE)
 _EMOJI = re.compile("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
-_COUNT = re.compile(r"(?<=\w) \d{1,2}\.$")
+_COUNT = re.compile(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
 _RULE = frozenset("|-: ")
 _SPACE = re.compile(r"\s+")
 
@@ -47,6 +47,17 @@ def clip(text: str, size: int = 200) -> str:
     cut = text[: size - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > size // 2 else cut).rstrip(" ,;:—-(") + "…"
+
+
+def clause(text: str, size: int) -> str:
+    """A text of at most `size` characters that ends with a whole clause where there is one, else at a word."""
+    if len(text.strip()) <= size:
+        return text.strip()
+    ends = [found.start() for found in _CLAUSE.finditer(text[: size - 1]) if found.start() >= size // 3]
+    return text[: ends[-1]].rstrip(" ,;:—-(") + "…" if ends else clip(text, size)
+
+
+_CLAUSE = re.compile(r"[,;.:](?= )| \(| [-–—] |[。、，]")
 
 
 def split(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 _ASKS_TERMINAL = re.compile(r"(?:\[[yY]/[nN]\]|\([yY](?:es)?/[nN]o?\)|\[yes/no\])\W*$")
 FAILED = "failed"
 OK = "ok"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from nmem.episodes.narrate import cues
@@ -30,6 +31,7 @@ class Turn:
     actions: list[Action] = field(default_factory=list)
     closing: str = ""
     """The last thing that the agent said to the user for it."""
+    thoughts: list[str] = field(default_factory=list)
 
     @property
     def weight(self) -> float:
@@ -40,6 +42,11 @@ class Turn:
     def changed(self) -> bool:
         """Whether a file, a commit or something outside was changed for it."""
         return any(_changes(one) for one in self.actions)
+
+    @property
+    def edited(self) -> bool:
+        """Whether files were changed or committed for it."""
+        return any(_changes(one) and one.obs_type in ("file_edit", "file_write", "git_commit") for one in self.actions)
 
     @property
     def verified(self) -> bool:
@@ -64,8 +71,12 @@ def turns(episode: Episode, asks: list[Ask]) -> list[Turn]:
     for action in episode.actions:
         if (number := episode.turn(action.at)) >= 0:
             out[number].actions.append(action)
-    for saying in episode.closings():
-        if (number := episode.turn(saying.at)) >= 0 and size(saying.text) > 0:
+    for saying in episode.sayings:
+        if saying.kind not in ("closing", "thinking") or (number := episode.turn(saying.at)) < 0:
+            continue
+        if saying.kind == "thinking":
+            out[number].thoughts.append(saying.text[:2000])
+        elif size(saying.text) > 0:
             out[number].closing = saying.text
     return out
 
@@ -78,8 +89,10 @@ def answer(turn: Turn) -> Sentence | None:
     for one in sentences(turn.closing)[:6]:
         if one.item or cues.QUESTION.search(one.text) or one.done:
             break
-        if one.text.endswith((":", "：")) and size(one.text) < 12:
+        if one.text.endswith((":", "：")):
             break
+        if _GREEN.match(one.text) or (one.text[:1].islower() and not codes(one.raw)):
+            continue
         if size(one.text) < 4 and not codes(one.raw):
             held = held or one.text
             continue
@@ -87,7 +100,28 @@ def answer(turn: Turn) -> Sentence | None:
             continue
         head = f"{held} " if held and not cues.TALK.match(held) and len(held) < 24 else ""
         return Sentence(clip(head + one.text, 240), one.label, raw=one.raw)
+    return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
+
+
+_GREEN = re.compile(
+    r"(?:all )?(?:the )?(?:tests|checks|lint|build)\b.{0,30}\b(?:pass|green|clean)\w*\b.{0,30}$", re.IGNORECASE
+)
+
+
+def _thought(turn: Turn) -> Sentence | None:
+    """Where a turn ends without a word to the user: what the agent noted as done, in its thinking."""
+    for text in reversed(turn.thoughts[-3:]):
+        for one in sentences(text)[:3]:
+            if _MADE.match(one.text) and size(one.text) >= 4 and not cues.QUESTION.search(one.text):
+                return Sentence(clip(one.text, 200), raw=one.raw)
     return None
+
+
+_MADE = re.compile(
+    r"(?:good[,!.] )?(?:now )?i(?:'ve|’ve| have) (?:now |just )?"
+    r"(?:add|updat|chang|remov|fix|renam|replac|creat|increas|set)",
+    re.IGNORECASE,
+)
 
 
 def unanswered(episode: Episode, asks: list[Ask]) -> bool:
@@ -107,30 +141,35 @@ class Superseded:
     __slots__ = ("_older", "_turns")
 
     def __init__(self, found: list[Turn], corrected: list[Correction]) -> None:
-        self._turns = {one.turn - 1 for one in corrected if not one.error}
+        self._turns: set[int] = set()
         self._older: list[tuple[int, set[str]]] = []
         for one in corrected:
             if one.error or not 0 < one.turn <= len(found):
                 continue
             before = found[one.turn - 1]
-            self._older.append((one.turn - 1, words(one.text) | words(before.closing[:600])))
+            self._turns.add(one.turn - 1)
+            for earlier in range(one.turn - 1, 0, -1):  # a bare "yes" went on with what was said before it
+                if found[earlier].ask.kind not in ("terse", "empty"):
+                    break
+                self._turns.add(earlier - 1)
+            self._older.append((one.turn - 1, words(one.text) | words(before.closing[:3000])))
 
     def __call__(self, turn: int, text: str) -> bool:
         """Whether a sentence of a turn no longer holds."""
         if turn in self._turns:
             return True
         bag = words(text)
-        return any(turn < at and len(bag & known) >= max(2, _DIES * len(bag)) for at, known in self._older)
+        return any(turn < at and (len(bag & known) >= max(3, _DIES * len(bag))) for at, known in self._older)
 
 
 def complaint(found: list[Turn]) -> str:
     """What the user came back with again and again, with the cause that was named after the last time; "" for none."""
-    told = []
+    told: list[tuple[Turn, str, set[str]]] = []
     for turn in found[1:]:
         text = " ".join(turn.ask.sentences[:3])[:300]
         if turn.ask.kind in ("text", "terse", "command") and cues.COMPLAINT.search(text):
-            told.append((turn, text, words(text), {one.lower() for one in cues.COMPLAINT.findall(text)}))
-    best = []
+            told.append((turn, text, words(text)))
+    best: list[tuple[Turn, str, set[str]]] = []
     for last in told:
         same = [one for one in told if one[0].number <= last[0].number and (one[2] & last[2] or one is last)]
         if len(same) >= 2 and len(same) >= len(best):
@@ -146,9 +185,10 @@ def _cause_after(found: list[Turn]) -> str:
     """What the closings from there on name as the cause, or else as the remedy."""
     said = [one for turn in found for one in sentences(turn.closing) if 5 <= size(one.text) <= 50]
     for cue in (cues.PROBLEM, cues.STRONG, cues.BROKEN):
-        for one in said:
+        for number, one in enumerate(said):
             if cue.search(one.text) and not cues.QUESTION.search(one.text) and not cues.CHATTER.match(one.text):
-                return clip(one.text, 200)
+                more = said[number + 1].text if size(one.text) < 14 and number + 1 < len(said) else ""
+                return clip(f"{one.text} {more}".strip(), 220)
     return ""
 
 
@@ -169,7 +209,8 @@ def in_vain(found: list[Turn]) -> str:
         if not turn.closing and (turn is not found[-1] or len(looked) < 8):
             continue
         tail = "" if turn.closing else "; the session broke off"
-        return f"{', '.join(missing[:2])}, named in the request, was not found after {len(looked)} searches{tail}"
+        what = ", ".join(missing[:2])
+        return f"{what}, named in the request, was not found after {len(looked)} searches and readings{tail}"
     return ""
 
 
@@ -180,7 +221,12 @@ def _searches(one: Action) -> bool:
 
 def _named(ask: Ask) -> list[str]:
     text = " ".join((*ask.sentences, ask.title))
-    return sorted((one for one in codes(text) if len(one) > 4 and not one.startswith("-")), key=len)[-3:]
+    return sorted(
+        (one for one in codes(text) if len(one) > 4 and not one.startswith("-") and _NAME.search(one)), key=len
+    )[-3:]
+
+
+_NAME = re.compile(r"\.\w{1,5}$|_|\(")
 
 
 def _shows(one: Action, name: str) -> bool:
@@ -197,10 +243,11 @@ def answers(found: list[Turn], gone: Superseded) -> tuple[list[tuple[Turn, Sente
     did: list[tuple[Turn, Sentence]] = []
     heard: list[str] = []
     for turn in found:
-        one = answer(turn)
+        one = answer(turn) or (_thought(turn) if turn.changed and not turn.closing else None)
         if one is None or gone(turn.number, one.text):
             continue
-        if turn.changed:
+        worked = turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)
+        if turn.changed and worked:
             did.append((turn, one))
         elif turn.actions or turn.ask.kind != "terse":
             heard.append(one.text)

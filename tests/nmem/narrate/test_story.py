@@ -134,7 +134,9 @@ def test_praise_ends_the_work(begin: type[Story]) -> None:
 
 
 def test_an_interrupted_tool_call_is_no_failure(begin: type[Story]) -> None:
-    story = begin().user("Clean the repo").shell("git clean -fdx", "git_other", "failed", interrupted=True, refused="user")
+    story = (
+        begin().user("Clean the repo").shell("git clean -fdx", "git_other", "failed", interrupted=True, refused="user")
+    )
     told = narrate(story.episode())
     assert "interrupted" in told.marks
     assert not any("failed" in note for note in told.notes)

@@ -1,0 +1,147 @@
+"""Requests and what came of each: answers, complaints, searches in vain, time-outs, probes, commits by the user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.episodes.narrate.narrator import narrate
+
+if TYPE_CHECKING:
+    from tests.nmem.narrate.conftest import Story
+
+
+def test_each_requests_answer_is_told(begin: type[Story]) -> None:
+    story = (
+        begin().user("The export gives up too early, raise its limit").edit("export.toml", "- limit = 30\n+ limit = 90")
+    )
+    story.agent("Done. Increased the limit from 30 to 90.\n\nYou could also:\n1. Split the export")
+    story.user("can you also retry it once?").edit("export.toml", "+ retry = 1")
+    story.agent("Done. Added `retry = 1`, which gives you two attempts.")
+    story.user("does the importer read the same limit?").act("file_read", path="importer.py")
+    story.agent("The importer does not read the limit of the export.\n\n- It has its own")
+    told = narrate(story.episode())
+    assert "Increased the limit from 30 to 90." in told.completed
+    assert any(text.startswith("Added retry = 1") for text in told.completed)
+    assert "The importer does not read the limit of the export." in told.learned
+    assert not any("Split the export" in text for text in (*told.completed, *told.learned))
+
+
+def test_requests_are_named_by_their_work_and_the_last_two_always(begin: type[Story]) -> None:
+    story = begin().user("Add a dark theme to the settings page").edit("theme.css").agent("Added it.")
+    for number in range(7):
+        story.user(f"how would variant{number} look on paper{number}?").agent("Like this.")
+    story.user("/design the landing page needs room for a phone").edit("landing.html").edit("landing.css").agent(
+        "Redesigned."
+    )
+    story.user("is there a licence check for vendored fonts?").agent("No.")
+    story.user("which browsers do visitors use?").agent("Mostly two.")
+    intent = narrate(story.episode()).intent
+    assert "/design the landing page" in intent
+    assert "vendored fonts?; which browsers" in intent
+    assert "variant3" not in intent
+
+
+def test_a_timeout_is_no_refusal_and_a_prompt_was_waited_for(begin: type[Story]) -> None:
+    story = (
+        begin().user("Commit it").shell("serve.py", outcome="failed", interrupted=True, response="Listening on 8000")
+    )
+    story.shell("git commit -m x", "git_commit", "failed", interrupted=True, response="Active session.\nLink it? [Y/n]")
+    told = narrate(story.agent("The commit needs an answer.").episode())
+    assert not any("refused" in text for text in (*told.notes, told.obstacle))
+    assert "waited for an answer: Link it? [Y/n]" in told.obstacle
+
+
+def test_a_complaint_that_comes_back_is_the_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Move the gateway to the new host").edit("gateway.py").agent("Moved the gateway.")
+    story.user("the gateway is down").shell("make lint", "lint", "failed", response="error: tabs").edit("gateway.py")
+    story.agent("Restarted it.").user("gateway still not online")
+    story.edit("gateway.py").agent("The root cause was an expired certificate. Renewed it in gateway.py.")
+    told = narrate(story.episode())
+    assert told.obstacle.startswith("The user reported it 2 times: “gateway still not online”")
+    assert "expired certificate" in told.obstacle
+
+
+def test_the_same_script_is_the_same_whatever_its_words(begin: type[Story]) -> None:
+    story = begin().user("Validate the plan").edit("checks/final.py")
+    story.shell("python3 checks/final.py", outcome="failed", description="Run scenarios", response="SyntaxError: bad")
+    story.edit("checks/final.py").shell("python3 checks/final.py --all", description="Try again")
+    told = narrate(story.agent("Validated.").episode())
+    assert "then passed after edits to final.py" in told.notes[0]
+    story = begin().user("Add a flag").shell("node /tmp/try.js", outcome="failed", response="Error: no module")
+    assert narrate(story.edit("cli.js").agent("Added the flag to cli.js.").episode()).obstacle == ""
+
+
+def test_a_failing_probe_is_no_obstacle_when_the_turn_succeeds(begin: type[Story]) -> None:
+    story = begin().user("Start a worker for the docs").shell("crew add docs")
+    story.shell("crew capture docs", outcome="failed", response="error: no agent found").shell(
+        "crew capture docs", outcome="failed"
+    )
+    assert narrate(story.agent("Spawned the docs worker.").episode()).obstacle == ""
+
+
+def test_a_search_in_vain_is_the_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Please clear the timer in `relay/pump.js` at shutdown")
+    for folder in "abcdefghi":
+        story.act("search", f"find {folder} -name pump.js", response="")
+    told = narrate(story.episode())
+    assert told.obstacle.startswith("relay/pump.js, named in the request, was not found after 9 searches")
+    told = narrate(story.agent("I could not find relay/pump.js anywhere.").episode())
+    assert "was not found" in told.obstacle
+
+
+def test_commits_by_the_user_and_files_elsewhere(begin: type[Story]) -> None:
+    story = begin().user("Count the lines").edit("count.py").agent("Counted.")
+    story.user("I put it all in one commit, is the latest commit right?").agent("It is.")
+    assert narrate(story.episode()).outcome.startswith("1 changed file not seen in a commit")
+    told = narrate(begin().user("Plan it").write("/home/ada/.plans/one.md").agent("Planned.").episode())
+    assert "uncommitted" not in told.marks
+    assert told.outcome == "1 file outside the project changed"
+
+
+def test_a_commit_that_git_shows_is_a_commit(begin: type[Story]) -> None:
+    story = begin().user("Count the lines").edit("count.py").agent("Counted.").user("now check it")
+    shown = "commit 1a2b3c4\nDate:   2023-11-14 22:13:23 +0000\n\n    count"
+    story.shell("git log -1", "git_other", response=shown).edit("count.py").edit("count.py")
+    assert "not seen in a commit" in narrate(story.agent("Checked.").episode()).outcome
+
+
+def test_work_that_a_test_confirms_answers_the_last_request(begin: type[Story]) -> None:
+    story = begin().user("Fix the parser test").edit("test_parser.py").shell("pytest", "test", tests={"passed": 3})
+    told = narrate(story.episode())
+    assert "unfinished" not in told.marks
+    assert told.next_steps == []
+    assert "unfinished" in narrate(begin().user("Fix the parser test").edit("test_parser.py").episode()).marks
+
+
+def test_what_was_said_before_a_correction_is_superseded(begin: type[Story]) -> None:
+    story = begin().user("Starting fails with an invalid date, why?").act("file_read", path="log.txt")
+    story.agent("The root cause is that session names are parsed as dates.")
+    story.user("no, none of the names has a date in it").edit("write.py")
+    story.agent("The root cause is that records lack a time stamp. Added time stamps in write.py.")
+    told = narrate(story.episode())
+    assert not any("parsed as dates" in text for text in (*told.learned, told.obstacle))
+    assert any("lack a time stamp" in text for text in told.learned)
+
+
+def test_sentences_end_once_and_links_leave_no_hole(begin: type[Story]) -> None:
+    story = begin().user("does https://example.org/docs/limits.md name a limit?").agent("It does.")
+    story.user("please write the migration guide").write("guide.md").agent("Wrote guide.md.")
+    intent = narrate(story.episode()).intent
+    assert "?." not in intent
+    story = begin().user("compare the cases in https://example.org/docs/limits.md and tell what differs")
+    assert "cases in limits.md and tell" in narrate(story.episode()).intent
+
+
+def test_a_soft_reset_and_a_new_commit_replace_the_old_ones(begin: type[Story]) -> None:
+    story = (
+        begin().user("Squash it").edit("a.py").commit("1111111", "part one").edit("a.py").commit("2222222", "part two")
+    )
+    story.shell("git reset --soft HEAD~2", "git_other").commit("3333333", "the whole")
+    told = narrate(story.agent("Squashed.").episode())
+    assert told.outcome == "Committed (3333333)"
+    assert not any("undone" in note.lower() for note in told.notes)
+
+
+def test_a_check_before_a_later_edit_is_not_the_end(begin: type[Story]) -> None:
+    story = begin().user("Build it").edit("a.py").shell("npm run build", "build").edit("a.py").agent("Changed a.py.")
+    assert "npm run build passed before the last edits" in narrate(story.episode()).outcome
