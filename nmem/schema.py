@@ -76,6 +76,9 @@ CREATE TABLE work_units (
 CREATE INDEX work_units_by_session ON work_units(session_id, started_at);
 CREATE INDEX work_units_by_time ON work_units(last_at);
 CREATE INDEX work_units_by_thread ON work_units(thread_id, started_at);
+CREATE INDEX work_units_by_first_prompt ON work_units(first_prompt_id);
+CREATE INDEX work_units_by_last_prompt ON work_units(last_prompt_id);
+CREATE INDEX work_units_by_goal ON work_units(resumes) WHERE resumes IS NOT NULL;
 CREATE TABLE unit_prompts (                  -- every user prompt belongs to one episode
   prompt_id INTEGER PRIMARY KEY REFERENCES prompts(id),
   unit_id INTEGER NOT NULL REFERENCES work_units(id),

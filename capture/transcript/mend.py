@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 
 def order(db: Connection, session_id: str, called: list[str]) -> None:
-    """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like."""
+    """Give the calls of a transcript the order in which they were made: hooks of parallel calls arrive as they like.
+
+    A call's key is its id, and keys are indexed within a session.
+    """
     marks = ", ".join("?" * len(called))
     rows = db.execute(
-        f"SELECT tool_use_id, id, seq, at FROM observations WHERE session_id = ? AND tool_use_id IN ({marks})"  # noqa: S608 - marks only
+        f"SELECT tool_use_id, id, seq, at FROM observations WHERE session_id = ? AND dedup_key IN ({marks})"  # noqa: S608 - marks only
         " ORDER BY seq",
         (session_id, *called),
     ).fetchall()

@@ -1,0 +1,22 @@
+"""A migration that has been released never changes: what follows is appended."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import pytest
+
+from capture.storage import schema as base
+from nmem import schema as meaning
+
+FROZEN = {
+    "base": ["ff9ed0f9081ce825"],
+    "meaning": ["d0a787cbcac57ba2"],
+}
+
+
+@pytest.mark.parametrize(("name", "migrations"), [("base", base.MIGRATIONS), ("meaning", meaning.MIGRATIONS)])
+def test_migrations_are_only_appended(name: str, migrations: tuple[str, ...]) -> None:
+    now = [blake2b(script.encode(), digest_size=8).hexdigest() for script in migrations]
+    assert now[: len(FROZEN[name])] == FROZEN[name]
+    assert len(now) == len(FROZEN[name]), "pin the new migration here"
