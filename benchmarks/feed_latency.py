@@ -1,7 +1,8 @@
 """From a commit in the database to the row on the terminal, and what the cockpit costs while nothing happens.
 
-The cockpit runs on a pseudo-terminal of 160x45; this process commits rows through the store, each with a word of its
-own, and waits until the word comes out of the terminal. Budgets: 95th percentile 100 ms, idle under 1 % of a core.
+The cockpit runs on a pseudo-terminal of 160x45 and watches a transcript, a folder of decisions and the config; this
+process commits rows through the store, each with a word of its own, and waits until the word comes out of the terminal.
+Budgets: 95th percentile 100 ms, idle under 1 % of a core.
 
     python benchmarks/feed_latency.py [--commits 100] [--idle 20]
 """
@@ -31,8 +32,10 @@ from capture.storage import store
 def commit(path: str, word: str, number: int) -> float:
     """Store one row; the moment of its commit."""
     db = store.connect(path)
-    batch = Batch("claude", "bench", int(time.time() * 1000), "/src/bench")
-    batch.project = Project("bench", "bench", "/src/bench", branch="main")
+    root = str(Path(path).with_name("project"))
+    batch = Batch("claude", "bench", int(time.time() * 1000), root)
+    batch.project = Project("bench", "bench", root, branch="main")
+    batch.session["transcript_path"] = str(Path(path).with_name("transcript.jsonl"))
     row = Observation(batch.at, "command", f"echo {word}", dedup_key=f"k{number}")
     row.outcome = OK
     batch.observations.append(row)
@@ -79,6 +82,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     path = str(Path(tempfile.mkdtemp()) / "nmem.db")
+    Path(path).with_name("project").joinpath("docs", "adr").mkdir(parents=True)
+    Path(path).with_name("transcript.jsonl").touch()
     commit(path, "first", 0)
     pid, fd = spawn(path)
     try:

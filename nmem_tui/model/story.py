@@ -11,8 +11,8 @@ from nmem.views import StreamRow
 from nmem_tui.model import rows, unit
 from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.episodes import friction, state
-from nmem_tui.model.figures import age, clock, day, several
-from nmem_tui.model.line import Line, joined, wrap
+from nmem_tui.model.figures import age, ago, clock, day, several
+from nmem_tui.model.line import Line, cut, joined, length, wrap
 from nmem_tui.model.unit import flat
 
 _LABEL = 10
@@ -28,7 +28,7 @@ class StoryText:
         self._items: list[Line | StreamRow] = []
         self._owners: list[int | None] = []
         for line in _head(story, cells, zone, at):
-            self._put(line)
+            self._put(cut(line, cells))
         self._told(cells)
 
     def __len__(self) -> int:
@@ -151,7 +151,11 @@ def _head(story: Story, cells: int, zone: tzinfo | None, at: int) -> Iterator[Li
     ]
     yield from _obstacle(story, cells)
     yield from _belongs(story, cells)
-    yield [(pad("cut here", _LABEL), "quiet"), *unit.why(story.cut_reason, story.cut_by, story.cut_confidence)]
+    *sure, (reason, tone) = unit.why(story.cut_reason, story.cut_by, story.cut_confidence)
+    first, *rest = wrap(reason, cells - _LABEL - length(sure) - 2, 3) or [""]
+    yield [(pad("cut here", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
+    for row in rest:
+        yield [(" " * _LABEL, "text"), (row, tone)]
     yield from _narrated(story, cells, at)
     yield from _files(story, cells)
     if story.commits:
@@ -211,12 +215,8 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
     if story.thread:
         over = f" ({several(story.thread.sessions, 'session')})"
         chosen: Line = [("  → the next session continues it", "good")] if story.thread.chosen else []
-        yield [
-            (pad("thread", _LABEL), "quiet"),
-            (flat(story.thread.title) or "without a title", "accent"),
-            (over, "quiet"),
-            *chosen,
-        ]
+        title = fit(flat(story.thread.title) or "without a title", cells - _LABEL - width(over) - length(chosen))
+        yield [(pad("thread", _LABEL), "quiet"), (title, "accent"), (over, "quiet"), *chosen]
     if story.resumes:
         yield from _field("goes on", f"↩ {flat(story.resumes.name)}", cells, 2)
     for other in story.resumed_by:
@@ -255,7 +255,7 @@ def _narrated(story: Story, cells: int, at: int) -> Iterator[Line]:
 
 
 def _narrator(told: Narrative, at: int) -> str:
-    when = f", {age(at - told.at)} ago" if told.at else ""
+    when = f", {ago(at - told.at)}" if told.at else ""
     if told.by_model:
         return f"written by {printable(told.narrator)}{when}"
     return f"extractive: from the record itself, no model{when}"

@@ -30,7 +30,8 @@ def why(reason: str, by: str, confidence: float) -> Line:
         return [(told or _BY["first"], "text")]
     sure = "sure" if confidence >= 0.85 else "fairly sure" if confidence >= 0.6 else "not sure"
     tone = "good" if confidence >= 0.85 else "text" if confidence >= 0.6 else "warn"
-    return [(told or "unknown", "text"), (f"  {sure} ", tone), (f"{max(0.0, min(1.0, confidence)):.0%}", "quiet")]
+    share = f" {max(0.0, min(1.0, confidence)):.0%}"
+    return [(sure, tone), (share, "quiet"), (f"  {told or 'no reason noted'}", "text")]
 
 
 def outcome(found: Outcome) -> Line:
@@ -68,7 +69,7 @@ def card(view: NowView, unit: CurrentUnit, cells: int, rows: int) -> list[Line]:
         [("cut     ", "quiet"), *why(unit.cut_reason, unit.cut_by, unit.cut_confidence)],
         [("so far  ", "quiet"), *joined(so_far, " · ")],
         effort("unit    ", unit.effort, cells),
-        effort("session ", view.total, cells),
+        *([effort("session ", view.total, cells)] if view.total != unit.effort else []),
     ]
     room = max(1, rows - len(below) - bool(latest))
     said = wrap(flat(unit.name), cells, room) or ["a prompt without words"]

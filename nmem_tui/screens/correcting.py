@@ -33,21 +33,33 @@ class Correcting(View):
         """The episode under the cursor."""
         raise NotImplementedError
 
+    def wait_for_story(self, action: str) -> bool:
+        """Whether the story under the cursor is not read yet; the action is then done once it is."""
+        raise NotImplementedError
+
+    @property
+    def told(self) -> bool:
+        """Whether the story is that of the episode under the cursor."""
+        return self.story is not None and self.story.row.id == self.unit_id
+
     def may_pin(self) -> str | None:
-        """Only the episode whose story is there can be changed."""
-        told = self.story
-        return None if told is not None and told.row.id == self.unit_id else "there is no episode here"
+        """Only an episode can be changed."""
+        return None if self.unit_id is not None else "there is no episode here"
 
     may_rename = may_pin
     may_resume = may_pin
 
     def do_pin(self) -> None:
         """Pin the episode, or unpin it."""
+        if self.wait_for_story("pin"):
+            return
         if self.story:
             self.cockpit.change(steering.pin(self.story.row.id, not self.story.row.pinned))
 
     def do_rename(self) -> None:
         """Give the episode a name."""
+        if self.wait_for_story("rename"):
+            return
         from nmem_tui.screens.asking import Name
 
         told = self.story
@@ -106,15 +118,21 @@ class Correcting(View):
         """Only with an episode before it."""
         if reason := self.may_pin():
             return reason
-        return None if self.story and self.story.previous else "it is the first episode of its session"
+        return (
+            None if not self.told or (self.story and self.story.previous) else "it is the first episode of its session"
+        )
 
     def do_merge(self) -> None:
         """The episode becomes a part of the one before it."""
+        if self.wait_for_story("merge"):
+            return
         if self.story and self.story.previous:
             self.cockpit.change(steering.merge(self.story.row.id, self.story.previous))
 
     def do_resume(self) -> None:
         """It no longer goes on with an earlier episode; or choose which one it does."""
+        if self.wait_for_story("resume"):
+            return
         from nmem_tui.screens.asking import Pick
 
         told = self.story
@@ -137,6 +155,8 @@ class Correcting(View):
 
     def do_narrate(self) -> None:
         """Write the narrative in the background."""
+        if self.wait_for_story("narrate"):
+            return
         if self.story:
             self.cockpit.narrate(self.story.row.id)
 
@@ -147,10 +167,12 @@ class Correcting(View):
         """Only where a link is proposed."""
         if reason := self.may_pin():
             return reason
-        return None if self._open_links() else "no link of its thread waits for an answer"
+        return None if not self.told or self._open_links() else "no link of its thread waits for an answer"
 
     def do_link(self) -> None:
         """Answer the links of this thread, one card each."""
+        if self.wait_for_story("link"):
+            return
         from nmem_tui.screens.review import Review
 
         self.app.push_screen(Review(self._open_links()))
@@ -159,10 +181,12 @@ class Correcting(View):
         """Only a thread can be continued."""
         if reason := self.may_pin():
             return reason
-        return None if self.story and self.story.thread else "the episode is in no thread yet"
+        return None if not self.told or (self.story and self.story.thread) else "the episode is in no thread yet"
 
     def do_continue(self) -> None:
         """The next session continues this thread; again: it does not."""
+        if self.wait_for_story("continue"):
+            return
         thread = self.story.thread if self.story else None
         if thread is None:
             return

@@ -51,6 +51,8 @@ class Episodes(Correcting, View):
         self._due = False
         self._to_end = False
         self._rest: Timer | None = None
+        self._then: tuple[str, int | None] = ("", None)
+        """The action that waits for the story of an episode."""
         self._keep = 0
         """The episode that the cursor goes to once it is in the list."""
 
@@ -241,6 +243,14 @@ class Episodes(Correcting, View):
         if self.index.places()[1] + 200 > len(self.shelf) and not self.shelf.complete:
             self._read_older()
 
+    def wait_for_story(self, action: str) -> bool:
+        """A key that comes before the story is there is not lost."""
+        if self.told:
+            return False
+        self._then = (action, self.unit_id)
+        self._read_story()
+        return True
+
     def _read_story(self) -> None:
         unit_id = self.unit_id
         if unit_id is None:
@@ -254,6 +264,9 @@ class Episodes(Correcting, View):
         if story is not None and story.row.id != self.unit_id:
             return
         self.pane.tell(story)
+        (action, unit_id), self._then = self._then, ("", None)
+        if action and story is not None and unit_id == story.row.id:
+            self.call_later(self.cockpit.action_act, action)
         self.telling.border_title = Content(
             f"Story ─ episode {story.row.id}" if story else "Story ─ this episode is gone"
         )

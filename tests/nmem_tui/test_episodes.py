@@ -69,7 +69,7 @@ async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: An
         await at_flaky(pilot, settled)
         shown = text(pilot)
         for words in (
-            "failed 2 times  ✓ then it passed", "new intent: no file and no word in common  sure 91%", "extractive",
+            "failed 2 times  ✓ then it passed", "sure 91%  new intent: no file and no word in common", "extractive",
             "The test compared minutes of two calls", "With a fixed clock it passes ten times",
             "? nearly cut here, 46%", "friction 0.55", "score 0.64, unsure (l)",
         ):  # fmt: skip
@@ -130,6 +130,18 @@ async def test_pin_and_undo(told: Any, cockpit: Any, settled: Any, until: Any) -
         await pilot.press("u")
         await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 0
+
+
+async def test_a_key_that_outruns_the_story_is_not_lost(told: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        pilot.app.screen.do_down()
+        pilot.app.screen.do_down()
+        pilot.app.screen.do_down()
+        pilot.app.action_act("pin")
+        await until(pilot, "pinned · u undoes")
+        assert ask("SELECT id FROM work_units WHERE pinned AND id != ?", told["notes"]) == told["flaky"]
 
 
 async def test_rename(told: Any, cockpit: Any, settled: Any, until: Any) -> None:
@@ -313,3 +325,19 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
         db.close()
         shown = await until(pilot, "Episodes ─ 6 episodes", "Now something else entirely.", "a lesson that came late")
         assert "Story ─ episode 2" in shown
+
+
+async def test_narrate_tells_when_it_is_done(told: Any, cockpit: Any, settled: Any, until: Any, text: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2", "j", "j")
+        await settled(pilot)
+        await pilot.press("n")
+        await until(pilot, "the narrative is being written")
+        await pilot.press("n")
+        await until(pilot, "a narrative is being written")
+        for _ in range(600):
+            await pilot.pause(0.05)
+            if "the narrative is written, told by extractive" in text(pilot):
+                break
+        await until(pilot, "extractive: from the record itself, no model")
+        assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
