@@ -6,7 +6,6 @@ with Stretches. A reader process ends when its parent does, however that ends.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import queue
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from capture import jsonio
 from capture.event import Batch, Event, Project
 from capture.project import resolve
 from capture.seal import Sealed, seal
@@ -105,7 +105,7 @@ class Stretcher:
         cursor = out.cursor
         out.moved = end - cursor.offset
         cursor.offset, cursor.head = told.resume_at(end), fingerprint(told.source.path)
-        cursor.session_id, cursor.state = told.source.session_id, json.dumps(told.state())
+        cursor.session_id, cursor.state = told.source.session_id, jsonio.dumps(told.state())
         out.rows = [seal(made) for made in self._batches(events)]
         if events:
             out.rows.append(self._status(told, _newest(events), over=False))
@@ -150,7 +150,8 @@ def _reader(job: Job) -> Reader:
         source.cwd = gemini_folder(transcript)
     out = reader(source)
     if job.cursor.state and job.cursor.offset:
-        out.restore(json.loads(job.cursor.state))
+        state = jsonio.loads(job.cursor.state)
+        out.restore(state if isinstance(state, dict) else {})
     return out
 
 

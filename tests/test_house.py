@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import statistics
 import subprocess
@@ -31,6 +32,31 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 def test_imports_point_down_only() -> None:
     done = run(tool("lint-imports"), "--no-cache")
     assert done.returncode == 0, done.stdout
+
+
+def test_capture_imports_nothing_but_the_standard_library_and_itself() -> None:
+    """A list of what is forbidden rots; a hook has no site-packages to import from."""
+    foreign = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (ROOT / "capture").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for name in imported(node)
+        if name.partition(".")[0] not in sys.stdlib_module_names | {"capture"}
+    }
+    assert foreign == set()
+
+
+def imported(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, also by `__import__` with a plain name; relative imports stay at home."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""] if not node.level else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
+        return [
+            given.value for given in node.args[:1] if isinstance(given, ast.Constant) and isinstance(given.value, str)
+        ]
+    return []
 
 
 def test_types_are_strict() -> None:

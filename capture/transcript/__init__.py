@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from capture.transcript.reading import Reader, Source
 
 MAX_BYTES = 4 << 20
+READABLE = ("claude", "codex", "gemini")
+"""The clients whose files there is a reader for."""
 
 
 def catch_up(db: Connection, client: str, path: str, session_id: str, max_bytes: int = MAX_BYTES) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from capture.transcript import READABLE
 from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, save
 from capture.transcript.reading import Reader, Source
 
@@ -29,7 +30,7 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, max_bytes:
     """Read on in the session's file, and in those of its subagents."""
     row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
     floor = row[0] - _EARLIER if row else 0
-    if client not in ("claude", "codex", "gemini"):
+    if client not in READABLE:
         return
     _file(db, Source(client, path, session_id), floor, max_bytes)
     if client == "claude" and path.endswith(".jsonl"):
@@ -96,7 +97,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
     """Both kinds in one transaction each: what is stored of the calls was lost by a hook, and is counted."""
     from time import time_ns
 
-    from capture.storage.store import write_many
+    from capture.storage.store import count, write_many
     from capture.transcript import mend
 
     now = time_ns() // 1_000_000
@@ -109,11 +110,7 @@ def _store(db: Connection, reader: Reader, cursor: Cursor, calls: list[Event], o
         yield _status(reader, now)
         save(db, cursor, now)
         if recovered:
-            db.execute(
-                "INSERT INTO counters (name, value) VALUES ('recovered', ?)"
-                " ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
-                (recovered,),
-            )
+            count(db, "recovered", recovered)
 
     write_many(db, rest())
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 import click
 
 from capture import log, paths
+from capture.hook import SKIP
 from capture.storage.schema import NewerDatabase
 from nmem.database import exists
 from nmem.errors import NmemError
@@ -39,7 +40,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
         if quiet:
             return
         raise NmemError(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
-    os.environ["NMEM_SKIP_HOOKS"] = "1"
+    os.environ[SKIP] = "1"
     try:
         report = settle(path, seconds, models=not no_model, cancel=_stopped())
     except (sqlite3.Error, OSError, NewerDatabase) as error:

@@ -30,15 +30,15 @@ def now() -> int:
 
 
 @contextmanager
-def reading() -> Iterator[sqlite3.Connection]:
-    """The database for reading; what goes wrong is one line."""
+def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
+    """The database for reading; what goes wrong is one line. `what` is there only once something was settled."""
     db = database.reader(paths.database())
     try:
         yield db
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise NmemError(f"{paths.database()}: {error}") from None
-        raise NmemError("no episodes are known yet: they begin with the next session, or `nmem settle`") from None
+        raise NmemError(f"no {what} are known yet: they begin with the next session, or `nmem settle`") from None
     finally:
         db.close()
 

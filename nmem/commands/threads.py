@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from capture import paths
-from nmem import database
+from nmem.commands.terminal import now, reading, when, writing
 from nmem.errors import NmemError
 from nmem.text import printable
 
 if TYPE_CHECKING:
     from nmem.threads.decisions import Decision
 
-_WAIT = 10.0
-_UNITS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 Rows = Sequence[tuple[str, ...]]
 
@@ -52,7 +47,7 @@ def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
     """Threads, the most recently active first."""
     from nmem.threads import read
 
-    with _reading() as db:
+    with reading("threads") as db:
         found = read.threads(db, project, when(since) if since else 0, limit)
     if as_json:
         _json({"threads": [asdict(each) for each in found]})
@@ -73,7 +68,7 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
     from nmem.threads import read
 
-    with _reading() as db:
+    with reading("threads") as db:
         found = read.view(db, thread)
         turns = read.turns(db, thread, limit=limit) if limit else []
     if found is None:
@@ -119,8 +114,8 @@ def continue_(thread: str, session: str | None, project: str, timeout: float | N
     from nmem.threads import steering
 
     number = _number(thread)
-    now = _now()
-    with _writing() as db:
+    at = now()
+    with writing() as db:
         project_id = _project(db, project, number)
         if timeout is not None and number is not None:
             steering.timeout(db, number, timeout)
@@ -128,12 +123,12 @@ def continue_(thread: str, session: str | None, project: str, timeout: float | N
             steering.forget(db, project_id)
             click.echo("the next session is decided by the timeout")
         elif session:
-            click.echo(f"session {printable(session)} is in thread {steering.move(db, session, number, now)}")
+            click.echo(f"session {printable(session)} is in thread {steering.move(db, session, number, at)}")
         elif number is None:
-            steering.start_next(db, project_id, now)
+            steering.start_next(db, project_id, at)
             click.echo("the next session begins a new thread")
         else:
-            steering.continue_next(db, number, now)
+            steering.continue_next(db, number, at)
             click.echo(f"the next session continues thread {number}")
 
 
@@ -160,8 +155,8 @@ def confirm(link_id: int, answer: str) -> None:
     """Answer whether the two threads of a link are one line of work: y or n."""
     from nmem.threads import outcomes
 
-    with _writing() as db:
-        found = outcomes.confirm(db, link_id, answer == "y", _now())
+    with writing() as db:
+        found = outcomes.confirm(db, link_id, answer == "y", now())
     click.echo(_said(found))
 
 
@@ -172,8 +167,8 @@ def compact(thread: int, as_json: bool) -> None:
     """End a thread and condense it now; its raw turns stay."""
     from nmem.threads import compaction
 
-    with _writing() as db:
-        found = compaction.compact(db, thread, _now())
+    with writing() as db:
+        found = compaction.compact(db, thread, now())
     if as_json:
         _json(asdict(found))
         return
@@ -195,9 +190,9 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
     from nmem.threads import tuning as fitting
 
     if force:
-        with _writing() as db:
-            fitting.tune(db, _now(), force=True)
-    with _reading() as db:
+        with writing() as db:
+            fitting.tune(db, now(), force=True)
+    with reading("threads") as db:
         formula, found = link.current(db), read.tunings(db, limit)
     if as_json:
         _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
@@ -215,8 +210,8 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
 def _relate(one: int, other: int, *, related: bool) -> None:
     from nmem.threads import outcomes
 
-    with _writing() as db:
-        found = outcomes.relate(db, one, other, related, _now())
+    with writing() as db:
+        found = outcomes.relate(db, one, other, related, now())
     click.echo(_said(found))
 
 
@@ -230,20 +225,6 @@ def _link(each: Decision) -> tuple[str, ...]:
     outcome = f"{each.outcome} ({each.outcome_by})" if each.outcome else ""
     return (str(each.id), f"{each.earlier_thread_id} {each.later_thread_id}", "yes" if each.linked else "no",
             f"{each.algorithmic_score:.2f}", model, each.certainty, outcome)  # fmt: skip
-
-
-def when(text: str) -> int:
-    """2026-01-31, 7d, 12h or 4w as milliseconds."""
-    try:
-        if text[-1:] in _UNITS:
-            return _now() - int(float(text[:-1]) * _UNITS[text[-1]])
-        return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise click.UsageError(f"--since: {printable(text)} is no time: 2026-01-31, 7d, 12h or 4w") from None
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _time(at: int) -> str:
@@ -280,39 +261,6 @@ def _folder() -> str:
     from pathlib import Path
 
     return str(Path.cwd())
-
-
-@contextmanager
-def _reading() -> Iterator[sqlite3.Connection]:
-    db = database.reader(paths.database())
-    try:
-        yield db
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
-            raise NmemError(f"{paths.database()}: {error}") from None
-        raise NmemError("no threads are known yet: they begin with the next session, or `nmem settle`") from None
-    finally:
-        db.close()
-
-
-@contextmanager
-def _writing() -> Iterator[sqlite3.Connection]:
-    from capture.storage import store
-    from capture.storage.schema import NewerDatabase
-    from nmem import tables
-
-    database.reader(paths.database()).close()
-    try:
-        db = store.connect(paths.database(), timeout=_WAIT)
-    except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise NmemError(f"{paths.database()} cannot be written: {error}") from None
-    try:
-        tables.ensure(db)
-        yield db
-    except sqlite3.Error as error:
-        raise NmemError(f"{paths.database()}: {error}") from None
-    finally:
-        db.close()
 
 
 def _json(value: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from capture.hook import SKIP
 from nmem.llm.backend import Json, Request
 
 _NESTED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE")
@@ -48,9 +49,7 @@ Recipe = Callable[[tuple[str, ...], Request, str, Path], Call]
 
 def environment(env: dict[str, str], call: Call) -> dict[str, str]:
     """The environment that the client runs in: the person's, so that it finds its login, and our mark."""
-    return (
-        {name: value for name, value in env.items() if name not in _NESTED} | {"NMEM_SKIP_HOOKS": "1"} | dict(call.env)
-    )
+    return {name: value for name, value in env.items() if name not in _NESTED} | {SKIP: "1"} | dict(call.env)
 
 
 def call(command: tuple[str, ...], request: Request, model: str, folder: Path) -> Call:
