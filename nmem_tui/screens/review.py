@@ -81,7 +81,7 @@ class Review(View):
             name = f"{review.title(question)} ─ {self.place + 1} of {several(left, 'question')}"
             self.card.show(lambda cells, rows: review.card(question, cells, rows, zone), name)
             self.query_one("#answers", Panel).show(lambda cells, _r: review.answers(question, cells))
-        self.card.border_subtitle = Content("enter reads the whole story" if question else "")
+        self.card.border_subtitle = Content("enter reads the whole story" if isinstance(question, Offer) else "")
         self.check_keys()
 
     def nothing_yet(self) -> None:
@@ -98,7 +98,11 @@ class Review(View):
     may_no = may_yes
     may_later = may_yes
     may_before = may_yes
-    may_read = may_yes
+
+    def may_read(self) -> str | None:
+        """Only a prompt is in one episode."""
+        asked = isinstance(self.question, Offer)
+        return None if asked else "a link has no story of its own: 2 shows those of both threads"
 
     def do_yes(self) -> None:
         """A new task begins here; one line of work."""
@@ -142,8 +146,6 @@ class Review(View):
         if isinstance(question, Offer):
             self.dismiss()
             self.cockpit.call_later(self.cockpit.show_episode, question.unit_id)
-        else:
-            self.notify("the stories of both threads are on the screen Episodes: 2", timeout=4)
 
     def do_back(self) -> None:
         """Leave the deck."""
