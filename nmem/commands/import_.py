@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -17,12 +17,14 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
+from nmem.commands.terminal import when
 from nmem.discover import CLIENTS, Transcript, find, folders
 from nmem.errors import NmemError
 from nmem.importer import Importer, Report
 from nmem.settle_start import start
 
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_LATEST = 253_402_300_799_000
+"""The last second of the year 9999, in milliseconds."""
 _WAIT = 10.0
 _KINDS = 4
 """Kinds of skipped records that are named."""
@@ -123,15 +125,7 @@ def _choose(found: list[Transcript], since: str | None, limit: int | None) -> li
 
 def _when(since: str) -> str:
     """The ISO time of a date or of a span before now."""
-    number, unit = since[:-1], since[-1:]
-    if unit in _UNITS and number.isdigit():
-        moment = datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
-    else:
-        try:
-            moment = datetime.fromisoformat(since)
-        except ValueError:
-            raise click.UsageError(f"--since {since}: neither a date (2026-01-31) nor a span (7d, 12h, 4w)") from None
-        moment = moment.astimezone(UTC)
+    moment = datetime.fromtimestamp(min(max(0, when(since)), _LATEST) / 1000, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S")
 
 

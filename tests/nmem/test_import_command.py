@@ -104,7 +104,9 @@ def test_one_client_and_a_limit_and_a_date(
     [
         ((), 1, "no transcripts in"),
         (("/no/such/path",), 2, "/no/such/path does not exist"),
-        (("--since", "soon", "."), 2, "neither a date"),
+        (("--since", "soon", "."), 2, "soon is no time"),
+        (("--since", "1.5d", "."), 1, "no sessions since 1.5d"),
+        (("--since", "-1e300d", "."), 1, "no sessions"),
         (("--client", "emacs"), 2, "emacs"),
     ],
 )
