@@ -153,7 +153,13 @@ def _proposal(episode: Episode, turn: Turn) -> str:
             if len(words(said[number].text)) >= _TELLING:
                 return said[number].text
             done = answer(turn)
-            return done.text if done else next((one.text for one in reversed(said[:number]) if not one.done), "")
+            return (
+                done.text
+                if done
+                else next(
+                    (one.text for one in reversed(said[:number]) if not one.done and not one.text.endswith(":")), ""
+                )
+            )
     return ""
 
 

@@ -32,7 +32,8 @@ def learned(
 ) -> list[str]:
     """At most five sentences in the order they were said, and a few answers.
 
-    `heard`: answers to requests that changed nothing; `gone`: what a correction has overtaken; `answered`: the answer itself was the work.
+    `heard`: answers to requests that changed nothing; `gone`: what a correction has overtaken; `answered`: the answer
+    itself was the work.
     """
     found: list[_Found] = []
     wrong = {one.turn - 1 for one in corrected}

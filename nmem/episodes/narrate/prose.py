@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
@@ -75,6 +76,12 @@ def sentences(text: str, limit: int = 20_000) -> list[Sentence]:
     """All sentences outside code blocks, a table's row as one, in order; of long texts the beginning and the end."""
     if len(text) > limit:
         text = text[: limit // 2] + "\n\n" + text[-limit // 2 :]
+    return list(_sentences(text))
+
+
+@lru_cache(maxsize=64)
+def _sentences(text: str) -> tuple[Sentence, ...]:
+    """The same texts are read for the intent, for what was learned and for what was done."""
     out: list[Sentence] = []
     heading = ""
     for kind, block, mark in _blocks(text):
@@ -86,7 +93,7 @@ def sentences(text: str, limit: int = 20_000) -> list[Sentence]:
             clean = plain(part)
             if clean:
                 out.append(Sentence(clean, label, kind in ("item", "row"), mark, part))
-    return out
+    return tuple(out)
 
 
 def _labelled(block: str, heading: str) -> tuple[str, str]:

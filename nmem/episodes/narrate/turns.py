@@ -135,6 +135,10 @@ def unanswered(episode: Episode, asks: list[Ask]) -> bool:
     return not (found and found[-1].verified)
 
 
+_STILL = re.compile(r"\W*(?:still|same|again|ainda|여전히|まだ)", re.IGNORECASE)
+"""It goes on: what was said may be right and not enough."""
+
+
 class Superseded:
     """What the user's corrections have overtaken: the corrected turn, and older words on the same matter."""
 
@@ -144,7 +148,7 @@ class Superseded:
         self._turns: set[int] = set()
         self._older: list[tuple[int, set[str]]] = []
         for one in corrected:
-            if one.error or not 0 < one.turn <= len(found):
+            if one.error or _STILL.match(one.text) or not 0 < one.turn <= len(found):
                 continue
             before = found[one.turn - 1]
             self._turns.add(one.turn - 1)
