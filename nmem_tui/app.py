@@ -24,7 +24,7 @@ from nmem_tui.screens.base import View
 from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
-    from nmem.views import SessionRow
+    from nmem.read.views import SessionRow
     from nmem_tui.watch import Watch
 
 

@@ -15,7 +15,7 @@ from capture import paths
 from nmem_tui.messages import FileChanged
 
 if TYPE_CHECKING:
-    from nmem.views import SessionRow
+    from nmem.read.views import SessionRow
 
 DECISIONS = ("docs/decisions", "docs/adr", "docs/adrs", "decisions", "adr", ".adr")
 """Folders of a project that commonly hold its decisions."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from nmem import doctor
-from nmem.checks import NOTE, OK, Finding
+from nmem.doctor.checks import NOTE, OK, Finding
 from nmem.text import printable
 
 _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}

@@ -13,7 +13,7 @@ from nmem.commands import terminal
 from nmem.text import fit, pad, printable, width
 
 if TYPE_CHECKING:
-    from nmem.episode_views import EpisodeRow
+    from nmem.read.episodes import EpisodeRow
 
 _UNDO = "`nmem undo` takes it back"
 _NARROWEST = 20

@@ -18,9 +18,9 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
 from nmem.commands.terminal import when
-from nmem.discover import CLIENTS, Transcript, find, folders
 from nmem.errors import NmemError
-from nmem.importer import Importer, Report
+from nmem.importing.discover import CLIENTS, Transcript, find, folders
+from nmem.importing.importer import Importer, Report
 from nmem.settle_start import start
 
 _LATEST = 253_402_300_799_000

@@ -103,7 +103,7 @@ def _write(wanted: list[Plan], db: str) -> list[str]:
 
 def notes(plan: Plan, folder: str) -> list[str]:
     """What the user should know about one client's hooks, one line each."""
-    from nmem import registrations
+    from nmem.doctor import registrations
 
     target = plan.target
     out = []
@@ -117,7 +117,7 @@ def notes(plan: Plan, folder: str) -> list[str]:
     if target.client == "droid" and (Path(targets.home("droid")) / "hooks.json").exists():
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
     if target.client in ("claude", "gemini"):
-        from nmem.checks import switches
+        from nmem.doctor.checks import switches
 
         check = switches.claude if target.client == "claude" else switches.gemini
         out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]

@@ -17,10 +17,10 @@ from nmem.text import printable
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from nmem.episode_views import EpisodeRow
     from nmem.episodes.listing import PromptStory
-    from nmem.story_views import Narrative, Story
-    from nmem.views import SessionRow, StreamRow
+    from nmem.read.episodes import EpisodeRow
+    from nmem.read.stories import Narrative, Story
+    from nmem.read.views import SessionRow, StreamRow
 
 KINDS = ("episode", "session", "prompt", "thread")
 _FEW = 60
@@ -71,7 +71,7 @@ def _parsed(what: str) -> tuple[str, str]:
 
 def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
     if kind == "episode":
-        from nmem.story_views import story
+        from nmem.read.stories import story
 
         found = story(db, int(number))
         if found is None:
@@ -237,8 +237,8 @@ def _decided(found: PromptStory) -> str:
 
 
 def _session(db: Connection, beginning: str) -> Told:
-    from nmem import views
     from nmem.episodes import listing
+    from nmem.read import views
 
     ids = listing.sessions_like(db, beginning)
     if not ids:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from capture import paths
-from nmem import database, views
+from nmem import database
 from nmem.errors import NoDatabase
-from nmem.health import HealthView, Latency, health
+from nmem.read import views
+from nmem.read.health import HealthView, Latency, health
+from nmem.read.views import SessionRow
 from nmem.text import printable
-from nmem.views import SessionRow
 
 if TYPE_CHECKING:
     from rich.table import Table

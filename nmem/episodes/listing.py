@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem import stream
-from nmem.episode_views import EpisodeRow, present, rows
-from nmem.views import StreamRow
+from nmem.read import stream
+from nmem.read.episodes import EpisodeRow, present, rows
+from nmem.read.views import StreamRow
 
 _CHUNK = 400
 

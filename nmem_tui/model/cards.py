@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from nmem.episode_views import CurrentUnit
+from nmem.read.episodes import CurrentUnit
+from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem.views import Effort, HotFile, NowView
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several, tokens
 from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
 from nmem_tui.model.rows import word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from nmem.episode_views import EpisodeRow, Outcome
+from nmem.read.episodes import EpisodeRow, Outcome
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line

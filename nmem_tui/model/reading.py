@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem import episode_views, stream, views
-from nmem.episode_views import CurrentUnit
-from nmem.stream import Marks, Query, Slots
-from nmem.views import NowView, StreamRow
+from nmem.read import episodes as episode_views
+from nmem.read import stream, views
+from nmem.read.episodes import CurrentUnit
+from nmem.read.stream import Marks, Query, Slots
+from nmem.read.views import NowView, StreamRow
 from nmem_tui.model.window import BLOCK
 
 FIRST = 400

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import tzinfo
 
-from nmem.story_views import Offer
+from nmem.read.stories import Offer
+from nmem.read.threads import Link
 from nmem.text import lines, pad, printable
-from nmem.thread_views import Link
 from nmem_tui.model.figures import age, day
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.unit import flat

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
+from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem.views import StreamRow, outcome_words
 from nmem_tui.model.figures import clock, duration
 from nmem_tui.model.line import Line
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
-from nmem.episode_views import EpisodeRow, Slot
+from nmem.read.episodes import EpisodeRow, Slot
 
 BLOCK = 64
 _KEPT = 4096

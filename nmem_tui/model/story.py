@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import tzinfo
 
-from nmem.story_views import Judged, Narrative, Story
+from nmem.read.stories import Judged, Narrative, Story
+from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem.views import StreamRow
 from nmem_tui.model import rows, unit
 from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.episodes import friction, state

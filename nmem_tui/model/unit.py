@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nmem.episode_views import CurrentUnit, Outcome
+from nmem.read.episodes import CurrentUnit, Outcome
+from nmem.read.views import NowView
 from nmem.text import printable
-from nmem.views import NowView
 from nmem_tui.model.cards import effort
 from nmem_tui.model.figures import age, several
 from nmem_tui.model.line import Line, cut, joined, wrap

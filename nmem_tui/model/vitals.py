@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from nmem.health import HealthView, Latency
+from nmem.read.health import HealthView, Latency
 from nmem.text import fit, pad, printable
 from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.figures import ago, count, day, filled, micro, size, spark

@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from nmem.stream import Slots
-from nmem.views import StreamRow
+from nmem.read.stream import Slots
+from nmem.read.views import StreamRow
 
 BLOCK = 128
 _KEPT = 8192

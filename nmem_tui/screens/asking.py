@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from nmem.episode_views import EpisodeRow
+from nmem.read.episodes import EpisodeRow
 from nmem.text import pad, printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import episodes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem import episode_views
+from nmem.read import episodes as episode_views
 from nmem_tui import steering
 from nmem_tui.model.unit import flat
 from nmem_tui.screens.base import View
 
 if TYPE_CHECKING:
-    from nmem.story_views import Story
-    from nmem.thread_views import Link
+    from nmem.read.stories import Story
+    from nmem.read.threads import Link
     from nmem_tui.widgets.story import StoryPane
 
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"

@@ -9,10 +9,11 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
 
-from nmem import episode_views, story_views
-from nmem.episode_filter import Filter
-from nmem.episode_views import EpisodeRow, Page, Slot, Stamp
-from nmem.story_views import Story
+from nmem.read import episodes as episode_views
+from nmem.read import stories as story_views
+from nmem.read.episode_filter import Filter
+from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
+from nmem.read.stories import Story
 from nmem.text import printable
 from nmem_tui.model import episodes, shelf
 from nmem_tui.model.empty import no_episodes

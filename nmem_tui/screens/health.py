@@ -6,7 +6,7 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 
-from nmem.health import HealthView, health
+from nmem.read.health import HealthView, health
 from nmem_tui.model import vitals
 from nmem_tui.screens.base import View
 from nmem_tui.widgets.card import Card

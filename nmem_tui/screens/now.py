@@ -8,11 +8,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from nmem import stream
-from nmem.episode_views import CurrentUnit
-from nmem.stream import Marks, Query, Slots
+from nmem.read import stream
+from nmem.read.episodes import CurrentUnit
+from nmem.read.stream import Marks, Query, Slots
+from nmem.read.views import NowView, StreamRow
 from nmem.text import printable
-from nmem.views import NowView, StreamRow
 from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing

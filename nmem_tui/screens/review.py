@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from nmem import story_views
-from nmem.story_views import Deck, Offer
-from nmem.thread_views import Link
+from nmem.read import stories as story_views
+from nmem.read.stories import Deck, Offer
+from nmem.read.threads import Link
 from nmem_tui import steering
 from nmem_tui.model import review
 from nmem_tui.model.figures import several

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual import on
 
-from nmem import views
+from nmem.read import views
+from nmem.read.views import SessionRow
 from nmem.text import pad, printable
-from nmem.views import SessionRow
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.figures import age

@@ -10,9 +10,9 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from nmem.read.views import StreamRow
 from nmem.text import lines as text_lines
 from nmem.text import printable
-from nmem.views import StreamRow
 from nmem_tui.model.figures import day, duration
 from nmem_tui.model.line import Line
 from nmem_tui.model.rows import outcome, word

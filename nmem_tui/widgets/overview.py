@@ -7,8 +7,8 @@ from datetime import tzinfo
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from nmem.episode_views import CurrentUnit
-from nmem.views import NowView
+from nmem.read.episodes import CurrentUnit
+from nmem.read.views import NowView
 from nmem_tui.model import cards, unit
 from nmem_tui.widgets.card import Card, Draw
 

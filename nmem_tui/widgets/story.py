@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import ClassVar
 
-from nmem.story_views import Story
+from nmem.read.stories import Story
 from nmem_tui.model.line import Line
 from nmem_tui.model.story import StoryText
 from nmem_tui.widgets.lines import Lines

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nmem.views import StreamRow
+from nmem.read.views import StreamRow
 from nmem_tui.model import rows
 from nmem_tui.model.window import Window
 from nmem_tui.widgets.tones import COMPONENTS, Palette

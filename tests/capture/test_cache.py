@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from capture import cache, files, paths, settings
 from capture.redaction import finders, redact, rules_cache
-from nmem.checks import NOTE, OK, storage
+from nmem.doctor.checks import NOTE, OK, storage
 from nmem.threads import config as threads_config
 
 KEY = "AK" + "IA" + "Q3ZK7WT2VNX5LRD6"

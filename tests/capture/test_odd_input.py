@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nmem import database
-from nmem.health import health
+from nmem.read.health import health
 
 Payload = Callable[..., dict[str, object]]
 Hook = Callable[..., Any]

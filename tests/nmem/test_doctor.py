@@ -17,10 +17,11 @@ from click.testing import CliRunner, Result
 from capture import install, paths
 from capture.clients import CLIENTS
 from capture.install import hook_entries, registered, targets
-from nmem import doctor, probe, probe_events
-from nmem.checks import hooks, storage, switches
+from nmem import doctor
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
+from nmem.doctor import probe, probe_events
+from nmem.doctor.checks import hooks, storage, switches
 
 TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
           "payload_drift", "redactions", "counters")  # fmt: skip

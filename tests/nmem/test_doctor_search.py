@@ -6,7 +6,7 @@ import sqlite3
 
 from capture.storage import store
 from nmem import doctor
-from nmem.checks import OK, WRONG, Finding, storage
+from nmem.doctor.checks import OK, WRONG, Finding, storage
 
 
 def search() -> Finding:

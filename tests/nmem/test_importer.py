@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from capture.storage import store
-from nmem.discover import find
-from nmem.importer import Importer, Report
-from nmem.stretches import SIZE
+from nmem.importing.discover import find
+from nmem.importing.importer import Importer, Report
+from nmem.importing.stretches import SIZE
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 
 from capture.storage import store
 from nmem import tables
-from nmem.discover import find
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.storytelling import Teller
-from nmem.importer import Importer
+from nmem.importing.discover import find
+from nmem.importing.importer import Importer
 
 pytestmark = pytest.mark.slow
 PER_SECOND = 200

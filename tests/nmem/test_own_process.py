@@ -17,10 +17,11 @@ from capture import settle as capture_settle
 from capture.settle import OFF
 from capture.storage import store
 from capture.transcript.cursor import Cursor
-from nmem import own_process, settle, settle_start, stretches
-from nmem.checks import NOTE, OK
-from nmem.checks.settling import settling
-from nmem.discover import Transcript
+from nmem import own_process, settle, settle_start
+from nmem.doctor.checks import NOTE, OK
+from nmem.doctor.checks.settling import settling
+from nmem.importing import stretches
+from nmem.importing.discover import Transcript
 
 NEEDS_SPAWN = pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="no way to start a process without a pipe here")
 TRAP = "import os\nopen(os.environ['TRAP'], 'w').close()\nraise SystemExit('the project was run instead')\n"

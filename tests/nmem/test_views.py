@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from capture.event import Batch
 from capture.seal import seal
 from capture.storage import spool
-from nmem import database, health, stream, views
+from nmem import database
 from nmem.errors import NmemError, NoDatabase
-from nmem.stream import Marks, Query
+from nmem.read import health, stream, views
+from nmem.read.stream import Marks, Query
 from nmem_tui.model import cards
 from nmem_tui.model.window import Window
 

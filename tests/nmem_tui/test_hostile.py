@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nmem.episode_views import CurrentUnit, EpisodeRow, Outcome
-from nmem.health import ClientRow, Drift, HealthView, Latency
-from nmem.thread_views import Thread
-from nmem.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
+from nmem.read.episodes import CurrentUnit, EpisodeRow, Outcome
+from nmem.read.health import ClientRow, Drift, HealthView, Latency
+from nmem.read.threads import Thread
+from nmem.read.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
 from nmem_tui.model import cards, episodes, rows, vitals
 from nmem_tui.model import unit as unit_card
 from nmem_tui.model.empty import nothing

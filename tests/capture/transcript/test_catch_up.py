@@ -16,8 +16,8 @@ from capture.clients import claude, codex, gemini
 from capture.hook import sealed_event
 from capture.storage import store
 from capture.transcript import catch_up
-from nmem.discover import find
-from nmem.importer import Importer
+from nmem.importing.discover import find
+from nmem.importing.importer import Importer
 
 CWD = "/home/dev/src/shop"
 START = 1_772_359_200_000

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
-from nmem import stream, thread_views
-from nmem.episode_views import EpisodeRow, parsed, present, rows
-from nmem.thread_views import Link, Thread
-from nmem.views import HotFile, StreamRow
+from nmem.read import stream
+from nmem.read import threads as thread_views
+from nmem.read.episodes import EpisodeRow, parsed, present, rows
+from nmem.read.threads import Link, Thread
+from nmem.read.views import HotFile, StreamRow
 
 FIRST, LAST = 400, 1600
 """Rows of a story that are kept from its beginning and from its end; a person reads no more on a screen."""

@@ -14,8 +14,8 @@ from capture.install import hook_entries, registered, targets
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from capture.install.targets import TITLES, Target
-from nmem import probe, registrations
-from nmem.checks import NOTE, OK, WRONG, Finding
+from nmem.doctor import probe, registrations
+from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 
 _DEAR = 5.0
 """Times a bare interpreter, from which on something is amiss: bytecode or the rule cache is missing."""

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 
-from nmem import tables, thread_views, views
-from nmem.episode_filter import Filter
-from nmem.thread_views import Thread
-from nmem.views import Effort, HotFile
+from nmem import tables
+from nmem.read import threads as thread_views
+from nmem.read import views
+from nmem.read.episode_filter import Filter
+from nmem.read.threads import Thread
+from nmem.read.views import Effort, HotFile
 
 PAGE = 1000
 _SHORT = 300

@@ -16,8 +16,8 @@ from capture import paths
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from capture.settle import OFF
+from nmem.doctor.probe_events import adapter, environment, payload
 from nmem.episodes.removal import forget_session
-from nmem.probe_events import adapter, environment, payload
 
 _LIMIT = 20
 _TABLES = ("observations", "prompts", "hook_runs", "transcript_cursors")

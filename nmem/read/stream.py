@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
-from nmem.views import StreamRow, metadata
+from nmem.read.views import StreamRow, metadata
 
 PAGE = 4000
 TEXT = 400

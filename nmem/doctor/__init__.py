@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from capture import paths
 from capture.install import bytecode
-from nmem.checks import WRONG, Finding, hooks, storage, switches
-from nmem.checks.settling import settling
+from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
+from nmem.doctor.checks.settling import settling
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: storage.database(),
@@ -85,7 +85,8 @@ def _index(path: str) -> list[str]:
 def _registrations(folder: str, db: str) -> list[str]:
     """Bring hooks that are already registered up to date; never connects a client that was not."""
     from capture import install
-    from nmem import registrations, setup
+    from nmem import setup
+    from nmem.doctor import registrations
 
     out = []
     for client in hooks.found(folder):

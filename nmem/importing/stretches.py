@@ -27,7 +27,7 @@ from capture.transcript.batches import batch, status
 from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
 from capture.transcript.records import records
-from nmem.discover import Transcript, gemini_folder
+from nmem.importing.discover import Transcript, gemini_folder
 from nmem.own_process import words
 
 SIZE = 1_000
@@ -217,7 +217,7 @@ def read_all(jobs: Iterable[Job], workers: int) -> Iterator[Stretch]:
     for job in jobs:
         todo.put(job)
     done: queue.Queue[Stretch | None] = queue.Queue(_WAITING)
-    command = words(function="nmem.stretches:work")
+    command = words(function="nmem.importing.stretches:work")
     # a session of its own: Ctrl-C is for the writer, which then closes the pipes
     running = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)

@@ -17,8 +17,8 @@ from capture.seal import Sealed
 from capture.storage import store
 from capture.transcript import mend
 from capture.transcript.cursor import load, save
-from nmem.discover import Transcript
-from nmem.stretches import SIZE, Job, Stretch, read_all
+from nmem.importing.discover import Transcript
+from nmem.importing.stretches import SIZE, Job, Stretch, read_all
 
 _LARGE = 4 << 20
 """Bytes from which processes of their own read faster than this one."""

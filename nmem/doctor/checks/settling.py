@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from capture import paths
-from nmem.checks import NOTE, OK, Finding
-from nmem.health import log_tail
+from nmem.doctor.checks import NOTE, OK, Finding
+from nmem.read.health import log_tail
 from nmem.settle_start import LOST, wanted
 
 _FROM_BEHIND = (" background: ", " settle: ")

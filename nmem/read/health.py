@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from capture import paths
 from capture.storage import spool
-from nmem.views import counters
+from nmem.read.views import counters
 
 RUNS = 1000
 """The newest hook runs that the figures are made of."""

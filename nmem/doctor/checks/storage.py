@@ -13,7 +13,7 @@ from capture import paths, settings
 from capture.install import bytecode
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
-from nmem.checks import NOTE, OK, WRONG, Finding
+from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 
 _WAL_LIMIT = 64 * 1024 * 1024
 

@@ -1,0 +1,1 @@
+"""Past sessions, found in the clients' own folders and read in stretches."""
