@@ -18,10 +18,10 @@ from pathlib import Path
 
 from capture.storage import store
 from nmem import tables
-from nmem.discover import find
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.storytelling import Teller
-from nmem.importer import Importer
+from nmem.importing.discover import find
+from nmem.importing.importer import Importer
 from nmem.threads import continuity
 
 

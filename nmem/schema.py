@@ -93,7 +93,7 @@ CREATE INDEX unit_prompts_offered ON unit_prompts(prompt_id) WHERE offered;
 CREATE TABLE corrections (                   -- what a person changed; re-detection never overwrites it
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  kind TEXT NOT NULL,                        -- split merge rename resume unresume move keep pin unpin link unlink thread
+  kind TEXT NOT NULL,                        -- split merge rename resume move keep pin link thread, and un-
   target TEXT NOT NULL,                      -- e.g. episode/12, thread/3
   payload TEXT NOT NULL,                     -- JSON: what was asked
   before TEXT NOT NULL,                      -- JSON: the rows as they were, for undo

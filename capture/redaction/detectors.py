@@ -189,9 +189,7 @@ AFTER_UNDERSCORE = frozenset(
 )
 """Beginnings that may follow a name and an underscore: what draws letters hardly ever draws these."""
 
-UNMISTAKABLE = frozenset(
-    literal for literal in AFTER_UNDERSCORE if len(literal) >= 4 and literal not in _ENDS_OF_WORDS
-)
+UNMISTAKABLE = frozenset(literal for literal in AFTER_UNDERSCORE if len(literal) >= 4 and literal not in _ENDS_OF_WORDS)
 """Beginnings of which a letter or digit before them makes no other word."""
 
 # Words whose presence anywhere in a value shows that it stands in for a secret.

@@ -143,7 +143,9 @@ def test_a_folder_that_cannot_be_written_is_no_damage(
     monkeypatch.setattr(
         os, "access", lambda path, mode, **more: not str(path).startswith(folder) and access(path, mode, **more)
     )
-    assert [f.evidence for f in storage.database() if f.severity == "wrong"][0].startswith(f"{db_path} can be read but")
+    assert next(f.evidence for f in storage.database() if f.severity == "wrong").startswith(
+        f"{db_path} can be read but"
+    )
     assert not any("recover" in f.mend for f in storage.database())
     Path(db_path).unlink()
     assert [(f.severity, f.mend == "nmem init") for f in storage.database()] == [("wrong", False)]
