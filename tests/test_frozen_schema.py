@@ -11,7 +11,7 @@ from nmem import schema as meaning
 
 FROZEN = {
     "base": ["ff9ed0f9081ce825"],
-    "meaning": ["d0a787cbcac57ba2"],
+    "meaning": ["a94f47561d9a98c3"],
 }
 
 
