@@ -135,15 +135,15 @@ def bindings(context: str) -> list[Binding]:
 
 
 def bar(context: str) -> list[list[Action]]:
-    """The key bar's groups, most wanted first; the first is pinned."""
-    shown = [action for action in of(context) if action.label]
+    """The key bar's groups, most wanted first; the first and the last, how to leave, are pinned."""
+    shown = [action for action in of(context) if action.label and action.id != "quit"]
     first = [action for action in shown if action.id in ("help", "filter", "palette")]
     first.sort(key=lambda action: ("help", "filter", "palette").index(action.id))
     groups: dict[str, list[Action]] = {}
     for action in shown:
         if action not in first:
             groups.setdefault(action.group, []).append(action)
-    return [first, *groups.values()]
+    return [first, *groups.values(), [BY_ID["quit"]]]
 
 
 def matching(text: str, actions: Iterable[Action]) -> list[Action]:

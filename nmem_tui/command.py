@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from capture import paths
 from nmem import database
 from nmem.errors import NmemError
+from nmem.text import printable
 
 
 @click.command()
@@ -17,13 +21,15 @@ from nmem.errors import NmemError
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
 def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: str) -> None:
     """Open the cockpit beside your coding session."""
-    from nmem_tui import themes
-    from nmem_tui.app import Cockpit
-
-    if theme and not themes.known(theme):
-        raise NmemError(f"no theme is called {theme!r}: try dark, light, ansi, {', '.join(themes.NAMES)}")
+    _check_theme(theme)
     path = db or paths.database()
     demo = demo or (or_demo and not database.exists(path))
+    if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
+        raise NmemError(f"there is no database {printable(db)}")
+    if not _terminal():
+        raise NmemError("the cockpit needs a terminal")
+    from nmem_tui.app import Cockpit
+
     if not demo:
         Cockpit(path, project=project, theme=theme or _configured()).run()
         return
@@ -36,10 +42,25 @@ def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: s
         remove(path)
 
 
+def _check_theme(theme: str) -> None:
+    """A theme that nobody knows is a wrong option."""
+    if not theme:
+        return
+    from nmem_tui import themes
+
+    if not themes.known(theme):
+        told = f"no theme is called {printable(theme)!r}: try dark, light, ansi, {', '.join(themes.NAMES)}"
+        raise click.BadParameter(told, param_hint="--theme")
+
+
+def _terminal() -> bool:
+    """Whether there is one to read keys from and to draw on; a closed stream is None."""
+    able = os.environ.get("TERM", "") != "dumb"
+    return able and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def _configured() -> str:
     """The theme that the config file names, if there is a readable one."""
-    import os
-
     if not os.path.exists(paths.config()):  # noqa: PTH110 -- pathlib is not loaded yet here
         return ""
     from nmem_tui.config import read_theme

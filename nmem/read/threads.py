@@ -5,6 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
+STORED = 80
+"""Characters of a title that are stored; what is longer was cut there, wherever that was."""
+
+
+def whole(title: str) -> str:
+    """A title as a person reads it: one that was cut ends with a whole word and an ellipsis."""
+    title = " ".join(title.split())
+    if len(title) < STORED - 1 or title.endswith("…"):
+        return title
+    return (title.rpartition(" ")[0].rstrip(" ,;:–-") or title) + "…"
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:

@@ -6,21 +6,13 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from nmem.read.episodes import CurrentUnit
+from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several, tokens
-from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
+from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, spread, wrap
 from nmem_tui.model.rows import word
 
-CLIENTS = {
-    "claude": "claude-code",
-    "codex": "codex",
-    "gemini": "gemini-cli",
-    "cursor": "cursor",
-    "copilot": "copilot-cli",
-    "droid": "droid",
-    "opencode": "opencode",
-}
 _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
 
@@ -59,7 +51,7 @@ def thread(unit: CurrentUnit | None, cells: int) -> Line:
     """The thread that the work belongs to."""
     if unit is None or unit.thread is None or not unit.thread.title:
         return []
-    title = fit(printable(" ".join(unit.thread.title.split())), 40 if cells >= 120 else 20)
+    title = fit_words(printable(whole(unit.thread.title)), 40 if cells >= 120 else 20)
     over = f" ({several(unit.thread.sessions, 'session')})" if unit.thread.sessions > 1 else ""
     return [("thread: ", "quiet"), (title, "text"), (over, "quiet")]
 
@@ -70,7 +62,7 @@ def header(view: NowView, at: int, cells: int, unit: CurrentUnit | None = None) 
     told, tone = state(view, at)
     project: Line = [(printable(row.project) or "no project", "title")]
     branch: Line = [(printable(row.branch), "accent")] if row.branch else []
-    client: Line = [(CLIENTS.get(row.client, printable(row.client)), "text")]
+    client: Line = [(printable(row.client), "text")]
     others: Line = [(f"+{several(view.live_elsewhere, 'other live session')}", "accent")] if view.live_elsewhere else []
     right = hooks(view, at)
     if cells < 120:
@@ -96,6 +88,9 @@ def effort(name: str, what: Effort, cells: int) -> Line:
     short = cells < width(name) + 47
     looking, doing = ("look", "do") if short else ("investigate", "execute")
     figures = f"  {what.investigate} · {what.execute}"
+    needed = width(name) + width(looking) + width(doing) + width(figures) + 6 + width(failed[0][0])
+    if needed > cells and what.failed:
+        failed = [(f"  ✗ {what.failed}", "bad")]
     room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
     done = filled(what.investigate, what.investigate + what.execute, max(4, room))
     bar: Line = [("▓" * done, "bar"), ("░" * (max(4, room) - done), "rest")]

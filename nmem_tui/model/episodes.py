@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from nmem.read.episodes import EpisodeRow, Outcome
+from nmem.read.threads import whole
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, fit_words
 from nmem_tui.model.shelf import Entry, day_name
 from nmem_tui.model.unit import flat
 
@@ -66,10 +67,10 @@ def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, pro
         return [(name, "title"), (pad("  " + count, max(0, cells - width(name))), "quiet")]
     if row is None:
         return [("  ·", "rest")]
-    title = flat(row.thread) or ("no thread" if row.thread_id is None else "a thread without a title")
+    title = flat(whole(row.thread)) or ("no thread" if row.thread_id is None else "a thread without a title")
     where = f" ─ {printable(row.project)}" if projects and row.project else ""
     return [
-        ("┌ ", "line"), (fit(title, max(8, cells - 22 - width(where))), "accent" if row.thread_id else "quiet"),
+        ("┌ ", "line"), (fit_words(title, max(8, cells - 22 - width(where))), "accent" if row.thread_id else "quiet"),
         (fit(where, 24), "quiet"), (f"  {count}", "quiet"),
     ]  # fmt: skip
 

@@ -122,6 +122,16 @@ def _fitting_head(word: str, cells: int) -> str:
     return word
 
 
+def fit_words(text: str, cells: int) -> str:
+    """At most `cells` cells of a printable text, cut between two words where that leaves half of it."""
+    cut_off = fit(text, cells)
+    head = cut_off.removesuffix("…")
+    if cut_off == text or not text.startswith(head) or text[len(head) : len(head) + 1] == " ":
+        return cut_off
+    words = head.rpartition(" ")[0].rstrip(" ,;:–-")
+    return words + "…" if 2 * width(words) >= cells else cut_off
+
+
 def plain(lines: Iterable[Line]) -> str:
     """The lines as text."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)

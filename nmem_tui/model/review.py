@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from nmem.read.stories import Offer
-from nmem.read.threads import Link
+from nmem.read.threads import Link, whole
 from nmem.text import lines, pad, printable
 from nmem_tui.model.figures import age, day
 from nmem_tui.model.line import Line, wrap
@@ -67,7 +67,7 @@ def _link(link: Link, cells: int, zone: tzinfo | None) -> Iterator[Line]:
     yield []
     for name, text, at in (("earlier", link.earlier, link.earlier_at), ("later", link.later, link.later_at)):
         yield [(pad(name, 9), "quiet"), (day(at, zone)[:16], "text"), (f"  {printable(link.project)}", "quiet")]
-        for row in wrap(flat(text) or "a thread without a title", cells - 9, 4):
+        for row in wrap(flat(whole(text)) or "a thread without a title", cells - 9, 4):
             yield [(" " * 9, "text"), (row, "strong")]
         yield []
     verdict = "they look linked" if link.linked else "they do not look linked"

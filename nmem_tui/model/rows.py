@@ -7,7 +7,7 @@ from datetime import tzinfo
 from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model.figures import clock, duration
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, cut, length
 
 WORDS: dict[str, tuple[str, str]] = {
     "user/prompt": ("you", "user"), "user/late": ("you", "user"), "user/command": ("you", "user"),
@@ -25,6 +25,8 @@ WORDS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 """Stored word -> (word on screen, its tone)."""
 _FILES = frozenset(("file_read", "file_write", "file_edit"))
+_NARROW, _NARROWEST = 64, 46
+"""Fewer cells than these have no room for figures, or for the time."""
 _UNMEASURED = frozenset(("session_start", "session_resume", "session_clear", "session_compact", "marker", "todo"))
 
 
@@ -35,11 +37,20 @@ def word(stored: str) -> tuple[str, str]:
 
 def outcome(row: StreamRow) -> tuple[str, str]:
     """How it went: a glyph and a word, and its tone."""
+    if told := _other_end(row):
+        return f"– {told}", "quiet"
     if row.outcome == "failed":
         return f"✗ {outcome_words('failed', row.exit_code, row.meta)}", "bad"
     if row.outcome == "ok" and row.word not in _UNMEASURED:
         return f"✓ {outcome_words('ok', None, row.meta)}", "good"
     return ("", "quiet") if row.outcome in ("", "ok") or row.word in _UNMEASURED else ("· unsure", "quiet")
+
+
+def _other_end(row: StreamRow) -> str:
+    """The word for what neither succeeded nor failed: nobody let it run, or there was nothing to find."""
+    if refused := row.meta.get("refused"):
+        return "not run" if refused == "sibling" else "refused"
+    return "no match" if row.meta.get("nothing_found") is True and row.outcome != "failed" else ""
 
 
 def change(row: StreamRow) -> str:
@@ -50,6 +61,8 @@ def change(row: StreamRow) -> str:
 
 def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
     """The row in exactly `cells` cells."""
+    if cells < _NARROW:
+        return _narrow(row, cells, zone)
     name, tone = word(row.word)
     roomy = cells >= 100
     how, how_tone = outcome(row)
@@ -64,6 +77,22 @@ def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
     look = "quiet" if row.word in _UNMEASURED or tone == "look" else "text"
     line += [(pad(_what(row, room), room), look), (f" {middle}  ", "quiet")]
     return [*line, (pad(how, end_cells), how_tone)]
+
+
+def _narrow(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
+    """What it was and on what; the figures are gone, the time as soon as it would cost words."""
+    name, tone = word(row.word)
+    line: Line = [(f" {clock(row.at, zone)[:5]} ", "quiet")] if cells >= _NARROWEST else [(" ", "quiet")]
+    line.append((pad(name, 7) + " ", tone))
+    room = max(0, cells - length(line))
+    if not row.outcome:
+        look = "strong" if tone == "user" else "text" if tone == "agent" else "quiet"
+        return cut([*line, (pad(_said(row), room), look)], cells)
+    how, how_tone = outcome(row)
+    how = how[:1] if how_tone == "good" and cells < _NARROWEST else how
+    room -= width(how) + 1
+    look = "quiet" if row.word in _UNMEASURED or tone == "look" else "text"
+    return cut([*line, (pad(_what(row, room), room) + " ", look), (how, how_tone)], cells)
 
 
 def _tight(row: StreamRow, took: str) -> str:

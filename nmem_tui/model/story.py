@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from nmem.read.stories import Judged, Narrative, Story
+from nmem.read.threads import whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import rows, unit
-from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, several
-from nmem_tui.model.line import Line, cut, joined, length, wrap
+from nmem_tui.model.line import Line, cut, fit_words, joined, length, wrap
 from nmem_tui.model.unit import flat
 
 _LABEL = 10
@@ -191,7 +191,7 @@ def _state(story: Story, zone: tzinfo | None, at: int) -> Iterator[Line]:
             [(day(row.started_at, zone)[:16], "quiet")],
             [(printable(row.project), "quiet")],
             [(printable(story.branch), "accent")] if story.branch else [],
-            [(CLIENTS.get(story.client, printable(story.client)), "quiet")],
+            [(printable(story.client), "quiet")],
         ],
         " · ",
     )
@@ -215,7 +215,9 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
     if story.thread:
         over = f" ({several(story.thread.sessions, 'session')})"
         chosen: Line = [("  → the next session continues it", "good")] if story.thread.chosen else []
-        title = fit(flat(story.thread.title) or "without a title", cells - _LABEL - width(over) - length(chosen))
+        title = fit_words(
+            flat(whole(story.thread.title)) or "without a title", cells - _LABEL - width(over) - length(chosen)
+        )
         yield [(pad("thread", _LABEL), "quiet"), (title, "accent"), (over, "quiet"), *chosen]
     if story.resumes:
         yield from _field("goes on", f"↩ {flat(story.resumes.name)}", cells, 2)
@@ -229,7 +231,7 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
         end = f"  score {link.score:.2f}, {said or sure}"
         yield [
             (pad("link", _LABEL), "quiet"), (verb, "text"),
-            (fit(flat(other_title), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
+            (fit_words(flat(whole(other_title)), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
             (end, "good" if said else "quiet" if link.certain else "warn"),
         ]  # fmt: skip
 

@@ -6,7 +6,6 @@ from datetime import tzinfo
 
 from nmem.read.health import HealthView, Latency
 from nmem.text import fit, pad, printable
-from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.figures import ago, count, day, filled, micro, size, spark
 from nmem_tui.model.line import Line, wrap
 
@@ -121,7 +120,7 @@ def clients(view: HealthView, at: int, cells: int) -> list[Line]:
         return [[("none has reported through a hook yet", "quiet")]]
     return [
         [
-            (pad(CLIENTS.get(row.client, printable(row.client)), 13), "strong"),
+            (pad(printable(row.client), 13), "strong"),
             (pad(ago(at - row.last_at), 10) + " ", "text"),
             (pad(printable(row.last_event), max(0, cells - 42)) + " ", "quiet"),
             (pad(micro(row.p50_us), 7, right=True), "text"),
@@ -137,7 +136,7 @@ def drift(view: HealthView, cells: int) -> list[Line]:
         return [[("✓ every field that came was known", "quiet")]]
     return [
         [
-            (pad(CLIENTS.get(row.client, printable(row.client)), 13), "text"),
+            (pad(printable(row.client), 13), "text"),
             (pad(printable(row.event), 20) + " ", "quiet"),
             (fit(printable(row.field), max(6, cells - 46)), "strong"),
             (f"  since {printable(row.version) or '?'}", "quiet"),

@@ -125,8 +125,13 @@ class View(Screen[None]):
             self.nothing_yet()
             return
         told = printable(reason)
-        self.notice.show(lambda cells, _rows: _trouble(told, cells))
+        old = not self.is_blank()
+        self.notice.show(lambda cells, _rows: _trouble(told, cells, old=old))
         self.add_class("-error")
+
+    def is_blank(self) -> bool:
+        """Whether nothing stands below the notice."""
+        return False
 
     def nothing_yet(self) -> None:
         """Nothing is recorded."""
@@ -138,7 +143,8 @@ def _banner(cells: int) -> Line:
     return [(" DEMO ", "key"), (pad(f" {DEMO_BANNER}", max(0, cells - 6)), "warn")]
 
 
-def _trouble(reason: str, cells: int) -> list[Line]:
+def _trouble(reason: str, cells: int, *, old: bool) -> list[Line]:
     first, *rest = wrap(reason, cells - 4, 3)
     lines: list[Line] = [[(" ✗ ", "bad"), (first, "text")], *([("   ", "text"), (row, "text")] for row in rest)]
-    return [*lines, [("   what is below may be old; this is tried again by itself", "quiet")]]
+    below = "what is below may be old; this is tried again by itself" if old else "this is tried again by itself"
+    return [*lines, [(f"   {below}", "quiet")]]

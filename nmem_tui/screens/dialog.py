@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,11 +21,20 @@ from nmem_tui.widgets.tones import COMPONENTS, content
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One line of the list, the words that find it, and what choosing it gives (None: it cannot be chosen)."""
+    """One choice, the words that find it, and what choosing it gives (None: it cannot be chosen)."""
 
-    line: Line
+    line: Line | Callable[[int], list[Line]]
+    """How it is drawn: a line to be cut, or what draws it in so many cells."""
     words: str
     value: str | None
+
+    def lines(self, cells: int) -> list[Line]:
+        """The choice in at most `cells` cells a line."""
+        drawn = self.line(cells) if callable(self.line) else [self.line]
+        return [cut(line, cells) for line in drawn]
+
+
+NOTHING = Choice([("nothing matches", "quiet")], "", None)
 
 
 class Dialog(ModalScreen[str | None]):
@@ -75,10 +85,12 @@ class Dialog(ModalScreen[str | None]):
         """Only the choices that have every word."""
         words = self.field.value.lower().split()
         self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
+        if words and not self._shown:
+            self._shown = [NOTHING]
         cells = self.choices_list.scrollable_content_region.width or self.app.size.width
         self.choices_list.clear_options()
         self.choices_list.add_options(
-            Option(content([cut(item.line, cells - 2)]), disabled=item.value is None) for item in self._shown
+            Option(content(item.lines(cells - 2)), disabled=item.value is None) for item in self._shown
         )
         first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
         self.choices_list.highlighted = first

@@ -23,7 +23,7 @@ from nmem_tui.model.shelf import Shelf
 from nmem_tui.screens.base import View
 from nmem_tui.screens.correcting import Correcting
 from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.lines import NO_MATCH, Lines
 from nmem_tui.widgets.story import StoryPane
 
 _HINT = "words, !word, is:failed, thread:x, file:x, project:x"
@@ -276,6 +276,7 @@ class Episodes(Correcting, View):
         count = several(self.total, "match", "matches") if self.filter else several(self.total, "episode")
         about = f" for “{printable(self.filter.text)}”" if self.filter else ""
         self.listing.border_title = Content(f"Episodes ─ {count}{about}")
+        self.index.hint = NO_MATCH if self.filter and not self.total else ""
         asks = f"? {several(self.waiting, 'question')} · r answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting

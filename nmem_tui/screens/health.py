@@ -39,8 +39,8 @@ class Health(View):
 
     def on_mount(self) -> None:
         """Ages move on by themselves."""
+        self.add_class("-blank")
         super().on_mount()
-        self.scroller.focus()
         self.set_interval(10, self._read)
 
     def refresh_data(self) -> None:
@@ -58,6 +58,9 @@ class Health(View):
 
     def _show(self, view: HealthView) -> None:
         at, zone = self.cockpit.clock(), self.cockpit.zone
+        if self.has_class("-blank"):
+            self.remove_class("-blank")
+            self.scroller.focus()
         self.header.show(lambda _cells: vitals.header(view, at, zone))
         show = self.query_one
         show("#hooks", Card).show(lambda c, _: vitals.hooks(view, c), "Hooks ─ what they cost")
@@ -69,8 +72,13 @@ class Health(View):
         show("#log", Card).show(lambda c, _: vitals.log(view, c), "Log ─ the newest lines")
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded: say so in place."""
+        """Nothing is recorded: say so in place, and only so."""
+        self.add_class("-blank")
         self.lost("nothing is recorded yet: `nmem init` connects your client, `nmem import` loads past sessions")
+
+    def is_blank(self) -> bool:
+        """Whether no figure was read yet."""
+        return self.has_class("-blank")
 
     def do_reload(self) -> None:
         """Now."""

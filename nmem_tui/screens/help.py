@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from nmem.text import pad
+from nmem.text import pad, width
 from nmem_tui.actions import Action, of
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, length, wrap
 from nmem_tui.screens.dialog import Choice, Dialog
+
+_INDENT = 8
 
 
 class Help(Dialog):
@@ -39,9 +41,21 @@ class Help(Dialog):
 
     def _choice(self, action: Action) -> Choice:
         reason = self.app.why_not(action.id)  # type: ignore[attr-defined]
-        keys = " ".join(dict.fromkeys([action.shown_key]))
-        line: Line = [("  ", "text"), (pad(keys, 6), "quiet" if reason else "key")]
-        line.append((action.help, "quiet" if reason else "text"))
-        if reason:
-            line.append((f"  ─ not now: {reason}", "warn"))
-        return Choice(line, self._words(action), action.id)
+        return Choice(lambda cells: _lines(action, reason, cells), self._words(action), action.id)
+
+
+def _lines(action: Action, reason: str | None, cells: int) -> list[Line]:
+    """Key and help; the reason why not stands behind them, or below where there is no room."""
+    room = max(8, cells - _INDENT)
+    first, *rest = wrap(action.help, room, 3)
+    tone = "quiet" if reason else "text"
+    lines: list[Line] = [[("  ", "text"), (pad(action.shown_key, _INDENT - 2), "quiet" if reason else "key")]]
+    lines[0].append((first, tone))
+    lines += [[(" " * _INDENT, "text"), (text, tone)] for text in rest]
+    if not reason:
+        return lines
+    told = f"─ not now: {reason}"
+    if length(lines[-1]) + 2 + width(told) <= cells:
+        lines[-1].append((f"  {told}", "warn"))
+        return lines
+    return lines + [[(" " * _INDENT, "text"), (text, "warn")] for text in wrap(told, room, 2)]

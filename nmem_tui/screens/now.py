@@ -16,12 +16,13 @@ from nmem.text import printable
 from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
-from nmem_tui.model.figures import several
+from nmem_tui.model.figures import day, several
 from nmem_tui.model.reading import FIRST, Glance, Opening, Tick, glance, opening, pick, tick
 from nmem_tui.model.window import Window
 from nmem_tui.screens.base import View
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.lines import NO_MATCH
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
@@ -132,6 +133,7 @@ class Now(View):
         window = Window()
         window.older(found.slots, complete=len(found.slots) < FIRST)
         window.fill(found.rows, ())
+        self.stream.hint = NO_MATCH if self.query_now and window.complete else ""
         self.stream.start(window)
         if not window.complete and self.query_now:
             self._read_older()
@@ -152,6 +154,8 @@ class Now(View):
 
     def _show_older(self, page: Slots) -> None:
         complete = len(page) < stream.PAGE
+        if complete and self.query_now:
+            self.stream.hint = NO_MATCH
         self.stream.window.older(page, complete=complete)
         self.stream.grown(len(page), before=len(page))
         if not complete and (self.query_now or self._to_top):
@@ -186,6 +190,7 @@ class Now(View):
         more = "" if shown.window.complete else "+"
         what = several(total, "row") if not self.query_now else f"{several(total, 'match', 'matches')}{more}"
         place = "following" if shown.following else f"row {shown.cursor + 1} of {total}{more}"
+        place += self._day()
         self.frame.border_title = Content(f"Stream ─ {place}")
         self.frame.border_subtitle = Content(f"▼ {shown.unseen} new · G goes there") if shown.unseen else Content("")
         self.frame.set_class(bool(shown.unseen), "-unseen")
@@ -195,6 +200,14 @@ class Now(View):
         self.check_keys()
         if self.details.display:
             self._describe()
+
+    def _day(self) -> str:
+        """The day of the row under the cursor, unless it is today."""
+        at, zone = self.stream.window.slots.at, self.cockpit.zone
+        if self.stream.cursor >= len(at):
+            return ""
+        found = day(at[self.stream.cursor], zone)[:10]
+        return "" if found == day(self.cockpit.clock(), zone)[:10] else f" ─ {found}"
 
     def nothing_yet(self) -> None:
         """The screen that says what to do first."""

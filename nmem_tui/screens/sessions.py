@@ -8,12 +8,15 @@ from nmem.read import views
 from nmem.read.views import SessionRow
 from nmem.text import pad, printable
 from nmem_tui.messages import Loaded, ReadFailed
-from nmem_tui.model.cards import CLIENTS
 from nmem_tui.model.figures import age
+from nmem_tui.model.line import Line
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
 
 FOLLOW = Choice([("↻ ", "accent"), ("follow the newest session", "strong")], "follow newest auto", "")
+_FRESH_MS = 30 * 60_000
+_NARROW, _NARROWEST = 72, 36
+"""Fewer cells than these have no room for branch and client, or for the project."""
 
 
 class Sessions(Dialog):
@@ -48,14 +51,22 @@ class Sessions(Dialog):
         self.offer([FOLLOW, *(self._choice(row, at) for row in found)])
 
     def _choice(self, row: SessionRow, at: int) -> Choice:
-        live = row.state != "ended" and at - row.last_at < 1_800_000
-        glyph = ("● ", "good") if live else ("○ ", "quiet")
-        here = ("▸", "accent") if row.id == self.current else (" ", "text")
-        project = printable(row.project)
-        intent = printable(" ".join(row.intent.split())) or "no prompt"
-        line = [
-            here, glyph, (pad(project, 18) + " ", "strong"), (pad(printable(row.branch), 12) + " ", "accent"),
-            (pad(CLIENTS.get(row.client, printable(row.client)), 11) + " ", "text"),
-            (pad(age(at - row.last_at), 5, right=True) + "  ", "quiet"), (intent, "text"),
-        ]  # fmt: skip
-        return Choice(line, f"{project} {row.branch} {row.client} {intent} {'live' if live else ''}", row.id)
+        here = row.id == self.current
+        words = f"{row.project} {row.branch} {row.client} {row.intent} {'live' if _live(row, at) else ''}"
+        return Choice(lambda cells: [_line(row, at, cells, here=here)], printable(words), row.id)
+
+
+def _live(row: SessionRow, at: int) -> bool:
+    return row.state != "ended" and at - row.last_at < _FRESH_MS
+
+
+def _line(row: SessionRow, at: int, cells: int, *, here: bool) -> Line:
+    """One session: branch and client give way first, then the project; age and prompt tell sessions apart."""
+    line: Line = [("▸" if here else " ", "accent"), ("● ", "good") if _live(row, at) else ("○ ", "quiet")]
+    if cells >= _NARROWEST:
+        line.append((pad(printable(row.project), 18 if cells >= _NARROW else 12) + " ", "strong"))
+    if cells >= _NARROW:
+        line.append((pad(printable(row.branch), 12) + " ", "accent"))
+        line.append((pad(printable(row.client), 9) + " ", "text"))
+    intent = printable(" ".join(row.intent.split())) or "no prompt"
+    return [*line, (pad(age(at - row.last_at), 5, right=True) + "  ", "quiet"), (intent, "text")]

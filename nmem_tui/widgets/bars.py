@@ -101,13 +101,10 @@ class KeyBar(Bar):
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
 
     def line(self, cells: int) -> Line:
-        """Whole groups only; a group that does not fit is left out, never cut."""
+        """Whole groups only; a group that does not fit is left out, never cut. How to leave is always said."""
         line: Line = [(" ", "text")]
         self.spots = []
-        for number, group in enumerate(bar(self.context)):
-            needed = sum(_cells(action) for action in group) + (2 if number else 0)
-            if number and length(line) + needed > cells:
-                continue
+        for number, group in enumerate(_fitting(bar(self.context), cells - 1)):
             if number:
                 line.append(("│ ", "line"))
             for action in group:
@@ -119,6 +116,26 @@ class KeyBar(Bar):
                 ]
                 self.spots.append((start, length(line), action.id))
         return line
+
+
+def _fitting(groups: list[list[Action]], cells: int) -> list[list[Action]]:
+    """As many whole groups as fit; the first gives up its last keys before the last group is left out."""
+    first, *others, last = groups
+    first, room = list(first), cells - _needed(last)
+    while len(first) > 1 and _needed(first) - 2 > room:
+        first.pop()
+    room -= _needed(first) - 2
+    kept = []
+    for group in others:
+        if _needed(group) <= room:
+            kept.append(group)
+            room -= _needed(group)
+    return [first, *kept, last]
+
+
+def _needed(group: list[Action]) -> int:
+    """Cells that a group takes, with the line before it."""
+    return sum(_cells(action) for action in group) + 2
 
 
 def _cells(action: Action) -> int:

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from nmem_tui.model.line import Line
 from nmem_tui.widgets.tones import COMPONENTS, Palette
 
+NO_MATCH = "  nothing matches: esc clears the filter"
 DrawLine = Callable[[int, int], Line]
 """The line at a place in so many cells."""
 
@@ -64,6 +65,8 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
+        self.hint = ""
+        """What is said while there is no line."""
         self.count = 0
         self._draw: DrawLine = lambda _place, _cells: []
         self._able: Callable[[int], bool] = lambda _place: True
@@ -161,7 +164,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         place = self.scroll_offset.y + y
         cells = self.scrollable_content_region.width
         if place >= self.count:
-            return self._palette.strip([], cells)
+            return self._palette.strip([] if place else [(self.hint, "quiet")], cells)
         here = place == self.cursor and self._able(place)
         line = self._draw(place, cells - 1)
         mark = ("▌" if self.has_focus else self.resting, "accent") if here else (" ", "accent")

@@ -51,6 +51,8 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         self.window = Window()
         self.unseen = 0
         """Rows that arrived below while the cursor did not follow."""
+        self.hint = ""
+        """What is said while there is no row."""
         self._palette: Palette | None = None
 
     def start(self, window: Window) -> None:
@@ -141,7 +143,7 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         place = self.scroll_offset.y + y
         cells = self.scrollable_content_region.width
         if place >= len(self.window):
-            return self._palette.strip([], cells)
+            return self._palette.strip([(self.hint, "quiet")] if not place else [], cells)
         row = self.window.row(place)
         here = place == self.cursor
         if row is None:

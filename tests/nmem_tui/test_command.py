@@ -1,0 +1,53 @@
+"""`nmem tui` refuses what it cannot do in one line, before anything is drawn."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COCKPIT = [sys.executable, "-m", "nmem", "tui"]
+NO_TERMINAL = b"nmem: the cockpit needs a terminal\n"
+
+
+def run(
+    words: list[str], home: Path, term: str = "xterm-256color", **streams: int
+) -> subprocess.CompletedProcess[bytes]:
+    env = {**os.environ, "HOME": str(home), "NMEM_DB": str(home / "none.db"), "TERM": term}
+    return subprocess.run(words, env=env, stderr=subprocess.PIPE, timeout=30, check=False, **streams)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("case", ["no stdout", "no stdin", "closed stdin", "dumb"])
+def test_without_a_terminal_it_says_so_and_draws_nothing(case: str, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        words = ["sh", "-c", 'exec "$@" <&-', "sh", *COCKPIT] if case == "closed stdin" else COCKPIT
+        stdin = subprocess.DEVNULL if case == "no stdin" else theirs
+        stdout = subprocess.PIPE if case == "no stdout" else theirs
+        done = run(words, tmp_path, "dumb" if case == "dumb" else "xterm-256color", stdin=stdin, stdout=stdout)
+        os.set_blocking(ours, False)
+        try:
+            drawn = os.read(ours, 4096)
+        except BlockingIOError:
+            drawn = b""
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (done.returncode, done.stderr, done.stdout or b"", drawn) == (1, NO_TERMINAL, b"", b"")
+
+
+def test_a_database_that_was_named_must_be_there(tmp_path: Path) -> None:
+    done = run([*COCKPIT, "--db", str(tmp_path / "typo" / "x.db")], tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert done.stderr.decode() == f"nmem: there is no database {tmp_path}/typo/x.db\n"
+
+
+def test_an_unknown_theme_is_a_wrong_option(tmp_path: Path) -> None:
+    done = run([*COCKPIT, "--theme", "nosuch"], tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert b"no theme is called 'nosuch': try dark, light" in done.stderr
+    assert done.stderr.count(b"\n") == 1

@@ -1,0 +1,152 @@
+"""What a screen with little room, or nothing to show, keeps: names, ages, prompts, how to leave, one sentence."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+import pytest
+
+from nmem.read.threads import STORED, whole
+from nmem.read.views import StreamRow
+from nmem.threads import storage
+from nmem_tui.actions import bar
+from nmem_tui.model.line import fit_words, length, plain
+from nmem_tui.model.rows import draw
+from nmem_tui.widgets.bars import _fitting
+
+AT = 1_760_000_000_000
+READ = StreamRow(1, AT, "file_read", "", "src/limits.py", "ok", None, 9)
+TEST = StreamRow(3, AT, "test", "pytest tests/test_limits.py", "", "failed", 1, 2100, meta={"tests": {"failed": 1}})
+
+
+@pytest.mark.parametrize("cells", [28, 38, 45, 46, 63, 64, 78, 120])
+def test_a_row_keeps_its_name_at_every_width(cells: int) -> None:
+    read, test = (plain([draw(row, cells, UTC)]) for row in (READ, TEST))
+    assert "src/limits.py" in read or (cells == 28 and "limits.py" in read)
+    assert "✗ 1 failed" in test
+    assert length(draw(TEST, cells, UTC)) == cells
+    assert ("9 ms" in read) == (cells >= 64)
+    assert ("08:53" in read) == (cells >= 46)
+
+
+@pytest.mark.parametrize(
+    ("meta", "outcome", "said"),
+    [
+        ({"refused": "user"}, "unknown", "– refused"),
+        ({"refused": "sibling"}, "unknown", "– not run"),
+        ({"nothing_found": True}, "ok", "– no match"),
+        ({}, "unknown", "· unsure"),
+    ],
+)
+@pytest.mark.parametrize("cells", [60, 78, 120])
+def test_what_neither_worked_nor_failed_says_so(meta: dict[str, object], outcome: str, said: str, cells: int) -> None:
+    row = StreamRow(1, AT, "command", "rg nothing", outcome=outcome, exit_code=1, meta=meta)
+    assert plain([draw(row, cells, UTC)]).endswith(said)
+
+
+@pytest.mark.parametrize("context", ["now", "episodes", "health", "review"])
+@pytest.mark.parametrize("cells", [30, 40, 60, 80, 120, 400])
+def test_key_bar_holds_whole_groups_and_always_how_to_leave(context: str, cells: int) -> None:
+    shown = _fitting(bar(context), cells - 1)
+    assert shown[0][0].id == "help"
+    assert [action.id for action in shown[-1]] == ["quit"]
+    used = sum(len(a.shown_key) + len(a.label) + 3 for group in shown for a in group) + 2 * len(shown) - 1
+    assert used <= cells
+    left_out = [group for group in bar(context)[1:-1] if group not in shown]
+    needed = [sum(len(a.shown_key) + len(a.label) + 3 for a in group) + 2 for group in left_out]
+    assert all(used + one > cells for one in needed)
+    assert not left_out or cells < 400
+
+
+def test_titles_end_with_a_whole_word() -> None:
+    assert STORED == storage.TITLE
+    assert fit_words("Raise the avatar limit to eight megabytes", 26) == "Raise the avatar limit to…"
+    assert fit_words("Raise the avatar limit to eight megabytes", 28) == "Raise the avatar limit to…"
+    assert fit_words("short", 28) == "short"
+    assert fit_words("averyverylongword" * 3, 20) == "averyverylongwordav…"
+    stored = ("Raise the avatar limit to eight megabytes and tell every client of the interface about it")[:STORED]
+    assert whole(stored) == "Raise the avatar limit to eight megabytes and tell every client of the…"
+    assert whole("Avatar uploads") == "Avatar uploads"
+
+
+@pytest.mark.parametrize(("size", "project"), [((60, 20), True), ((40, 12), False), ((160, 45), True)])
+async def test_sessions_are_told_apart_by_age_and_prompt(
+    size: tuple[int, int], project: bool, make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    db = seeds.database(path)
+    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
+    seeds.say(db, seeds.NOW - 90_000_000, "Why does the lamp flicker?", session_id="other")
+    db.close()
+    async with cockpit(path, size) as pilot:
+        await pilot.press("s")
+        await settled(pilot)
+        row = next(line for line in text(pilot).splitlines() if "Why does the lamp" in line)
+        assert "1 d" in row
+        assert ("lighthouse" in row) == project
+        assert ("claude" in row) == (size[0] == 160)
+        assert "claude-code" not in text(pilot)
+        await pilot.press(*"nowhere")
+        await settled(pilot)
+        assert "nothing matches" in text(pilot)
+
+
+async def test_help_tells_the_whole_reason_at_80_columns(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("empty")) as pilot:
+        await pilot.press("question_mark", *"details of")
+        await settled(pilot)
+        assert "not now: there is no row yet" in text(pilot)
+
+
+@pytest.mark.parametrize("screen", ["1", "2"])
+async def test_a_filter_without_a_match_says_so(
+    screen: str, make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        await pilot.press(screen, "slash", *"zebra")
+        await settled(pilot)
+        assert "nothing matches: esc clears the filter" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "nothing matches" not in text(pilot)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+async def test_health_without_figures_is_one_sentence(
+    broken: bool, here: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    if broken:
+        (here / "aurora.db").write_bytes(b"this is no database" * 100)
+    async with cockpit("aurora.db") as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        shown = text(pilot)
+        assert ("cannot read the database" if broken else "nothing is recorded yet") in shown
+        assert "may be old" not in shown
+        assert not set("╭╰│─") & set("\n".join(shown.splitlines()[:-1]))
+        if broken:
+            return
+        db = seeds.database("aurora.db")
+        seeds.story(db)
+        db.close()
+        await pilot.press("r")
+        await settled(pilot)
+        assert "Hooks ─ what they cost" in text(pilot)
+
+
+async def test_a_stream_that_is_not_of_today_tells_its_day(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    db = seeds.database(path)
+    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
+    seeds.say(db, seeds.NOW - 90_000_000, "Why does the lamp flicker?", session_id="other")
+    db.close()
+    async with cockpit(path) as pilot:
+        assert "2025-10" not in text(pilot)
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press(*"lamp", "enter")
+        await settled(pilot)
+        assert "Stream ─ following ─ 2025-10-08" in text(pilot)
