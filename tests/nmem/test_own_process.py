@@ -137,15 +137,14 @@ def test_what_fails_in_the_background_is_logged_and_said_by_doctor(db_path: str)
     wish = Path(settle_start.wanted(db_path))
     wish.write_text("1")
     assert settling() == [], "it is about to begin"
-    words = own_process.words("settle")
-    words.insert(1, "-S")  # an interpreter that finds no click
+    words = own_process.words("settle", function="nmem.commands.gone:main")
     assert subprocess.run(words, capture_output=True, timeout=60).returncode == 1
     os.utime(wish, (time.time() - 600, time.time() - 600))
     (finding,) = settling()
     assert finding.severity == NOTE
     assert "has not begun" in finding.evidence
     assert "ModuleNotFoundError" in finding.evidence
-    assert finding.evidence.endswith("click")
+    assert finding.evidence.endswith("nmem.commands.gone")
     assert settle.settle(db_path, models=False) is not None
     (finding,) = settling()
     assert finding.severity == OK
