@@ -213,4 +213,61 @@ CREATE VIEW turn_outcomes AS
   FROM observations o GROUP BY o.session_id, o.prompt_id;
 """
 
-MIGRATIONS: tuple[str, ...] = (_MEANING,)
+_LABELS_AND_LEARNINGS = """
+CREATE TABLE label_models (                  -- what labelled observations: observations.label_model names one
+  name TEXT PRIMARY KEY,                     -- twelve hex digits of its weights
+  at INTEGER NOT NULL,                       -- when it was first used here
+  source TEXT NOT NULL,                      -- shipped personal
+  card TEXT NOT NULL                         -- JSON: corpus and figures by dimension
+) WITHOUT ROWID;
+CREATE TABLE learnings (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,      -- a person may have noted it: never used again
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  kind TEXT NOT NULL,                        -- failed_command recurring_error repeated_intent unresolved_read stuck_loop
+  key TEXT NOT NULL,                         -- the pattern, normalised: what makes two occurrences the same
+  title TEXT NOT NULL,                       -- the pattern as a person reads it
+  files TEXT NOT NULL DEFAULT '[]',          -- JSON list of the project's files it was met in
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  sessions INTEGER NOT NULL,                 -- distinct ones it occurred in
+  state TEXT NOT NULL DEFAULT 'open',        -- open accepted dismissed snoozed resolved
+  state_at INTEGER,
+  state_by TEXT,                             -- person evidence
+  snoozed_until INTEGER,
+  reopened INTEGER NOT NULL DEFAULT 0,       -- how often it came back after it was resolved
+  remedy TEXT,                               -- JSON: what changed between the failing and the passing run
+  rule TEXT,                                 -- the wording accepted into the project's instructions
+  UNIQUE (project_id, kind, key)
+);
+CREATE INDEX learnings_by_time ON learnings(last_at);
+CREATE TABLE learning_evidence (             -- where a pattern was met, and where it was put right
+  id INTEGER PRIMARY KEY,
+  learning_id INTEGER NOT NULL REFERENCES learnings(id) ON DELETE CASCADE,
+  role TEXT NOT NULL,                        -- occurrence fix
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  observation_id INTEGER REFERENCES observations(id) ON DELETE SET NULL,
+  prompt_id INTEGER REFERENCES prompts(id) ON DELETE SET NULL,
+  at INTEGER NOT NULL,
+  excerpt TEXT NOT NULL DEFAULT ''           -- a line or two: stays when the observation is forgotten
+);
+CREATE INDEX learning_evidence_by_learning ON learning_evidence(learning_id, at);
+CREATE INDEX learning_evidence_by_session ON learning_evidence(session_id);
+CREATE INDEX learning_evidence_by_observation ON learning_evidence(observation_id) WHERE observation_id IS NOT NULL;
+CREATE INDEX learning_evidence_by_prompt ON learning_evidence(prompt_id) WHERE prompt_id IS NOT NULL;
+CREATE TABLE learned_sessions (              -- up to which observation a session was searched for patterns
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  state TEXT NOT NULL DEFAULT '{}',          -- JSON: failures of it that nothing has put right yet
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE unit_warnings (                 -- hot learnings that an episode's intent or files match
+  unit_id INTEGER NOT NULL REFERENCES work_units(id) ON DELETE CASCADE,
+  learning_id INTEGER NOT NULL REFERENCES learnings(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  reason TEXT NOT NULL,                      -- what matched, in words
+  PRIMARY KEY (unit_id, learning_id)
+) WITHOUT ROWID;
+CREATE INDEX unit_warnings_by_learning ON unit_warnings(learning_id);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS)
