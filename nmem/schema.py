@@ -230,6 +230,7 @@ CREATE TABLE learnings (
   first_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
   sessions INTEGER NOT NULL,                 -- distinct ones it occurred in
+  occurrences INTEGER NOT NULL,              -- all of them, also those whose evidence is not kept
   state TEXT NOT NULL DEFAULT 'open',        -- open accepted dismissed snoozed resolved
   state_at INTEGER,
   state_by TEXT,                             -- person evidence
@@ -257,9 +258,19 @@ CREATE INDEX learning_evidence_by_prompt ON learning_evidence(prompt_id) WHERE p
 CREATE TABLE learned_sessions (              -- up to which observation a session was searched for patterns
   session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,
-  state TEXT NOT NULL DEFAULT '{}',          -- JSON: failures of it that nothing has put right yet
+  told_of TEXT NOT NULL,                     -- by which rules, and of which episodes: others, search it again
   at INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE learning_findings (             -- what a session says of one pattern; learnings are made of several
+  project_id INTEGER NOT NULL REFERENCES projects(id),
+  kind TEXT NOT NULL,                        -- command error intent file stretch
+  key TEXT NOT NULL,
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  data TEXT NOT NULL,                        -- JSON: failures, passes and what lay between; excerpts, no whole output
+  PRIMARY KEY (project_id, kind, key, session_id)
+) WITHOUT ROWID;
+CREATE INDEX learning_findings_by_session ON learning_findings(session_id);
 CREATE TABLE unit_warnings (                 -- hot learnings that an episode's intent or files match
   unit_id INTEGER NOT NULL REFERENCES work_units(id) ON DELETE CASCADE,
   learning_id INTEGER NOT NULL REFERENCES learnings(id) ON DELETE CASCADE,

@@ -1,0 +1,223 @@
+"""What the screens and the command line read of learnings (SQL): lists by heat, one in full, its evidence, warnings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from sqlite3 import Connection, Row
+
+from nmem.learn import heat
+from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
+
+_LIMIT = 200
+_ROWS = """
+SELECT l.*, p.name AS project,
+  (SELECT max(s.last_at) FROM sessions s WHERE s.project_id = l.project_id) AS worked_at
+FROM learnings l JOIN projects p ON p.id = l.project_id
+"""
+
+
+def learnings(
+    db: Connection, now: int, project: int | None = None, states: Sequence[str] = (OPEN,), across: bool = False,
+    limit: int = _LIMIT, kinds: Sequence[str] = KINDS,
+) -> tuple[Learning, ...]:  # fmt: skip
+    """The learnings in these states, the hottest first; a snoozed one whose time is over counts as open.
+
+    `project` is a project's id, None: all of them. `across`: only patterns met in two projects or more, summed.
+    """
+    if not present(db):
+        return ()
+    found = [row for row in db.execute(_ROWS).fetchall() if row["kind"] in kinds and state(row, now) in states]
+    if project is not None:
+        found = [row for row in found if row["project_id"] == project]
+    times = _times(db, found)
+    as_of = _as_of(found, now)
+    listed = [
+        (_learning(row, times.get(row["id"], ()), now), _weight(times.get(row["id"], ()), as_of)) for row in found
+    ]
+    if across:
+        listed = _across(listed, times, as_of)
+    hottest = max((weight for _, weight in listed), default=0.0)
+    listed.sort(key=lambda one: (-one[1], KINDS.index(one[0].kind), one[0].id))
+    return tuple(replace(one, heat=heat.scaled(weight, hottest)) for one, weight in listed[:limit])
+
+
+def learning(db: Connection, learning_id: int, now: int) -> Learning | None:
+    """One learning, as hot as in the list of its project; None when there is none."""
+    if not present(db):
+        return None
+    row = db.execute(f"{_ROWS} WHERE l.id = ?", (learning_id,)).fetchone()
+    if row is None:
+        return None
+    listed = learnings(db, now, row["project_id"], (state(row, now),), limit=1_000_000)
+    return next((one for one in listed if one.id == learning_id), None)
+
+
+def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:
+    """Where a pattern was met and put right, the newest first."""
+    if not present(db):
+        return ()
+    found = db.execute(
+        "SELECT e.*, o.content, o.outcome, o.tool_name, o.file_path, o.obs_type, u.unit_id FROM learning_evidence e"
+        " LEFT JOIN observations o ON o.id = e.observation_id"
+        " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
+        " WHERE e.learning_id = ? ORDER BY e.at DESC, e.id DESC LIMIT ?",
+        (learning_id, limit),
+    )
+    return tuple(_evidence(row) for row in found.fetchall())
+
+
+def warned(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
+    """The open learnings that an episode runs into again, the hottest first."""
+    if not present(db):
+        return ()
+    found = db.execute("SELECT learning_id, reason, at FROM unit_warnings WHERE unit_id = ?", (unit_id,)).fetchall()
+    known = {row["learning_id"]: learning(db, row["learning_id"], now) for row in found}
+    shown = [
+        Warned(one, row["reason"], row["at"])
+        for row in found
+        if (one := known[row["learning_id"]]) is not None and one.state == OPEN
+    ]
+    return tuple(sorted(shown, key=lambda each: (-each.learning.heat, each.learning.id)))
+
+
+def present(db: Connection) -> bool:
+    """Whether there are tables of learnings."""
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'learnings'").fetchone() is not None
+
+
+def state(row: Row, now: int) -> str:
+    """The state that holds now: what was put off until a time that is over is open again."""
+    if row["state"] == "snoozed" and row["snoozed_until"] is not None and row["snoozed_until"] <= now:
+        return OPEN
+    return str(row["state"])
+
+
+Times = Sequence[tuple[str, int]]
+"""Sessions and times of the occurrences of one learning."""
+
+
+def _times(db: Connection, rows: Sequence[Row]) -> dict[int, list[tuple[str, int]]]:
+    wanted = {row["id"] for row in rows}
+    out: dict[int, list[tuple[str, int]]] = {}
+    for learning_id, session_id, at in db.execute(
+        "SELECT learning_id, session_id, at FROM learning_evidence WHERE role = 'occurrence'"
+    ):
+        if learning_id in wanted:
+            out.setdefault(learning_id, []).append((session_id, at))
+    return out
+
+
+def _as_of(rows: Iterable[Row], now: int) -> int:
+    return min(now, max((row["worked_at"] for row in rows), default=now))
+
+
+def _weight(times: Times, as_of: int) -> float:
+    newest: dict[str, int] = {}
+    for session_id, at in times:
+        newest[session_id] = max(at, newest.get(session_id, 0))
+    return heat.weight(newest.values(), as_of)
+
+
+def _across(
+    listed: Iterable[tuple[Learning, float]], times: dict[int, list[tuple[str, int]]], as_of: int
+) -> list[tuple[Learning, float]]:
+    """Patterns of several projects, each as one."""
+    groups: dict[tuple[str, str], list[tuple[Learning, float]]] = {}
+    for one in listed:
+        groups.setdefault((one[0].kind, one[0].key), []).append(one)
+    out = []
+    for group in groups.values():
+        group.sort(key=lambda one: (-one[1], one[0].id))
+        ours = [one for one, _ in group]
+        if len({one.project_id for one in ours}) > 1:
+            all_times = [each for one in ours for each in times.get(one.id, ())]
+            out.append((_summed(ours, all_times), _weight(all_times, as_of)))
+    return out
+
+
+def _summed(ours: Sequence[Learning], times: Times) -> Learning:
+    first = ours[0]
+    return replace(
+        first,
+        project=", ".join(dict.fromkeys(one.project for one in ours)),
+        files=(),
+        first_at=min(one.first_at for one in ours),
+        last_at=max(one.last_at for one in ours),
+        sessions=sum(one.sessions for one in ours),
+        occurrences=sum(one.occurrences for one in ours),
+        remedy=next((one.remedy for one in ours if one.remedy), None),
+        weeks=heat.weeks(at for _, at in times),
+        members=tuple(one.id for one in ours),
+        projects=tuple(dict.fromkeys(one.project for one in ours)),
+    )
+
+
+def _learning(row: Row, times: Times, now: int) -> Learning:
+    return Learning(
+        id=row["id"],
+        project_id=row["project_id"],
+        project=row["project"],
+        kind=row["kind"],
+        key=row["key"],
+        title=row["title"],
+        files=tuple(str(path) for path in _list(row["files"])),
+        first_at=row["first_at"],
+        last_at=row["last_at"],
+        sessions=row["sessions"],
+        occurrences=row["occurrences"],
+        heat=0,
+        state=state(row, now),
+        state_at=row["state_at"],
+        state_by=row["state_by"] or "",
+        snoozed_until=row["snoozed_until"],
+        reopened=row["reopened"],
+        remedy=remedy(row["remedy"]),
+        rule=row["rule"] or "",
+        weeks=heat.weeks(at for _, at in times),
+    )
+
+
+def remedy(text: str | None) -> Remedy | None:
+    """A remedy as its column holds it; None when there is none, or it is not ours."""
+    try:
+        found = json.loads(text or "null")
+        if not isinstance(found, dict):
+            return None
+        return Remedy(
+            kind=str(found["kind"]),
+            text=str(found["text"]),
+            files=tuple(str(path) for path in found["files"]),
+            commands=tuple(str(command) for command in found["commands"]),
+            observation_ids=tuple(int(one) for one in found["observation_ids"]),
+            confidence=float(found["confidence"]),
+            times=int(found["times"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _list(text: str) -> list[object]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _evidence(row: Row) -> Evidence:
+    content = row["content"] or ""
+    if row["obs_type"] is not None and row["tool_name"] and row["file_path"] and content in ("", row["file_path"]):
+        content = f"{row['tool_name']} {row['file_path']}"
+    return Evidence(
+        role=row["role"],
+        session_id=row["session_id"],
+        observation_id=row["observation_id"],
+        prompt_id=row["prompt_id"],
+        unit_id=row["unit_id"],
+        at=row["at"],
+        excerpt=row["excerpt"],
+        command=content,
+        outcome=row["outcome"] or "",
+    )
