@@ -16,7 +16,7 @@ QUADRANTS = ("explore", "reason", "scaffold", "finish")
 class Share(NamedTuple):
     """How many, and what part of all of them (0..1; 0 where there are none)."""
 
-    count: int = 0
+    number: int = 0
     share: float = 0.0
 
 
