@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from capture.event import Batch, Observation, Prompt
+    from capture.labels.labeller import Labeller
     from capture.storage.sessions import Session
 
 MERGE_WITHIN = 300_000
@@ -28,6 +29,7 @@ class Writer:
         self.db = db
         self.written = Written()
         self._sessions = Sessions(db)
+        self._labels: Labeller | None = None
 
     def add(self, batch: Batch) -> None:
         """Store one batch: its session, prompts and observations, and what is counted beside them."""
@@ -151,22 +153,34 @@ class Writer:
         if o.obs_type in _MERGING and o.outcome == OK and self._merged(session, o):
             return
         turn, at = self._turn(session, o)
+        labels = self._labeller()
         done = db.execute(
             "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, agent_id,"
-            " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key,"
+            " phase, scope, locus, novelty, friction, label_model)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (session_id, dedup_key) DO NOTHING",
             (session.id, turn, at, session.seq + 1, o.obs_type, o.tool_name or None,
              o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, _int(o.exit_code),
-             _int(o.duration_ms), _int(o.lines_added), _int(o.lines_removed), _json(o.metadata), o.dedup_key),
+             _int(o.duration_ms), _int(o.lines_added), _int(o.lines_removed), _json(o.metadata), o.dedup_key,
+             *labels.label(session.id, o, at, turn)),
         )  # fmt: skip
         if not done.rowcount:
             self.written.duplicates += 1
             return
+        labels.stored(session.id, o.agent_id)
         session.seq += 1
         self.written.stored += 1
         if at != o.at:
             self._move_up(session, at, done.lastrowid)
+
+    def _labeller(self) -> Labeller:
+        """What labels the rows of this writer; a batch without any does not load it."""
+        if self._labels is None:
+            from capture.labels.labeller import Labeller
+
+            self._labels = Labeller(self.db)
+        return self._labels
 
     def _move_up(self, session: Session, at: int, number: int | None) -> None:
         """Number a late call before what was done after it."""

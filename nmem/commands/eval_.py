@@ -15,6 +15,7 @@ SUBJECTS = {
     "boundaries": "whether episodes are cut where a person would cut them, on labelled sessions",
     "secrets": "what redaction finds, and what it spoils, on labelled texts",
     "linking": "whether new threads are linked with the earlier ones that they continue",
+    "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
 }
 
 
@@ -79,6 +80,22 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
     from nmem.evaluate.linking import evaluate, records, table
 
     figures = evaluate(records(files), method, folds=folds)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    from rich.console import Console
+
+    Console().print(table(figures))
+
+
+@command.command(help=SUBJECTS["labels"])
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def labels(files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Evaluate the classifiers on JSONL records {prompt, previous, tool, arg, error, phase, scope, ...}."""
+    from nmem.evaluate.labels import evaluate, records, table
+
+    figures = evaluate(records(files))
     if as_json:
         click.echo(json.dumps(figures))
         return

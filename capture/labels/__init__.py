@@ -1,0 +1,16 @@
+"""Five linear classifiers of what a call is: phase, scope, locus, novelty, friction. Inference only.
+
+calls.py     one call as the classifiers see it, and what its shell command amounts to (commands.py)
+rules.py     the published rules; their verdicts are features
+features.py  the call, the last calls of its session and the prompt, as short words
+model.py     a table of words and weights; signed scores, and where they are too close to 0 to tell
+history.py   the last calls of a session, from memory or from the database
+"""
+
+from __future__ import annotations
+
+DIMENSIONS = ("phase", "scope", "locus", "novelty", "friction")
+"""Columns of an observation, in the order of every five scores."""
+WORDS = (("think", "act"), ("diverge", "converge"), ("internal", "external"), ("routine", "novel"),
+         ("smooth", "friction"))  # fmt: skip
+"""What -1 and +1 are called, by dimension."""

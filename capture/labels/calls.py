@@ -1,0 +1,108 @@
+"""One call as the classifiers see it: from an observation's columns alone, so that old rows are read as new ones are."""
+
+from __future__ import annotations
+
+from capture.labels.commands import look
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WINDOW = 4
+"""How many of the session's last calls are looked at."""
+TEXT = 1_200
+"""Characters of a call's content and of a prompt that are read."""
+NOT_CALLS = frozenset(("session_start", "session_resume", "session_clear", "session_compact", "marker"))
+"""Observations that get no labels."""
+
+_BY_TYPE = {
+    "file_read": "read", "file_write": "write", "file_edit": "edit", "search": "search", "test": "check",
+    "build": "check", "lint": "check", "install": "install", "git_commit": "commit", "git_push": "push",
+    "task_spawn": "delegate", "skill": "skill", "web_fetch": "web", "web_search": "web", "mcp_call": "mcp",
+    "question": "ask", "plan": "plan", "todo": "todo", "tool_other": "other",
+}  # fmt: skip
+_RANK = ("install", "push", "sync", "change", "commit", "stage", "branch", "stop", "serve", "script", "run", "search",
+         "read", "see")  # fmt: skip
+_WRAPPED = {"Bash": "command", "Read": "file_read", "Edit": "file_edit", "Write": "file_write"}
+_SHELL_TYPES = frozenset(
+    ("command", "git_other", "github", "test", "build", "lint", "install", "git_commit", "git_push")
+)
+_SHELL_TOOLS = frozenset(("Bash", "PowerShell", "shell", "run_shell_command", "exec_command", "local_shell",
+                          "shell_command", "Monitor", "container.exec", "unified_exec"))  # fmt: skip
+_LOCAL_SERVERS = ("playwright", "puppeteer", "chrome", "browser", "filesystem", "memory", "sequential", "thinking",
+                  "journal", "serena", "ide", "acp", "git/", "sqlite", "episodic", "lsp", "jetbrains", "xcode", "nmem",
+                  "ccd", "local", "knowledge", "todo", "desktop", "shell", "terminal")  # fmt: skip
+
+
+class Call:
+    """What is known of one call; `role` is what it does, in one word."""
+
+    __slots__ = ("base", "external", "failed", "folder", "heads", "kind", "marks", "path", "role", "roles", "text",
+                 "tool")  # fmt: skip
+
+    def __init__(self, kind: str, tool: str, path: str, text: str, failed: bool) -> None:
+        self.failed = failed
+        self.tool = tool
+        if kind == "mcp_call" and tool[-7:].rpartition("_")[2] in _WRAPPED:
+            kind, path, text = _wrapped(tool, path, text)
+        self.kind = kind
+        self.text = text[:TEXT]
+        self.heads: tuple[str, ...] = ()
+        self.roles: tuple[str, ...] = ()
+        self.marks: tuple[str, ...] = ()
+        self.external = kind in ("web_fetch", "web_search")
+        self.role = _BY_TYPE.get(kind, "run")
+        if kind in _SHELL_TYPES or tool in _SHELL_TOOLS:
+            self._shell()
+        elif kind == "mcp_call":
+            name = text.partition(" ")[0].lower()
+            self.external = not any(server in name for server in _LOCAL_SERVERS)
+        elif kind == "task_spawn" and tool in ("Task", "Agent") and _explores(text):
+            self.role = "explore"
+        path = path.replace("\\", "/") if "\\" in path else path
+        self.path = path
+        self.folder, _, self.base = path.rpartition("/")
+
+    def _shell(self) -> None:
+        seen = look(self.text)
+        self.heads, self.roles, self.marks = seen.heads, seen.roles, seen.marks
+        self.external = seen.remote
+        kind = self.kind
+        if kind == "github":
+            self.role = "see" if "see" in seen.roles and "run" not in seen.roles else "hub"
+        elif kind in ("command", "git_other"):
+            self.role = next((role for role in _RANK if role in seen.roles), "run")
+            if "redirect" in self.marks and self.role in ("read", "see", "search"):
+                self.role = "change"
+
+    @property
+    def changes(self) -> bool:
+        """Whether the call changes files of the project."""
+        return self.role in ("edit", "write", "change")
+
+
+def _wrapped(tool: str, path: str, text: str) -> tuple[str, str, str]:
+    """A call of an editor's server that stands for the client's own tool."""
+    kind = _WRAPPED[tool.rpartition("_")[2]]
+    value = text.partition("=")[2]
+    return (kind, path, value) if kind == "command" else (kind, path or value.partition(" ")[0], value)
+
+
+def _explores(text: str) -> bool:
+    start = text[:200].lower()
+    return any(word in start for word in ("explore", "find", "search", "research", "analy", "investigat", "understand",
+                                          "review", "audit", "survey", "look", "map ", "locate", "check", "inspect",
+                                          "trace", "study", "compare", "gather", "discover"))  # fmt: skip
+
+
+class Seen:
+    """One call with what came before it."""
+
+    __slots__ = ("call", "previous", "prompt")
+
+    def __init__(self, call: Call, previous: Sequence[Call], prompt: str) -> None:
+        self.call = call
+        self.previous = previous
+        """The session's last calls, newest first, at most WINDOW."""
+        self.prompt = prompt
+        """The user's prompt of the turn; empty when there is none."""

@@ -1,0 +1,78 @@
+"""Labels of rows that are being written: whoever writes them (a hook, an import, the spool, the demo), they are the same."""
+
+from __future__ import annotations
+
+from capture.labels import history
+from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Seen
+from capture.labels.model import current
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.event import Observation
+    from capture.labels.calls import Call
+    from capture.labels.model import Model
+
+    Row = tuple[float | None, float | None, float | None, float | None, float | None, str | None]
+
+NONE: Row = (None, None, None, None, None, None)
+_AGENTS = 512
+
+
+class Labeller:
+    """Labels the calls of one transaction; what it has just labelled is what came before the next."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.path: str = db.execute("PRAGMA database_list").fetchone()[2]
+        self._model: Model | None = current(self.path)
+        self._last: dict[tuple[str, str], tuple[int, list[Call]]] = {}
+        self._prompt: tuple[int | None, str] = (None, "")
+        self._made: tuple[Call, int, list[Call]] | None = None
+
+    def label(self, session_id: str, seen: Observation, at: int, prompt_id: int | None) -> Row:
+        """Five scores, NULL where the model abstains, and the model's name; nothing for what is no call.
+
+        A fault costs the labels, never the row.
+        """
+        self._made = None
+        if self._model is None or seen.obs_type in NOT_CALLS:
+            return NONE
+        try:
+            call = history.call_of(seen)
+            before = self._before(session_id, seen.agent_id, at)
+            self._made = call, at, before
+            return *self._model.label(Seen(call, before, self._asked(prompt_id))), self._model.name
+        except Exception as error:  # noqa: BLE001 - the boundary between a row and what is made of it
+            from capture import log
+
+            log.note(self.path, f"not labelled: {log.reason(error)}")
+            self._model = None
+            return NONE
+
+    def stored(self, session_id: str, agent_id: str) -> None:
+        """The row that was labelled last is in the table: it comes before the agent's next."""
+        if self._made is None:
+            return
+        call, at, before = self._made
+        if len(self._last) >= _AGENTS:
+            self._last.clear()
+        self._last[session_id, agent_id] = at, [call, *before[: WINDOW - 1]]
+
+    def _before(self, session_id: str, agent_id: str, at: int) -> list[Call]:
+        known = self._last.get((session_id, agent_id))
+        if known is not None and known[0] <= at:
+            return known[1]
+        return history.last_calls(self.db, session_id, agent_id, at)
+
+    def _asked(self, prompt_id: int | None) -> str:
+        if prompt_id is None:
+            return ""
+        if self._prompt[0] != prompt_id:
+            row = self.db.execute(
+                f"SELECT substr(content, 1, {TEXT}) FROM prompts WHERE id = ?",  # noqa: S608 - our number
+                (prompt_id,),
+            ).fetchone()
+            self._prompt = prompt_id, row[0] if row else ""
+        return self._prompt[1]

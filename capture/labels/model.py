@@ -1,0 +1,130 @@
+"""The table of words and weights: five signed scores of a call in one look-up a word.
+
+The five weights of a word are one whole number, a field of 40 bits each, so that a call's scores are the sum of its words'
+numbers. A field holds 2^-28ths; sums stay below 2^11, so no field runs over into the next. The scores are calibrated:
+2p - 1, where p is the probability of the right-hand word (capture.labels.WORDS).
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from capture.labels.calls import Seen
+
+    Labels = tuple[float | None, float | None, float | None, float | None, float | None]
+
+FORMAT = 1
+FIELD = 40
+SCALE = 1 << 28
+_MASK = (1 << FIELD) - 1
+_HALF = 1 << FIELD - 1
+_E = 2.718281828459045
+SHAPE = (int, str, dict, int, [float])
+"""Of the file: format, name, the weights (word: number), the constant, the five thresholds."""
+
+
+class Model:
+    """One fitted table; `name` is twelve hexadecimal digits of what it holds."""
+
+    __slots__ = ("constant", "name", "thresholds", "weights")
+
+    def __init__(self, name: str, weights: dict[str, int], constant: int, thresholds: Sequence[float]) -> None:
+        self.name = name
+        self.weights = weights
+        self.constant = constant
+        self.thresholds = tuple(thresholds)
+        """How far from 0 a score must be for an answer, by dimension."""
+
+    def logits(self, words: Iterable[str]) -> list[float]:
+        """The log-odds of the five right-hand words."""
+        get, total = self.weights.get, self.constant
+        for word in words:
+            total += get(word, 0)
+        out = []
+        for _ in range(5):
+            field = total & _MASK
+            if field >= _HALF:
+                field -= 1 << FIELD
+            out.append(field / SCALE)
+            total = (total - field) >> FIELD
+        return out
+
+    def scores(self, words: Iterable[str]) -> list[float]:
+        """Five calibrated scores in [-1, 1]."""
+        return [2.0 / (1.0 + _E ** -max(-40.0, min(40.0, one))) - 1.0 for one in self.logits(words)]
+
+    def label(self, seen: Seen) -> Labels:
+        """The five scores of a call, rounded for storing; None where the model abstains."""
+        from capture.labels.features import features
+
+        a, b, c, d, e = (
+            round(score, 4) if abs(score) >= threshold else None
+            for score, threshold in zip(self.scores(features(seen)), self.thresholds, strict=True)
+        )
+        return a, b, c, d, e
+
+
+def pack(fields: Sequence[float]) -> int:
+    """Five numbers as one."""
+    total = 0
+    for field in reversed(fields):
+        total = (total << FIELD) + round(field * SCALE)
+    return total
+
+
+def made(value: object) -> Model | None:
+    """A model from a file's value; None when it is not of this format."""
+    from capture.cache import fits
+
+    if not fits(value, SHAPE) or not isinstance(value, tuple) or value[0] != FORMAT or len(value[4]) != 5:
+        return None
+    return Model(value[1], value[2], value[3], value[4])
+
+
+def shipped() -> Model | None:
+    """The model that nmem comes with; None when its file is damaged."""
+    import marshal
+
+    try:
+        handle = os.open(SHIPPED, os.O_RDONLY)
+        try:
+            data = os.read(handle, 1 << 24)
+        finally:
+            os.close(handle)
+        return made(marshal.loads(data))  # noqa: S302 - part of the package, as its bytecode is
+    except (OSError, ValueError, TypeError, EOFError):
+        return None
+
+
+SHIPPED = os.path.join(os.path.dirname(__file__), "labels.bin")
+_current: dict[str, Model | None] = {}
+
+
+def current(db_path: str) -> Model | None:
+    """The person's own model where there is a valid one beside the database, else the shipped one; kept in memory."""
+    if db_path not in _current:
+        _current[db_path] = _personal(db_path) or shipped()
+    return _current[db_path]
+
+
+def forget() -> None:
+    """Read the files anew at the next call: one of them was written."""
+    _current.clear()
+
+
+def personal_file(db_path: str) -> str:
+    """Where a person's own model lies."""
+    return os.path.join(os.path.dirname(os.path.abspath(db_path)), "labels.bin")
+
+
+def _personal(db_path: str) -> Model | None:
+    from capture import cache
+
+    file = personal_file(db_path)
+    if not db_path or not os.path.exists(file):
+        return None
+    return made(cache.read(file, SHAPE))
