@@ -76,6 +76,9 @@ class Shift:
     prompt_id: int | None
     prompt: str
     """What the user had asked for; cut."""
+    before: str = ""
+    """The quadrant before it; empty while the other line has not begun."""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,8 @@ class Stuck:
     failures: int
     over: bool
     """It succeeded in the end."""
+    files: tuple[str, ...] = ()
+    """Changed at least twice between the failures."""
 
     @property
     def ms(self) -> int:
@@ -188,6 +193,8 @@ class Stance:
     guidance: tuple[Advice, ...] = ()
     """At most three, the weightiest first."""
     strips: tuple[Strip, ...] = ()
+    stuck: tuple[Stuck, ...] = ()
+    """Where it was stuck, the oldest first."""
     usual: tuple[Compared, ...] = ()
     """Only where there are enough earlier sessions to compare with."""
     unit_id: int | None = None
@@ -211,7 +218,9 @@ class SessionStance:
     phase: float | None
     scope: float | None
     quadrants: dict[str, Share]
+    think: float | None
+    """Share of the observations that it is known of; None where it is known of none. So are those below."""
+    diverge: float | None
     friction: float | None
-    """Share of the observations it was read of; None where it was read of none."""
     novel: float | None
     failed: int

@@ -1,0 +1,59 @@
+"""Figures and names in the words that guidance uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def signed(value: float) -> str:
+    """A score with its sign: +.42, -.80."""
+    text = f"{value:+.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def percent(share: float) -> str:
+    """A part of all: 12 %."""
+    return f"{100 * share:.0f} %"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """1 call, 2 calls."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def times(number: int) -> str:
+    """once, twice, 3 times."""
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def ordinal(number: int) -> str:
+    """third, 12th."""
+    if number < len(_ORDINALS):
+        return _ORDINALS[number]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def span(ms: int) -> str:
+    """How long: 40 s, 12 min, 1 h 50 min."""
+    if ms < 60_000:
+        return f"{ms // 1000} s"
+    minutes = round(ms / 60_000)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" + (f" {minutes % 60} min" if minutes % 60 else "")
+
+
+def short(text: str, most: int = 80) -> str:
+    """One line of a text."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def names(files: Iterable[str], most: int = 3) -> str:
+    """A few files by name."""
+    known = list(files)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(short(each, 60) for each in known[:most]) + more
