@@ -7,7 +7,7 @@ rules are among them; the others look at failures, friction, novelty and what th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nmem.stance.model import Advice, Call, Point
@@ -28,6 +28,7 @@ AFTER_RED = 3
 WIDE = 30
 FRESH = 5
 _DEEP, _FOCUSED = -0.5, 0.5
+_GIVEN_UP = ("abandoned", "reverted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,7 @@ def stuck_again(scene: Scene) -> Advice | None:
     text = f"{ordinal(number).capitalize()} stuck hour within seven days on {short(name)}."
     again = {each.key for each in scene.past.stuck}
     reason = f"{span(total)} of failures in {plural(sessions, 'session')}"
-    return Advice(text, reason + (", the same command." if one.key in again else "."),
-                  "stuck_again")  # fmt: skip
+    return Advice(text, reason + (", the same command." if one.key in again else "."), "stuck_again")
 
 
 def left_red(scene: Scene) -> Advice | None:
@@ -103,8 +103,11 @@ def left_red(scene: Scene) -> Advice | None:
         plural(red.calls, "call"),
     ]
     edits = f"{plural(red.edits, 'change')} to files since" if red.edits else "no file was changed since"
-    return Advice(f"The last test run failed and was not run again: {short(red.command)}.",
-                  f"Since then: {', '.join(filter(None, after))}; {edits}.", "left_red")  # fmt: skip
+    return Advice(
+        f"The last test run failed and was not run again: {short(red.command)}.",
+        f"Since then: {', '.join(filter(None, after))}; {edits}.",
+        "left_red",
+    )
 
 
 def retries(scene: Scene) -> Advice | None:
@@ -113,8 +116,11 @@ def retries(scene: Scene) -> Advice | None:
     failed, rough = sum(call.failed for call in last), sum(_rough(call) for call in last)
     if rough < ROUGH:
         return None
-    return Advice(f"{rough} of the last {len(last)} calls went wrong or were retries.",
-                  f"{failed} failed; about one call in seven does usually.", "retries")  # fmt: skip
+    return Advice(
+        f"{rough} of the last {len(last)} calls went wrong or were retries.",
+        f"{failed} failed; about one call in seven does usually.",
+        "retries",
+    )
 
 
 def new_ground(scene: Scene) -> Advice | None:
@@ -124,9 +130,12 @@ def new_ground(scene: Scene) -> Advice | None:
     if novel < NEW or rough < NEW_ROUGH:
         return None
     both = sum(_novel(call) and _rough(call) for call in last)
-    return Advice(f"New ground with friction: {novel} of the last {len(last)} calls are on new ground,"
-                  f" {rough} went wrong or were retries.",
-                  f"{both} were both; each is usually about one in eight.", "new_ground")  # fmt: skip
+    return Advice(
+        f"New ground with friction: {novel} of the last {len(last)} calls are on new ground,"
+        f" {rough} went wrong or were retries.",
+        f"{both} were both; each is usually about one in eight.",
+        "new_ground",
+    )
 
 
 # what was done before
@@ -136,12 +145,15 @@ def tried_before(scene: Scene) -> Advice | None:
     """The search narrows on files of an episode that was given up."""
     if not (_narrowing(scene) or _just_converged(scene)):
         return None
-    found = _overlap(scene, ("abandoned", "reverted"))
+    found = _overlap(scene)
     if found is None:
         return None
     one, files = found
-    return Advice(f"The work narrows on files of episode {one.unit_id}, which was {one.end}: {short(one.title)}.",
-                  f"In common: {names(files)}.", "tried_before")  # fmt: skip
+    return Advice(
+        f"The work narrows on files of episode {one.unit_id}, which was {one.end}: {short(one.title)}.",
+        f"In common: {names(files)}.",
+        "tried_before",
+    )
 
 
 def bad_history(scene: Scene) -> Advice | None:
@@ -175,9 +187,14 @@ def narrowing(scene: Scene) -> Advice | None:
     m5, m20 = _means(scene)
     if not _narrowing(scene) or m5 is None or m20 is None:
         return None
-    looked = "; no episode of the project that was given up changed these files" if scene.now.newest.changed else ""
-    return Advice(f"The search narrows: an approach is taken{looked}.",
-                  f"Scope of the last {SHORT} calls {signed(m5)}, of the last {LONG} {signed(m20)}.", "narrowing")  # fmt: skip
+    changed = scene.now.newest.changed
+    given_up = any(one.files & changed for one in scene.past.earlier if one.end in _GIVEN_UP)
+    looked = "; no episode of the project that was given up changed its files" if changed and not given_up else ""
+    return Advice(
+        f"The search narrows: an approach is taken{looked}.",
+        f"Scope of the last {SHORT} calls {signed(m5)}, of the last {LONG} {signed(m20)}.",
+        "narrowing",
+    )
 
 
 def long_think(scene: Scene) -> Advice | None:
@@ -187,8 +204,11 @@ def long_think(scene: Scene) -> Advice | None:
         return None
     ms = newest.last[-1].at - newest.thinks_since
     where = "nothing was changed yet" if not newest.changed else "since the last call that acted"
-    return Advice(f"{newest.thinks} thinking calls in a row over {span(ms)}, {where}.",
-                  f"Smoothed phase {signed(ema)}; {LONG_THINK} in a row are rare.", "long_think")  # fmt: skip
+    return Advice(
+        f"{newest.thinks} thinking calls in a row over {span(ms)}, {where}.",
+        f"Smoothed phase {signed(ema)}; {LONG_THINK} in a row are rare.",
+        "long_think",
+    )
 
 
 def long_wide(scene: Scene) -> Advice | None:
@@ -200,8 +220,11 @@ def long_wide(scene: Scene) -> Advice | None:
     calls = _since(way.points, since)
     if calls < WIDE:
         return None
-    return Advice(f"The search has been wide for {calls} calls, {span(way.points[-1].at - way.points[-calls].at)}.",
-                  f"Smoothed scope {signed(way.scope.ema)}; converging begins at {signed(way.scope.base)}.", "long_wide")  # fmt: skip
+    return Advice(
+        f"The search has been wide for {calls} calls, {span(way.points[-1].at - way.points[-calls].at)}.",
+        f"Smoothed scope {signed(way.scope.ema)}; converging begins at {signed(way.scope.base)}.",
+        "long_wide",
+    )
 
 
 def unusual(scene: Scene) -> Advice | None:
@@ -210,8 +233,11 @@ def unusual(scene: Scene) -> Advice | None:
     if not found:
         return None
     one = max(found, key=lambda each: max(each.value - each.high, each.low - each.value))
-    return Advice(one.text, f"The middle half of your last {one.sessions} sessions here:"
-                  f" {percent(one.low)} to {percent(one.high)}.", "unusual")  # fmt: skip
+    return Advice(
+        one.text,
+        f"The middle half of your last {one.sessions} sessions here: {percent(one.low)} to {percent(one.high)}.",
+        "unusual",
+    )
 
 
 def focused(scene: Scene) -> Advice | None:
@@ -224,8 +250,11 @@ def focused(scene: Scene) -> Advice | None:
     if not steady or phase.ema <= _FOCUSED or scope.ema <= _FOCUSED:
         return None
     done = sum(call.phase is not None and call.phase >= 0 for call in scene.last)
-    return Advice(f"A focused run: {done} of the last {len(scene.last)} calls act, and the search is narrow.",
-                  f"Smoothed phase {signed(phase.ema)}, scope {signed(scope.ema)}, both steady.", "focused")  # fmt: skip
+    return Advice(
+        f"A focused run: {done} of the last {len(scene.last)} calls act, and the search is narrow.",
+        f"Smoothed phase {signed(phase.ema)}, scope {signed(scope.ema)}, both steady.",
+        "focused",
+    )
 
 
 RULES: tuple[Rule, ...] = (
@@ -265,12 +294,12 @@ def _just_converged(scene: Scene) -> bool:
     return bool(newest and last and newest.above and newest.call.seq >= last[0].seq)
 
 
-def _overlap(scene: Scene, ends: Iterable[str]) -> tuple[Earlier, list[str]] | None:
-    """The newest episode with such an end of which two changed files, or its only one, were changed or read lately."""
+def _overlap(scene: Scene) -> tuple[Earlier, list[str]] | None:
+    """The newest episode that was given up of which two changed files, or its only one, were changed or read lately."""
     touched = {call.path for call in scene.last if call.path}
     for one in scene.past.earlier:
         files = sorted(one.files & touched)
-        if one.end in ends and len(files) >= min(2, len(one.files)) > 0:
+        if one.end in _GIVEN_UP and len(files) >= min(2, len(one.files)) > 0:
             return one, files
     return None
 

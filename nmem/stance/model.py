@@ -20,8 +20,7 @@ class Share(NamedTuple):
     share: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One observation, as stance reads it."""
 
     id: int

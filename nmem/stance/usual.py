@@ -1,4 +1,4 @@
-"""A session beside the person's own earlier sessions of the project: median and spread, and what is out of them. Pure."""
+"""A session beside the person's own earlier ones of the project: median and spread, and what is out of them. Pure."""
 
 from __future__ import annotations
 

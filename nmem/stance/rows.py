@@ -1,0 +1,94 @@
+"""SQL: the observations of a session or episode as stance reads them, and a check that tells whether they changed.
+
+Takes a connection of `nmem.database.reader`. What retention has swept is read from the episodes' traces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from sqlite3 import Connection
+
+from nmem import tables
+from nmem.stance.model import Call
+
+CUT = 300
+"""Characters of a command that are read."""
+_OF_UNIT = " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
+_KIND = "obs_type NOT IN ('session_start', 'session_resume', 'session_clear', 'session_compact', 'marker')"
+CALLS = (
+    "SELECT id, seq, at, prompt_id, obs_type, coalesce(file_path, ''), substr(content, 1, {cut}), outcome,"
+    " phase, scope, locus, novelty, friction FROM observations WHERE session_id = ? AND seq > ? AND {kind}{unit}"
+    " ORDER BY seq"
+).replace("{cut}", str(CUT)).replace("{kind}", _KIND)  # fmt: skip
+CHECK = (
+    "SELECT count(*), total(seq * 1.0 * id), total(seq * prompt_id), total(seq * (outcome = 'failed')),"
+    " total(seq * phase), total(seq * scope), total(seq * locus), total(seq * novelty), total(seq * friction)"
+    " FROM observations WHERE session_id = ? AND seq <= ?{unit}"
+)
+Check = tuple[float, ...]
+
+
+def calls(db: Connection, session_id: str, after: int = 0, unit_id: int | None = None) -> list[Call]:
+    """Observations with a higher number than `after`, in their order."""
+    sql, values = _for(CALLS, session_id, after, unit_id)
+    return [Call(*row) for row in db.execute(sql, values).fetchall()]
+
+
+def check(db: Connection, session_id: str, upto: int, unit_id: int | None = None) -> Check:
+    """Another one when an observation up to this number came, went, moved, or was labelled anew."""
+    sql, values = _for(CHECK, session_id, upto, unit_id)
+    return tuple(db.execute(sql, values).fetchone())
+
+
+def _for(sql: str, session_id: str, seq: int, unit_id: int | None) -> tuple[str, list[object]]:
+    unit = _OF_UNIT if unit_id is not None else ""
+    return sql.replace("{unit}", unit), [session_id, seq, *([unit_id] if unit else [])]
+
+
+def swept(db: Connection, session_id: str, known: list[Call], unit_id: int | None = None) -> list[Call]:
+    """The observations with those put in that only the traces of the episodes still know; numbered anew if so."""
+    if not tables.version(db):
+        return known
+    there = db.execute("SELECT count(*) FROM observations WHERE session_id = ?", (session_id,)).fetchone()[0]
+    made = db.execute("SELECT seq FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if made is None or there >= made[0]:
+        return known
+    ids = {call.id for call in known}
+    lost = [call for call in _traced(db, session_id, unit_id) if call.id not in ids]
+    if not lost:
+        return known
+    ordered = sorted([*known, *lost], key=lambda call: (call.at, call.id))
+    return [call._replace(seq=number) for number, call in enumerate(ordered, start=1)]
+
+
+def _traced(db: Connection, session_id: str, unit_id: int | None) -> Iterator[Call]:
+    """The observations that the traces of closed episodes tell."""
+    found = db.execute(
+        "SELECT id, obs_trace, first_prompt_id FROM work_units WHERE session_id = ? AND state = 'closed'", (session_id,)
+    )
+    for unit, stored, prompt_id in found.fetchall():
+        if unit_id is None or unit == unit_id:
+            try:
+                trace = json.loads(stored)
+            except ValueError:
+                continue
+            yield from (_told(each, prompt_id) for each in trace if isinstance(each, dict) and _whole(each))
+
+
+def _whole(told: dict[str, object]) -> bool:
+    kinds = (("id", int), ("t", int), ("type", str), ("outcome", str))
+    return all(isinstance(told.get(name), kind) for name, kind in kinds)
+
+
+def _told(told: dict[str, object], prompt_id: int) -> Call:
+    number, at, obs_type, outcome = told["id"], told["t"], told["type"], told["outcome"]
+    assert isinstance(number, int)
+    assert isinstance(at, int)
+    scores = told.get("scores")
+    known = scores if isinstance(scores, dict) else {}
+    values = [known.get(name) for name in ("phase", "scope", "locus", "novelty", "friction")]
+    floats = [float(value) if isinstance(value, int | float) else None for value in values]
+    path = told.get("path")
+    return Call(number, 0, at, prompt_id, str(obs_type), path if isinstance(path, str) else "", "", str(outcome),
+                *floats)  # fmt: skip

@@ -1,0 +1,81 @@
+"""SQL: what is told of a session's way: its shifts with the prompts that they came under, and its episodes' strips."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from sqlite3 import Connection, Row
+
+from nmem import tables
+from nmem.stance.model import QUADRANTS, Point, Shift, Strip
+from nmem.stance.path import joined, path
+from nmem.stance.trajectory import SIDES, Crossing, quadrant, shares
+
+_TEXT = 200
+_CHUNK = 400
+
+Parts = Sequence[tuple[int, str]]
+"""From which number on the lines stand in which quadrant: nmem.stance.path.sections."""
+
+
+def shifts(db: Connection, crossings: list[Crossing], parts: Parts) -> tuple[Shift, ...]:
+    """The oldest first, each with the prompt that it came under."""
+    said = _prompts(db, {each.call.prompt_id for each in crossings if each.call.prompt_id is not None})
+    starts = [start for start, _ in parts]
+    names = ["", *(name for _, name in parts)]
+    out = []
+    for each in sorted(crossings, key=lambda one: one.call.seq):
+        call = each.call
+        out.append(Shift(
+            each.axis, call.at, call.seq, SIDES[each.axis][not each.above], SIDES[each.axis][each.above],
+            call.prompt_id, said.get(call.prompt_id or 0, ""),
+            names[bisect_left(starts, call.seq)], names[bisect_right(starts, call.seq)],
+        ))  # fmt: skip
+    return tuple(out)
+
+
+def _prompts(db: Connection, ids: set[int]) -> dict[int, str]:
+    out: dict[int, str] = {}
+    wanted = sorted(ids)
+    for begin in range(0, len(wanted), _CHUNK):
+        some = wanted[begin : begin + _CHUNK]
+        marks = ",".join("?" for _ in some)
+        out.update(db.execute(f"SELECT id, substr(content, 1, {_TEXT}) FROM prompts WHERE id IN ({marks})", some))  # noqa: S608
+    return out
+
+
+def strips(
+    db: Connection, session_id: str, unit_id: int | None, points: Sequence[Point], parts: Parts
+) -> tuple[Strip, ...]:
+    """The episodes that points of a session belong to, the oldest first; the way is that of the points, cut to them."""
+    if not tables.version(db):
+        return ()
+    where, value = ("u.id = ?", unit_id) if unit_id is not None else ("u.session_id = ?", session_id)
+    found = db.execute(
+        f"SELECT u.id, substr(coalesce(u.title, u.intent), 1, {_TEXT}) AS title, u.started_at, x.prompt_id"  # noqa: S608
+        f" FROM work_units u JOIN unit_prompts x ON x.unit_id = u.id WHERE {where} ORDER BY u.started_at, u.id",
+        (value,),
+    ).fetchall()
+    unit_of = {row["prompt_id"]: row["id"] for row in found}
+    runs: dict[int, list[list[Point]]] = {row["id"]: [] for row in found}
+    last = None
+    for point in points:
+        unit = unit_of.get(point.prompt_id)
+        if unit is not None:
+            if unit != last:
+                runs[unit].append([])
+            runs[unit][-1].append(point)
+        last = unit
+    heads = {row["id"]: row for row in found}
+    return tuple(_strip(heads[unit], mine, parts) for unit, mine in runs.items() if mine)
+
+
+def _strip(head: Row, runs: list[list[Point]], parts: Parts) -> Strip:
+    points = [point for run in runs for point in run]
+    counts = dict.fromkeys(QUADRANTS, 0)
+    for point in points:
+        if point.phase is not None and point.scope is not None:
+            counts[quadrant(point.phase >= 0, point.scope >= 0)] += 1
+    way = joined([each for run in runs for each in path(run, parts)])
+    failed = sum(point.failed for point in points)
+    return Strip(head["id"], head["title"], head["started_at"], len(points), shares(counts), way, failed)
