@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "show": "the story of an episode, a session, a prompt or a thread",
     "undo": "take back your newest correction",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
+    "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
     "train": "learn from your corrections where one task ends and the next begins",

@@ -75,6 +75,13 @@ def sessions(db: Connection, project_id: int, limit: int = 20) -> tuple[SessionS
     return tuple(figures(db, row) for row in found)
 
 
+def up_to(db: Connection, session_id: str, limit: int) -> tuple[SessionStance, ...]:
+    """The means of a session and of those of its project that began before it, the newest first."""
+    mine = db.execute("SELECT project_id, started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    own = of_session(db, session_id)
+    return () if own is None else (own, *before(db, mine[0], session_id, mine[1], limit - 1))
+
+
 def before(db: Connection, project_id: int, session_id: str, at: int, limit: int) -> tuple[SessionStance, ...]:
     """The means of sessions of the project that began before a time, the newest first."""
     found = db.execute(_SESSION + _EARLIER, (project_id, session_id, at, limit)).fetchall()

@@ -1,0 +1,105 @@
+"""`nmem stance`: how a session moves between thinking and acting, and what is worth knowing about it now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.commands.episodes import EPISODE
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.stance.model import SessionStance, Stance
+
+UNLABELLED = "none of its {number} carries labels yet: `nmem backfill` gives them"
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--episode", type=EPISODE, metavar="EPISODE", help="Only this episode of it.")
+@click.option("--project", default="", help="Its newest session: name, key or root; the current folder's if absent.")
+@click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True,
+              help="Shifts, episodes, and sessions of the project to list, the newest.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(session: str | None, episode: int | None, project: str, limit: int, as_json: bool) -> None:
+    """How SESSION moves between thinking and acting, widening and narrowing; what went wrong in it, and what is usual.
+
+    Of the id the beginning is enough. Without one: the newest session of the project.
+    """
+    if session and project:
+        raise click.UsageError("either SESSION or --project: a session is of one project")
+    if episode is not None and (session or project):
+        raise click.UsageError("--episode goes alone: an episode is of one session")
+    now = terminal.now()
+    with terminal.reading() as db:
+        found = _found(db, session, episode, project, now)
+        others = _others(db, found, limit)
+    from nmem.commands import stance_told
+
+    if as_json:
+        click.echo(json.dumps(stance_told.as_dict(found, others, now), ensure_ascii=False))
+        return
+    if not found.count:
+        click.echo(f"{stance_told.heading(found)}: {unlabelled(found)}")
+    stance_told.say(found, others, limit)
+
+
+def unlabelled(found: Stance) -> str:
+    """Why nothing is known of a session's stance."""
+    if not found.observations:
+        return "nothing was done in it yet"
+    return UNLABELLED.format(number=terminal.count(found.observations, "call"))
+
+
+def _found(db: Connection, session: str | None, episode: int | None, project: str, now: int) -> Stance:
+    from nmem.stance import read
+
+    if episode is not None:
+        found = read.of_unit(db, episode, now)
+        if found is None:
+            raise NmemError(f"there is no episode {episode}: `nmem episodes` lists them")
+        return found
+    found = read.of_session(db, _session(db, session) if session else _newest(db, project), now)
+    if found is None:
+        raise NmemError(f"there is no session {printable(session or '')}: `nmem status` lists the newest")
+    return found
+
+
+def _session(db: Connection, beginning: str) -> str:
+    from nmem.episodes.listing import sessions_like
+
+    found = sessions_like(db, beginning)
+    if not found:
+        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+    if len(found) > 1:
+        raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
+    return found[0]
+
+
+def _newest(db: Connection, project: str) -> str:
+    from capture.project import resolve
+    from nmem.stance import read
+
+    key = project or resolve(str(Path.cwd())).key
+    found = read.newest(db, key)
+    if found is None:
+        other = "" if project else " (name another one: --project, or a session)"
+        raise NmemError(f"nothing is recorded of project {printable(key)}{other}")
+    return found
+
+
+def _others(db: Connection, found: Stance, limit: int) -> Sequence[SessionStance]:
+    """The newest sessions of the project up to the one that is shown, itself included."""
+    from nmem.stance import history
+
+    if not limit or found.unit_id is not None:
+        return ()
+    return history.up_to(db, found.session_id, limit)

@@ -1,0 +1,235 @@
+"""A stance in words, bars and JSON: what `nmem stance` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from nmem.commands import terminal
+from nmem.commands.terminal import Section, clock, count, day
+from nmem.stance.words import names, percent, plural, short, signed, span
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.stance.model import Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+_SPARK, _BAR, _STRIP = 40, 20, 20
+_TITLE = 100
+_NAMES = {"explore": "think_diverge", "reason": "think_converge", "scaffold": "act_diverge", "finish": "act_converge"}
+_DONE = {"think": "thinks", "act": "acts", "diverge": "diverges", "converge": "converges"}
+_LEANS = {"stable": "steady"}
+_LEGEND = "e explore, r reason, s scaffold, f finish"
+
+
+def heading(found: Stance) -> str:
+    """Which session or episode it is."""
+    what = f"session/{found.session_id}" if found.unit_id is None else f"episode/{found.unit_id}"
+    return printable(f"{what}  {found.project}")
+
+
+def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
+    """Everything, in sections; what there is nothing of is left out."""
+    worth = [("-", f"{each.text} ({each.reason.rstrip('.')})") for each in found.guidance]
+    if not found.count and not worth:
+        return
+    strips = found.strips[-limit:] if limit else ()
+    shifts = found.shifts[-limit:] if limit else ()
+    sections: list[Section] = [
+        ("", list(_about(found))),
+        ("Worth knowing", worth),
+        (f"Quadrants of {count(found.placed, 'call')}", [
+            (name, f"{bar(share.share)} {percent(share.share):>5}  {count(share.number, 'call')}")
+            for name, share in found.quadrants.items()] if found.placed else []),
+        (f"Shifts{_of(len(shifts), len(found.shifts))}", [_shift(each) for each in reversed(shifts)]),
+        (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [_strip(each) for each in strips]),
+        ("Stuck", [_stuck(each) for each in found.stuck[-limit:]] if limit else []),
+        ("Beside your sessions here", [_compared(each) for each in found.usual]),
+        ("Sessions of the project", [_session(each) for each in others if each.count] if len(others) > 1 else []),
+    ]  # fmt: skip
+    terminal.say(f"Stance of {heading(found)}", sections)
+
+
+def _of(shown: int, all_: int) -> str:
+    return f", {shown} of {all_}" if shown < all_ else ""
+
+
+def _about(found: Stance) -> Iterator[tuple[str, str]]:
+    if found.points:
+        last = found.points[-1]
+        yield "now", _now(found)
+        for axis, mean5, mean20, lean in (
+            ("phase", found.phase_5, found.phase_20, found.phase_direction),
+            ("scope", found.scope_5, found.scope_20, found.scope_direction),
+        ):
+            values = [value for point in found.points if (value := getattr(point, f"ema_{axis}")) is not None]
+            if values and mean5 is not None and mean20 is not None:
+                yield axis, f"{spark(values)}  last 5 {signed(mean5)}, last 20 {signed(mean20)}, {_lean(lean)}"
+        yield "last at", f"{day(last.at, terminal.now())}, {clock(last.at)}"
+    labelled = f", {found.count} labelled" if found.count < found.observations else ""
+    yield "calls", f"{found.observations}{labelled}, {found.failed} failed"
+    for split in (found.locus, found.novelty, found.friction):
+        if sum(share.number for share in split.values()):
+            yield "", ", ".join(f"{name} {percent(share.share)}" for name, share in split.items())
+
+
+def _lean(direction: str) -> str:
+    return _LEANS.get(direction, f"turning to {direction}")
+
+
+def _now(found: Stance) -> str:
+    last = found.points[-1]
+    parts = []
+    if last.ema_phase is not None:
+        parts.append(f"{_DONE['act' if last.ema_phase >= 0 else 'think']} ({signed(last.ema_phase)})")
+    if last.ema_scope is not None:
+        side = "converge" if last.ema_scope >= found.scope_base else "diverge"
+        divides = f", dividing at {signed(found.scope_base)}" if found.scope_base else ""
+        parts.append(f"{_DONE[side]} ({signed(last.ema_scope)}{divides})")
+    return (f"{found.quadrant}: " if found.quadrant else "") + " and ".join(parts)
+
+
+def _shift(each: Shift) -> tuple[str, str]:
+    where = f" ({each.before} → {each.after})" if each.before and each.after and each.before != each.after else ""
+    said = f": {short(each.prompt, _TITLE)}" if each.prompt else ""
+    return f"{day(each.at, terminal.now())}, {clock(each.at)}", f"{each.axis} {each.from_} → {each.to}{where}{said}"
+
+
+def _strip(each: Strip) -> tuple[str, str]:
+    shares = ", ".join(f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number)
+    failed = f", {each.failed} failed" if each.failed else ""
+    facts = f"{count(each.count, 'call')}{failed}" + (f", {shares}" if shares else "")
+    return f"episode/{each.unit_id}", f"{strip(each):<{_STRIP}}  {short(each.title, _TITLE)}\n{facts}"
+
+
+def _stuck(each: Stuck) -> tuple[str, str]:
+    ended = "succeeded then" if each.over else "not seen to succeed"
+    files = f"; changed meanwhile: {names(each.files)}" if each.files else ""
+    text = f"{short(each.key, _TITLE)}: {plural(each.failures, 'failure')} over {span(each.ms)}, {ended}{files}"
+    return f"{day(each.started_at, terminal.now())}, {clock(each.started_at)}", text
+
+
+def _compared(each: Compared) -> tuple[str, str]:
+    mark = "  unusual" if each.unusual else ""
+    spread = f"half of {each.sessions} sessions {percent(each.low)} to {percent(each.high)}"
+    return each.name, f"{percent(each.value)}; usually {percent(each.median)} ({spread}){mark}"
+
+
+def _session(each: SessionStance) -> tuple[str, str]:
+    means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
+             if value is not None]  # fmt: skip
+    placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
+    friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
+    facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])
+    at = f"{day(each.last_at, terminal.now())}, {clock(each.last_at)}"
+    return at, f"{each.session_id[:8]}  {facts}\n{short(each.intent, _TITLE)}"
+
+
+# drawn
+
+
+def spark(values: Sequence[float], cells: int = _SPARK) -> str:
+    """A line of values in [-1, 1], the mean of a stretch of them a cell."""
+    wide = min(cells, len(values))
+    out = []
+    for cell in range(wide):
+        part = values[cell * len(values) // wide : (cell + 1) * len(values) // wide]
+        mean = sum(part) / len(part)
+        out.append(_LEVELS[min(7, max(0, int((mean + 1) * 4)))])
+    return "".join(out)
+
+
+def bar(share: float, cells: int = _BAR) -> str:
+    """A share as a bar; the least that is not nothing is one cell."""
+    full = max(round(share * cells), 1 if share > 0 else 0)
+    return "▓" * full + "░" * (cells - full)
+
+
+def strip(each: Strip, cells: int = _STRIP) -> str:
+    """The way of an episode, a letter a quadrant; every letter stands for as many calls."""
+    way = [(part.quadrant[0], part.count) for part in each.path]
+    total = sum(number for _, number in way)
+    wide = min(cells, total)
+    out, place, seen = "", 0, 0
+    for letter, number in way:
+        seen += number
+        upto = seen * wide // total
+        out += letter * (upto - place)
+        place = upto
+    return out
+
+
+# JSON
+
+
+def as_dict(found: Stance, others: Sequence[SessionStance], now: int) -> dict[str, object]:
+    """One object with the figures; percentages are of 100, times milliseconds."""
+    last = found.points[-1] if found.points else None
+    return {
+        "session_id": found.session_id, "project": found.project, "episode": found.unit_id,
+        "observation_count": found.count, "observations": found.observations, "failed": found.failed,
+        "quadrants": _quadrants(found.quadrants), "quadrants_of": found.placed,
+        "current": {"phase": _rounded(last.ema_phase if last else None),
+                    "scope": _rounded(last.ema_scope if last else None), "stance": found.quadrant or None},
+        "scope_base": found.scope_base,
+        "trend": {
+            "phase_5": _rounded(found.phase_5), "phase_20": _rounded(found.phase_20),
+            "scope_5": _rounded(found.scope_5), "scope_20": _rounded(found.scope_20),
+            "phase_direction": found.phase_direction, "scope_direction": found.scope_direction,
+        },
+        "recent_shifts": [_shift_dict(each, now) for each in found.shifts],
+        "locus": _split(found.locus, "internal"), "novelty": _split(found.novelty, "novel"),
+        "friction": _split(found.friction, "friction"), "novelty_friction": found.novelty_friction,
+        "guidance": [{"text": each.text, "reason": each.reason, "rule": each.rule} for each in found.guidance],
+        "episodes": [
+            {"id": each.unit_id, "title": each.title, "started_at": each.started_at, "observation_count": each.count,
+             "failed": each.failed, "quadrants": _quadrants(each.quadrants),
+             "path": [{"stance": part.quadrant, "count": part.count, "at": part.at} for part in each.path]}
+            for each in found.strips
+        ],
+        "stuck": [
+            {"kind": each.kind, "key": each.key, "started_at": each.started_at, "ended_at": each.ended_at,
+             "failures": each.failures, "succeeded": each.over, "files": list(each.files)} for each in found.stuck
+        ],
+        "usual": {
+            each.name: {"pct": _pct(each.value), "median": _pct(each.median), "low": _pct(each.low),
+                        "high": _pct(each.high), "sessions": each.sessions, "unusual": each.unusual}
+            for each in found.usual
+        },
+        "sessions": [_session_dict(each) for each in others],
+    }  # fmt: skip
+
+
+def _shift_dict(each: Shift, now: int) -> dict[str, object]:
+    return {
+        "at_observation": each.seq, "at": each.at, "axis": each.axis, "from": each.before or None,
+        "to": each.after or None, "from_side": each.from_, "to_side": each.to,
+        "minutes_ago": round(max(0, now - each.at) / 60_000, 1), "prompt_id": each.prompt_id, "prompt": each.prompt,
+    }  # fmt: skip
+
+
+def _session_dict(each: SessionStance) -> dict[str, object]:
+    shares = (("think", each.think), ("diverge", each.diverge), ("friction", each.friction), ("novel", each.novel))
+    return {
+        "session_id": each.session_id, "client": each.client, "started_at": each.started_at, "last_at": each.last_at,
+        "intent": each.intent, "observations": each.observations, "observation_count": each.count,
+        "phase": _rounded(each.phase), "scope": _rounded(each.scope), "quadrants": _quadrants(each.quadrants),
+        "failed": each.failed,
+        **{f"pct_{name}": None if value is None else _pct(value) for name, value in shares},
+    }  # fmt: skip
+
+
+def _quadrants(shares: dict[str, Share]) -> dict[str, object]:
+    return {_NAMES[name]: {"count": each.number, "pct": _pct(each.share)} for name, each in shares.items()}
+
+
+def _split(shares: dict[str, Share], told: str) -> dict[str, object]:
+    return {**{name: each.number for name, each in shares.items()}, f"pct_{told}": _pct(shares[told].share)}
+
+
+def _pct(share: float) -> float:
+    return round(100 * share, 1)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
