@@ -138,6 +138,6 @@ def forget_next(project_id: int) -> Change:
 
 def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
-    from nmem.episodes.undo import undo as take_back
+    from nmem.undo import undo as take_back
 
     return f"undone: {take_back(db, now)}"

@@ -14,8 +14,8 @@ from nmem.commands import terminal
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
-    """Take back your newest correction of an episode or a thread; again for the one before it."""
-    from nmem.episodes import undo
+    """Take back your newest correction; again for the one before it."""
+    from nmem import undo
 
     if as_json and not listing:
         raise click.UsageError("--json goes with --list")

@@ -13,9 +13,9 @@ from capture.redaction import redact
 from capture.text import clean
 from nmem.episodes import units
 from nmem.episodes.corrections_log import Correction
-from nmem.episodes.undo import undo
 from nmem.episodes.units import CONT, NEW, PERSON, Unit, Verdict
 from nmem.errors import NmemError
+from nmem.undo import undo
 
 __all__ = ("keep", "merge", "move", "pin", "rename", "resume", "split", "undo", "unpin", "unresume")
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from sqlite3 import Connection
@@ -16,7 +17,7 @@ from nmem.episodes import annotate, images, units
 from nmem.episodes.images import Change, Image
 
 KINDS = ("split", "merge", "rename", "resume", "unresume", "move", "keep", "pin", "unpin")
-"""Corrections of episodes; those of threads are link, unlink and thread."""
+"""Corrections of episodes; link, unlink and thread are of threads, and targets tell those of learnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Entry:
     at: int
     kind: str
     target: str
-    """episode/12, prompt/5, thread/3, link/7 or session/ID."""
+    """episode/12, prompt/5, thread/3, link/7, learning/4 or session/ID."""
     payload: dict[str, Any]
     undone_at: int | None
     before: dict[str, Any]
@@ -74,10 +75,7 @@ class Correction:
             after = images.take(self.db, self._session)
         target, payload = self._entry
         change = images.difference(self._before, after)
-        self.db.execute(
-            "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
-            (self.now, self.kind, target, json.dumps({**payload, "session": self._session}), json.dumps(change)),
-        )
+        write(self.db, self.kind, target, {**payload, "session": self._session}, change, self.now)
 
 
 def recount(db: Connection, session_id: str, touched: set[int]) -> None:
@@ -104,6 +102,16 @@ def _touched(before: Image, after: Image) -> set[int]:
     return out & {int(key) for key in after["work_units"]}
 
 
+def write(
+    db: Connection, kind: str, target: str, payload: Mapping[str, object], before: Mapping[str, object], at: int
+) -> None:
+    """Keep what a person changed, and what was there before. Inside a transaction."""
+    db.execute(
+        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
+        (at, kind, target, json.dumps(payload), json.dumps(before)),
+    )
+
+
 _COLUMNS = "id, at, kind, target, payload, undone_at"
 
 
@@ -113,6 +121,16 @@ def newest(db: Connection) -> Entry | None:
         f"SELECT {_COLUMNS}, before FROM corrections WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1"  # noqa: S608
     ).fetchone()
     return _entry(tuple(row)) if row else None
+
+
+def standing(db: Connection, of: str) -> list[Entry]:
+    """Corrections that are not undone of one sort of target (`learning`), the oldest first, with what was before."""
+    found = db.execute(
+        f"SELECT {_COLUMNS}, before FROM corrections"  # noqa: S608 - our names
+        " WHERE undone_at IS NULL AND substr(target, 1, length(?)) = ? ORDER BY id",
+        (f"{of}/", f"{of}/"),
+    )
+    return [_entry(tuple(row)) for row in found.fetchall()]
 
 
 def entries(db: Connection, limit: int = 20, session_id: str = "") -> list[Entry]:

@@ -1,42 +1,18 @@
-"""Takes corrections back, the newest first: rows are put back as they were, whatever came since stays."""
+"""Takes corrections of episodes back: rows are put back as they were, whatever came since stays."""
 
 from __future__ import annotations
 
 from sqlite3 import Connection
 
-from capture.storage.store import transaction
 from nmem.episodes import corrections_log as log
 from nmem.episodes import images, units
 from nmem.episodes.corrections_log import Entry
-from nmem.errors import NmemError
-
-
-def undo(db: Connection, now: int) -> str:
-    """Take back the newest correction that is not undone, of an episode or a thread; what it was, in words.
-
-    Several calls go several steps back. Raises NmemError when nothing is left to undo, and sqlite3.Error.
-    """
-    with transaction(db):
-        entry = log.newest(db)
-        if entry is None:
-            raise NmemError("there is nothing to undo")
-        _take_back(db, entry)
-        log.undone(db, entry.id, now)
-    return describe(entry)
-
-
-def history(db: Connection, limit: int = 20) -> list[Entry]:
-    """Corrections, the newest first, also undone ones."""
-    return log.entries(db, limit)
 
 
 def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
     what = entry.target.replace("/", " ")
     asked = entry.payload
-    if entry.kind in ("link", "unlink"):
-        joined = "one line of work" if entry.kind == "link" else "not one line of work"
-        return f"threads {asked.get('earlier')} and {asked.get('later')} are {joined}"
     if entry.kind == "rename":
         title = asked.get("title")
         return f"rename of {what} to “{title}”" if title else f"taking the name of {what} away"
@@ -47,7 +23,7 @@ def describe(entry: Entry) -> str:
         "unresume": "{what} does not go on with episode {earlier}",
         "move": "move of {what} from episode {from} into episode {into}",
         "keep": "{what} stays in episode {unit}",
-        "pin": "pin of {what}", "unpin": "unpin of {what}", "thread": "{what} into thread {thread}",
+        "pin": "pin of {what}", "unpin": "unpin of {what}",
     }.get(entry.kind, "{kind} of {what}")  # fmt: skip
     return words.format_map(_Known({**asked, "what": what, "kind": entry.kind}))
 
@@ -57,21 +33,11 @@ class _Known(dict[str, object]):
         return "?"
 
 
-def _take_back(db: Connection, entry: Entry) -> None:
-    if entry.kind in ("link", "unlink"):
-        from nmem.threads import outcomes
+def take_back(db: Connection, entry: Entry) -> None:
+    """Put the rows back; where something came since, what follows from the prompts is counted again.
 
-        outcomes.undo(db, entry.target, entry.before)
-    elif entry.kind == "thread":
-        from nmem.threads import steering
-
-        steering.undo(db, entry.target, entry.before)
-    else:
-        _episodes(db, entry)
-
-
-def _episodes(db: Connection, entry: Entry) -> None:
-    """Put the rows back; where something came since, what follows from the prompts is counted again."""
+    Inside a transaction.
+    """
     change, session_id = log.change(entry), str(entry.payload.get("session", ""))
     moved_on = images.restore(db, change)
     made = images.made(change)

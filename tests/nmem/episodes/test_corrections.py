@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
-from nmem import tables
-from nmem.episodes import corrections, corrections_log, detect, images, removal, undo, units
+from nmem import tables, undo
+from nmem.episodes import corrections, corrections_log, detect, images, removal, units
 from nmem.episodes.boundary import load
 from nmem.errors import NmemError
 

@@ -1,0 +1,218 @@
+"""Accepting a learning: its rule goes into the project's instructions, shown first, never twice, and out again.
+
+`plan` reads and shows, `accept` writes what was shown. `withdrawal` and `withdraw` do the same for an accepted learning
+that is reopened. The file is written last in the transaction, so neither is done without the other.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from capture.storage.store import transaction
+from nmem.episodes import corrections_log as log
+from nmem.episodes.corrections_log import Entry
+from nmem.errors import NmemError
+from nmem.learn import files, instructions, lifecycle, places, read, rules, wording
+from nmem.learn.files import Instructions
+from nmem.learn.learning import Learning
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What accepting a learning would do."""
+
+    learning: Learning
+    rule: str
+    file: Instructions
+    after: bytes
+    wrote: bool
+    """False: the rule stands in the file already."""
+    made: bool
+
+    @property
+    def diff(self) -> list[str]:
+        """A unified diff, printable; empty when the rule stands there already."""
+        return files.difference(self.file, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What reopening a learning would take out of a file."""
+
+    file: Instructions
+    after: bytes | None
+
+    @property
+    def diff(self) -> list[str]:
+        """A unified diff, printable; empty when the rule is not there any more, or another learning has it too."""
+        return files.difference(self.file, self.after)
+
+
+def plan(db: Connection, learning_id: int, now: int, file: str = "", text: str = "", folder: str = "") -> Plan:
+    """What would be written where. Raises NmemError when it cannot be.
+
+    `file`: a path in the project, by default its clients' own; `text`: the person's wording of the rule; `folder`:
+    where the person is, which counts when it is a checkout of the project.
+    """
+    one = read.learning(db, learning_id, now)
+    if one is None:
+        raise NmemError(f"there is no learning {learning_id}: `nmem learn --state all` lists them")
+    lifecycle.allowed(lifecycle.standing(db, learning_id, now), lifecycle.ACCEPT)
+    rule = _rule(one, text)
+    root = places.root(db, one.project_id, folder)
+    found = files.read(root, file or files.chosen(root, places.clients(db, one.project_id)))
+    done = files.edited(found, lambda: instructions.put(found.data, rule))
+    return Plan(one, rule, found, done.data, done.wrote, done.made)
+
+
+def _rule(one: Learning, text: str) -> str:
+    """The rule's wording: the person's, the one it had before, or ours."""
+    rule = wording.neat(text) if text else one.rule or rules.rule(one)
+    if not rule:
+        raise NmemError("a rule is a line of text: nothing is left of this one")
+    if len(rule) > wording.LIMIT:
+        raise NmemError(f"a rule has at most {wording.LIMIT} characters, this one {len(rule)}: shorten it with --text")
+    return rule
+
+
+def accept(db: Connection, planned: Plan, now: int) -> None:
+    """Do what was planned. Raises NmemError when the learning or the file is not what it was; then nothing is done."""
+    file = planned.file
+    with _Written(db, file, planned.after):
+        one = lifecycle.standing(db, planned.learning.id, now)
+        lifecycle.allowed(one, lifecycle.ACCEPT)
+        here = [each for each in _accepted(db) if each.payload["path"] == file.real]
+        lifecycle.move(
+            db, lifecycle.ACCEPT, one, now, rule=planned.rule, text=planned.rule,
+            root=file.root, file=file.name, path=file.real,
+            wrote=planned.wrote or any(each.payload["text"] == planned.rule and each.payload["wrote"] for each in here),
+            made=planned.made or any(each.payload["made"] for each in here),
+            created=file.data is None or any(each.payload["created"] for each in here),
+        )  # fmt: skip
+
+
+def withdrawal(db: Connection, learning_id: int, now: int) -> Withdrawal | None:
+    """What reopening a learning takes out of a file; None when none of its rules stands anywhere.
+
+    Raises NmemError when it cannot be reopened or its file cannot be written.
+    """
+    lifecycle.allowed(lifecycle.standing(db, learning_id, now), lifecycle.REOPEN)
+    entry = next((each for each in reversed(_accepted(db)) if _id(each) == learning_id), None)
+    return _without(db, entry) if entry else None
+
+
+def withdraw(db: Connection, learning_id: int, planned: Withdrawal | None, now: int) -> None:
+    """Reopen a learning and take its rule out. Raises NmemError; then nothing is done."""
+    if planned is None:
+        lifecycle.reopen(db, learning_id, now)
+        return
+    file = planned.file
+    with _Written(db, file, planned.after):
+        one = lifecycle.standing(db, learning_id, now)
+        lifecycle.allowed(one, lifecycle.REOPEN)
+        lifecycle.move(
+            db, lifecycle.REOPEN, one, now, rule=None, text=one.columns["rule"] or "", root=file.root, file=file.name,
+            path=file.real, taken=_cut(file.data, planned.after),
+        )  # fmt: skip
+
+
+def take_out(db: Connection, entry: Entry) -> str:
+    """Undo what accepting did to the file; what the person should know of it. Inside a transaction."""
+    planned = _without(db, entry)
+    if planned is None:
+        return f"{entry.payload['file']} is no longer there"
+    files.write(planned.file, planned.after)
+    if planned.file.data != planned.after:
+        return ""
+    if entry.payload["text"] not in instructions.rules(planned.file.data or b""):
+        return f"its rule was no longer in {entry.payload['file']} as it was written" if entry.payload["wrote"] else ""
+    return f"its rule stays in {entry.payload['file']}: it was there before, or another learning has it too"
+
+
+def put_back(entry: Entry) -> str:
+    """Undo what reopening did to the file: the same bytes where nothing changed since, else the rule in its block."""
+    asked = entry.payload
+    try:
+        file = files.read(asked["root"], asked["file"])
+    except NmemError as error:
+        return f"its rule is not put back: {error}"
+    taken, data = asked["taken"], file.data or b""
+    at, gone = taken["at"], taken["bytes"].encode("latin-1")
+    if not gone:
+        return ""
+    if _digest(data) == taken["left"]:
+        files.write(file, data[:at] + gone + data[at:])
+    else:
+        files.write(file, files.edited(file, lambda: instructions.put(file.data, asked["text"])).data)
+    return ""
+
+
+class _Written:
+    """A transaction that writes a file at its end; when the commit fails, the file is put back."""
+
+    def __init__(self, db: Connection, file: Instructions, after: bytes | None) -> None:
+        self._transaction, self._file, self._after = transaction(db), file, after
+
+    def __enter__(self) -> None:
+        self._transaction.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None:
+            self._transaction.__exit__(kind, error, trace)
+            return
+        try:
+            files.write(self._file, self._after)
+        except BaseException as failure:
+            self._transaction.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        try:
+            self._transaction.__exit__(None, None, None)
+        except BaseException:
+            with suppress(NmemError):
+                files.write(Instructions(self._file.root, self._file.name, self._after), self._file.data)
+            raise
+
+
+def _accepted(db: Connection) -> list[Entry]:
+    """The acceptances whose rules stand, oldest first: neither undone nor followed by a reopening."""
+    out: dict[str, list[Entry]] = {}
+    for each in log.standing(db, lifecycle.TARGET):
+        if each.kind == lifecycle.ACCEPT:
+            out.setdefault(each.target, []).append(each)
+        elif each.kind == lifecycle.REOPEN:
+            out.pop(each.target, None)
+    return sorted((each for group in out.values() for each in group), key=lambda each: each.id)
+
+
+def _without(db: Connection, entry: Entry) -> Withdrawal | None:
+    """The file without the rule that an acceptance put there; None when the file or its project is gone."""
+    asked = entry.payload
+    if not Path(asked["path"]).exists() or not Path(asked["root"]).is_dir():
+        return None
+    file = files.read(asked["root"], asked["file"])
+    others = [each for each in _accepted(db) if each.id != entry.id and each.payload["path"] == asked["path"]]
+    if not asked["wrote"] or any(each.payload["text"] == asked["text"] for each in others):
+        return Withdrawal(file, file.data)
+    data = file.data or b""
+    left: bytes = files.edited(file, lambda: instructions.remove(data, asked["text"], asked["made"]))
+    return Withdrawal(file, None if asked["created"] and not left else left)
+
+
+def _cut(before: bytes | None, after: bytes | None) -> dict[str, Any]:
+    """Where and what was taken out of a file in one piece: nmem's own lines, nothing of the person's."""
+    old, new = before or b"", after or b""
+    at = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(new))
+    return {"at": at, "bytes": old[at : at + len(old) - len(new)].decode("latin-1"), "left": _digest(new)}
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _id(entry: Entry) -> int:
+    return int(entry.target.partition("/")[2])

@@ -1,0 +1,157 @@
+"""A project's file of instructions: found, checked, read and replaced whole, and never one outside of the project."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from capture.install import atomic
+from nmem.errors import NmemError
+from nmem.learn.instructions import Unfit
+from nmem.text import printable
+
+NAMES = {"claude": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini": ("GEMINI.md",)}
+"""Where a client reads its instructions; every other one reads AGENTS.md."""
+OTHERS = ("AGENTS.md",)
+_ENDINGS = (".md", ".mdc", ".markdown")
+_LARGEST = 4_000_000
+_WRITABLE = 0o222
+_MODE = 0o644
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """A file of instructions as it was read."""
+
+    root: str
+    """The project's folder."""
+    name: str
+    """The path in it, as it was asked for."""
+    data: bytes | None
+    """None: there is no such file yet."""
+
+    @property
+    def path(self) -> str:
+        """The path as a person wrote it; it may be a symbolic link."""
+        return str(Path(self.root, self.name))
+
+    @property
+    def real(self) -> str:
+        """Where it leads."""
+        return os.path.realpath(self.path)
+
+
+def chosen(root: str, clients: tuple[str, ...]) -> str:
+    """The file to use in a project: one that exists, of the client that is used most; `clients` in that order."""
+    ordered = [name for client in clients for name in NAMES.get(client, OTHERS)]
+    every = list(dict.fromkeys([*ordered, *OTHERS, *(name for names in NAMES.values() for name in names)]))
+    there = (name for name in every if os.path.lexists(Path(root, name)))
+    return next(there, every[0])
+
+
+def read(root: str, file: str) -> Instructions:
+    """A file in a project, by its path in it or an absolute one. Raises NmemError when it may not be written."""
+    if not Path(root).is_dir():
+        raise NmemError(f"the project's folder {printable(root)} is no longer there: there is nothing to write into")
+    path = os.path.normpath(Path(root, file.replace("\0", "")))
+    within = next((base for base in (root, os.path.realpath(root)) if _inside(path, base)), None)
+    if within is None:
+        raise NmemError(f"{printable(file)} is outside of the project {printable(root)}: rules go into its own files")
+    name = os.path.relpath(path, within)
+    shown = printable(name)
+    if Path(name).suffix.lower() not in _ENDINGS or ".git" in Path(name).parts:
+        raise NmemError(f"{shown} is no Markdown file: rules go into CLAUDE.md, AGENTS.md, GEMINI.md or another .md")
+    return Instructions(root, name, _read(_real(path, root, shown), shown))
+
+
+def write(file: Instructions, data: bytes | None) -> None:
+    """Replace the file, or take it away (None). Raises NmemError; then nothing was written."""
+    shown = printable(file.name)
+    real = _real(file.path, file.root, shown)
+    if data == file.data:
+        return
+    try:
+        if data is None:
+            atomic.delete(real, file.data or b"")
+        else:
+            atomic.replace(real, data, file.data, _MODE)
+    except atomic.Changed:
+        raise NmemError(f"{shown} was changed meanwhile: nothing was written, try again") from None
+    except OSError as error:
+        raise NmemError(f"{shown} cannot be written: {_why(error)}") from None
+
+
+def edited(file: Instructions, change: Callable[[], T]) -> T:
+    """What a change of it gives; where it cannot be done, the error names the file."""
+    try:
+        return change()
+    except Unfit as error:
+        raise NmemError(f"{printable(file.name)}: {error}") from None
+
+
+def difference(file: Instructions, after: bytes | None) -> list[str]:
+    """A unified diff, printable; empty when nothing changes."""
+    name = file.name.replace(os.sep, "/")
+    before = "/dev/null" if file.data is None else f"a/{name}"
+    later = "/dev/null" if after is None else f"b/{name}"
+    found = difflib.unified_diff(_shown(file.data), _shown(after), before, later, n=2, lineterm="")
+    return [printable(line) for line in found]
+
+
+def _shown(data: bytes | None) -> list[str]:
+    """Lines for a diff; only one that has no line end says so."""
+    text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+    lines = text.split("\n")
+    last = lines.pop()
+    return [*lines, f"{last} (no newline at the end)"] if last else lines
+
+
+def _inside(path: str, root: str) -> bool:
+    try:
+        return os.path.commonpath((path, os.path.normpath(root))) == os.path.normpath(root)
+    except ValueError:  # another drive
+        return False
+
+
+def _real(path: str, root: str, shown: str) -> str:
+    """Where a path leads, which must be in the project as well: neither it nor a folder above may lead out."""
+    real = os.path.realpath(path)
+    if not _inside(real, os.path.realpath(root)):
+        raise NmemError(f"{shown} leads to {printable(real)}, outside of the project: it is not written through a link")
+    return real
+
+
+def _read(real: str, shown: str) -> bytes | None:
+    """The bytes; None where there is no file yet, but a folder for it."""
+    try:
+        known = Path(real).stat()
+    except FileNotFoundError:
+        folder = Path(real).parent
+        if not folder.is_dir():
+            raise NmemError(f"there is no folder {printable(str(folder))} for {shown}") from None
+        return None
+    except OSError as error:
+        raise NmemError(f"{shown} cannot be read: {_why(error)}") from None
+    if not stat.S_ISREG(known.st_mode):
+        raise NmemError(f"{shown} is {'a folder' if stat.S_ISDIR(known.st_mode) else 'not a file'}: name another one")
+    if not (known.st_mode & _WRITABLE and os.access(real, os.W_OK)):
+        raise NmemError(f"{shown} is read-only: make it writable, or name another one")
+    if known.st_size > _LARGEST:
+        raise NmemError(f"{shown} is larger than {_LARGEST // 1_000_000} MB: that is no file of instructions")
+    try:
+        data = atomic.read(real)
+    except OSError as error:
+        raise NmemError(f"{shown} cannot be read: {_why(error)}") from None
+    if data and (b"\x00" in data or data.startswith((b"\xff\xfe", b"\xfe\xff"))):
+        raise NmemError(f"{shown} is not a text in UTF-8: save it as one, or name another file")
+    return data
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__

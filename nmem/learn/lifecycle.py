@@ -1,0 +1,130 @@
+"""Where a learning stands by a person's word (SQL): accepted, dismissed, snoozed, resolved, open again.
+
+Each move is one transaction, is kept as a correction of `learning/ID`, and can be undone. All raise NmemError with one
+line when it cannot be done, and sqlite3.Error. `db` is a writing connection outside a transaction; `now` is in
+milliseconds. A snooze ends by itself: it is open again once its time is over (nmem.learn.read.state). What evidence
+does to a state is nmem.learn.store's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+
+from capture.storage.store import transaction
+from nmem.episodes import corrections_log as log
+from nmem.errors import NmemError
+from nmem.learn.learning import ACCEPTED, DISMISSED, OPEN, PERSON, RESOLVED, SNOOZED
+
+ACCEPT, DISMISS, SNOOZE, RESOLVE, REOPEN = "accept", "dismiss", "snooze", "resolve", "reopen"
+TARGET = "learning"
+_MOVES: dict[str, tuple[str, tuple[str, ...]]] = {
+    ACCEPT: (ACCEPTED, (OPEN, SNOOZED, RESOLVED)),
+    DISMISS: (DISMISSED, (OPEN, SNOOZED, RESOLVED)),
+    SNOOZE: (SNOOZED, (OPEN, SNOOZED)),
+    RESOLVE: (RESOLVED, (OPEN, SNOOZED, ACCEPTED)),
+    REOPEN: (OPEN, (ACCEPTED, DISMISSED, SNOOZED, RESOLVED)),
+}
+"""verb -> what it makes of a learning, and from where."""
+_COLUMNS = ("state", "state_at", "state_by", "snoozed_until", "rule")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the moves need of a learning."""
+
+    id: int
+    project_id: int
+    title: str
+    state: str
+    """The one that holds now: a snooze that is over is open."""
+    columns: dict[str, Any]
+    """As stored."""
+
+
+def standing(db: Connection, learning_id: int, now: int) -> Standing:
+    """Where a learning stands. Raises NmemError when there is none."""
+    row = db.execute(
+        f"SELECT project_id, title, {', '.join(_COLUMNS)} FROM learnings WHERE id = ?",  # noqa: S608 - our names
+        (learning_id,),
+    ).fetchone()
+    if row is None:
+        raise NmemError(f"there is no learning {learning_id}: `nmem learn --state all` lists them")
+    columns = dict(zip(_COLUMNS, tuple(row)[2:], strict=True))
+    over = columns["state"] == SNOOZED and columns["snoozed_until"] is not None and columns["snoozed_until"] <= now
+    return Standing(learning_id, row[0], row[1], OPEN if over else columns["state"], columns)
+
+
+def allowed(one: Standing, verb: str) -> None:
+    """Raises NmemError when a learning cannot go there from where it stands."""
+    becomes, origins = _MOVES[verb]
+    if one.state in origins:
+        return
+    if one.state == becomes:
+        raise NmemError(f"learning {one.id} is {one.state} already")
+    raise NmemError(f"learning {one.id} is {one.state}: `nmem learn reopen {one.id}` first")
+
+
+def able(state: str) -> tuple[str, ...]:
+    """The verbs that a state allows."""
+    return tuple(verb for verb, (_, origins) in _MOVES.items() if state in origins)
+
+
+def dismiss(db: Connection, learning_id: int, now: int) -> None:
+    """It is nothing to learn from: never shown again, whatever comes."""
+    _plainly(db, DISMISS, learning_id, now)
+
+
+def snooze(db: Connection, learning_id: int, until: int, now: int) -> None:
+    """Not now: it is open again at a time."""
+    if until <= now:
+        raise NmemError("a snooze ends later than now")
+    _plainly(db, SNOOZE, learning_id, now, until=until)
+
+
+def resolve(db: Connection, learning_id: int, now: int) -> None:
+    """It is fixed. A rule that was accepted stays in the project's instructions."""
+    _plainly(db, RESOLVE, learning_id, now)
+
+
+def reopen(db: Connection, learning_id: int, now: int) -> None:
+    """It is open again. An accepted one is reopened by nmem.learn.accept, which takes its rule out as well."""
+    _plainly(db, REOPEN, learning_id, now)
+
+
+def move(
+    db: Connection, verb: str, one: Standing, now: int, *, rule: str | None = None, until: int | None = None,
+    **payload: object,
+) -> None:  # fmt: skip
+    """Write a move that is allowed, and keep it. Inside a transaction."""
+    becomes = _MOVES[verb][0]
+    after = {**one.columns, "state": becomes, "state_at": now, "state_by": PERSON, "snoozed_until": until, "rule": rule}
+    put(db, one.id, after)
+    kept = {"title": one.title, "after": after, **payload}
+    log.write(db, verb, f"{TARGET}/{one.id}", kept, {"columns": one.columns}, now)
+
+
+def put(db: Connection, learning_id: int, columns: dict[str, Any]) -> None:
+    """Write where a learning stands. Inside a transaction."""
+    db.execute(
+        f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?",  # noqa: S608 - our names
+        (*(columns[name] for name in _COLUMNS), learning_id),
+    )
+
+
+def columns(db: Connection, learning_id: int) -> dict[str, Any] | None:
+    """Where a learning stands, as stored; None when it is gone."""
+    row = db.execute(
+        f"SELECT {', '.join(_COLUMNS)} FROM learnings WHERE id = ?",  # noqa: S608 - our names
+        (learning_id,),
+    ).fetchone()
+    return None if row is None else dict(zip(_COLUMNS, tuple(row), strict=True))
+
+
+def _plainly(db: Connection, verb: str, learning_id: int, now: int, until: int | None = None) -> None:
+    """A move that touches no file."""
+    with transaction(db):
+        one = standing(db, learning_id, now)
+        allowed(one, verb)
+        move(db, verb, one, now, rule=one.columns["rule"], until=until)
