@@ -42,10 +42,11 @@ def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
             (name, f"{bar(share.share)} {percent(share.share):>5}  {count(share.number, 'call')}")
             for name, share in found.quadrants.items()] if found.placed else []),
         (f"Shifts{_of(len(shifts), len(found.shifts))}", [_shift(each) for each in reversed(shifts)]),
-        (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [_strip(each) for each in strips]),
+        (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [row for each in strips for row in _strip(each)]),
         ("Stuck", [_stuck(each) for each in found.stuck[-limit:]] if limit else []),
         ("Beside your sessions here", [_compared(each) for each in found.usual]),
-        ("Sessions of the project", [_session(each) for each in others if each.count] if len(others) > 1 else []),
+        ("Sessions of the project", [row for each in others if each.count for row in _session(each)]
+         if len(others) > 1 else []),
     ]  # fmt: skip
     terminal.say(f"Stance of {heading(found)}", sections)
 
@@ -58,19 +59,19 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
     if found.points:
         last = found.points[-1]
         yield "now", _now(found)
-        for axis, mean5, mean20, lean in (
-            ("phase", found.phase_5, found.phase_20, found.phase_direction),
-            ("scope", found.scope_5, found.scope_20, found.scope_direction),
+        for axis, middle, mean5, mean20, lean in (
+            ("phase", 0.0, found.phase_5, found.phase_20, found.phase_direction),
+            ("scope", found.scope_base, found.scope_5, found.scope_20, found.scope_direction),
         ):
             values = [value for point in found.points if (value := getattr(point, f"ema_{axis}")) is not None]
             if values and mean5 is not None and mean20 is not None:
-                yield axis, f"{spark(values)}  last 5 {signed(mean5)}, last 20 {signed(mean20)}, {_lean(lean)}"
+                yield axis, f"{spark(values, middle)}  last 5 {signed(mean5)}, last 20 {signed(mean20)}, {_lean(lean)}"
         yield "last at", f"{day(last.at, terminal.now())}, {clock(last.at)}"
     labelled = f", {found.count} labelled" if found.count < found.observations else ""
     yield "calls", f"{found.observations}{labelled}, {found.failed} failed"
-    for split in (found.locus, found.novelty, found.friction):
+    for label, split in (("locus", found.locus), ("novelty", found.novelty), ("friction", found.friction)):
         if sum(share.number for share in split.values()):
-            yield "", ", ".join(f"{name} {percent(share.share)}" for name, share in split.items())
+            yield label, ", ".join(f"{name} {percent(share.share)}" for name, share in split.items())
 
 
 def _lean(direction: str) -> str:
@@ -95,11 +96,11 @@ def _shift(each: Shift) -> tuple[str, str]:
     return f"{day(each.at, terminal.now())}, {clock(each.at)}", f"{each.axis} {each.from_} → {each.to}{where}{said}"
 
 
-def _strip(each: Strip) -> tuple[str, str]:
+def _strip(each: Strip) -> tuple[tuple[str, str], ...]:
     shares = ", ".join(f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number)
     failed = f", {each.failed} failed" if each.failed else ""
     facts = f"{count(each.count, 'call')}{failed}" + (f", {shares}" if shares else "")
-    return f"episode/{each.unit_id}", f"{strip(each):<{_STRIP}}  {short(each.title, _TITLE)}\n{facts}"
+    return (f"episode/{each.unit_id}", f"{strip(each):<{_STRIP}}  {short(each.title, _TITLE)}"), ("", facts)
 
 
 def _stuck(each: Stuck) -> tuple[str, str]:
@@ -115,27 +116,32 @@ def _compared(each: Compared) -> tuple[str, str]:
     return each.name, f"{percent(each.value)}; usually {percent(each.median)} ({spread}){mark}"
 
 
-def _session(each: SessionStance) -> tuple[str, str]:
+def _session(each: SessionStance) -> tuple[tuple[str, str], ...]:
     means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
              if value is not None]  # fmt: skip
     placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
     friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
     facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])
     at = f"{day(each.last_at, terminal.now())}, {clock(each.last_at)}"
-    return at, f"{each.session_id[:8]}  {facts}\n{short(each.intent, _TITLE)}"
+    return (at, f"{each.session_id[:8]}  {short(each.intent, _TITLE)}"), ("", facts)
 
 
 # drawn
 
 
-def spark(values: Sequence[float], cells: int = _SPARK) -> str:
-    """A line of values in [-1, 1], the mean of a stretch of them a cell."""
+def spark(values: Sequence[float], middle: float = 0.0, cells: int = _SPARK) -> str:
+    """A line of values in [-1, 1], the mean of a stretch of them a cell.
+
+    The upper four levels are above `middle`, where the line divides: what varies near one end can still be seen.
+    """
     wide = min(cells, len(values))
     out = []
     for cell in range(wide):
         part = values[cell * len(values) // wide : (cell + 1) * len(values) // wide]
         mean = sum(part) / len(part)
-        out.append(_LEVELS[min(7, max(0, int((mean + 1) * 4)))])
+        above = mean >= middle
+        share = (mean - middle) / (1 - middle) if above else (mean + 1) / (middle + 1)
+        out.append(_LEVELS[4 * above + min(3, max(0, int(share * 4)))])
     return "".join(out)
 
 

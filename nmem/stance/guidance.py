@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from nmem.stance.model import Advice, Call, Point
 from nmem.stance.scene import Background, Earlier, Session
-from nmem.stance.stuck import hours, stuck
+from nmem.stance.stuck import command, hours, stuck
 from nmem.stance.trajectory import LONG, SHORT
-from nmem.stance.words import names, ordinal, percent, plural, short, signed, span, times
+from nmem.stance.words import names, ordinal, percent, plural, sentence, short, signed, span, times
 
 MOST = 3
 WEEK = 604_800_000
@@ -67,7 +67,7 @@ def stuck_run(scene: Scene) -> Advice | None:
     if tries is None:
         return None
     one = stuck(tries, scene.session_id)
-    what = short(tries.text if tries.kind == "command" else tries.name)
+    what = short(command(tries.text)) if tries.kind == "command" else names([tries.name])
     text = f"{what} failed {times(tries.failures)} in a row, over {span(one.ms)}."
     changed = f"Changed in between: {names(one.files)}." if one.files else "No file was changed twice in between."
     if tries.kind == "file":
@@ -86,7 +86,8 @@ def stuck_again(scene: Scene) -> Advice | None:
     if number < 2:
         return None
     sessions = len({each.session_id for each in (*scene.past.stuck, *mine, one) if name in (each.key, *each.files)})
-    text = f"{ordinal(number).capitalize()} stuck hour within seven days on {short(name)}."
+    thing = short(name) if name == one.key and one.kind == "command" else names([name])
+    text = f"{ordinal(number).capitalize()} stuck hour within seven days on {thing}."
     again = {each.key for each in scene.past.stuck}
     reason = f"{span(total)} of failures in {plural(sessions, 'session')}"
     return Advice(text, reason + (", the same command." if one.key in again else "."), "stuck_again")
@@ -102,9 +103,9 @@ def left_red(scene: Scene) -> Advice | None:
         plural(red.prompts, "new prompt") if red.prompts else "",
         plural(red.calls, "call"),
     ]
-    edits = f"{plural(red.edits, 'change')} to files since" if red.edits else "no file was changed since"
+    edits = f"{plural(red.edits, 'change')} to files" if red.edits else "no file was changed"
     return Advice(
-        f"The last test run failed and was not run again: {short(red.command)}.",
+        sentence(f"The last test run failed and was not run again: {short(command(red.command))}"),
         f"Since then: {', '.join(filter(None, after))}; {edits}.",
         "left_red",
     )
@@ -150,8 +151,8 @@ def tried_before(scene: Scene) -> Advice | None:
         return None
     one, files = found
     return Advice(
-        f"The work narrows on files of episode {one.unit_id}, which was {one.end}: {short(one.title)}.",
-        f"In common: {names(files)}.",
+        f"The work narrows on files of episode {one.unit_id}, which was {one.end}.",
+        sentence(f"It was {_ago(scene, one)} before: {short(one.title)}; in common: {names(files)}"),
         "tried_before",
     )
 
@@ -164,7 +165,9 @@ def bad_history(scene: Scene) -> Advice | None:
         if files := sorted(fresh & one.files):
             text = f"First change to {names(files)} in this session; episode {one.unit_id} changed it too and"
             end = f"ended {one.end}" if one.end.startswith("with") else f"was {one.end}"
-            return Advice(f"{text} {end}.", f"It was: {short(one.title)}.", "bad_history")
+            return Advice(
+                f"{text} {end}.", sentence(f"It was {_ago(scene, one)} before: {short(one.title)}"), "bad_history"
+            )
     return None
 
 
@@ -178,7 +181,7 @@ def widening(scene: Scene) -> Advice | None:
         return None
     steps = scene.past.next_steps
     text = "The search widens again: something new may be beginning."
-    text += f" Left to do by the episode before: {short(steps[0])}" if steps else ""
+    text += sentence(f" Left to do by the episode before: {short(steps[0])}") if steps else ""
     return Advice(text, f"Scope of the last {SHORT} calls {signed(m5)}, of the last {LONG} {signed(m20)}.", "widening")
 
 
@@ -267,6 +270,11 @@ _CALM = frozenset(("narrowing", "focused"))
 _SAID_BY = {"retries": frozenset(("stuck_run", "new_ground")), "narrowing": frozenset(("tried_before",)),
             "long_wide": frozenset(("widening",))}  # fmt: skip
 """Rules that another one has said already."""
+
+
+def _ago(scene: Scene, one: Earlier) -> str:
+    """How long an earlier episode had been over at the newest call."""
+    return span(max(0, scene.last[-1].at - one.at))
 
 
 def _rough(call: Call) -> bool:

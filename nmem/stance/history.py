@@ -90,13 +90,13 @@ def before(db: Connection, project_id: int, session_id: str, at: int, limit: int
 
 def ended_badly(db: Connection, project_id: int, at: int, but: int = 0) -> tuple[tuple[Earlier, ...], tuple[str, ...]]:
     """Episodes of the project up to a time that were abandoned, reverted, or ended with failing tests, and the next
-    steps of the newest that told some; `but` is the episode that is looked at."""
+    steps of the newest of the last seven days that told some; `but` is the episode that is looked at."""
     if not tables.version(db):
         return (), ()
     out: list[Earlier] = []
     steps: tuple[str, ...] = ()
     for row in db.execute(_ENDED, (project_id, at, SESSIONS, but, at, UNITS)).fetchall():
-        steps = steps or _texts(row["next_steps"])
+        steps = steps or (_texts(row["next_steps"]) if at - row["last_at"] < WEEK else ())
         end = _end(row["outcomes"])
         files = _changed(row["hot_files"]) if end else frozenset()
         if files:

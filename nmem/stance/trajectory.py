@@ -19,9 +19,9 @@ BAND = 0.2
 WOBBLE = 0.1
 """How far beyond the dividing line a smoothed value must get before it counts as a shift: calls that alternate one by
 one, or two by two, move it by .04 and .08 and stay below."""
-SCOPE_BASE = 0.4
-"""Where smoothed scope divides: three calls in ten widen. About one in eight does usually, so at 0 a session that
-explored for half of its calls would still pass for a converging one."""
+SCOPE_BASE = 0.5
+"""Where the smoothed line of scope divides: a quarter of what was done lately widens, twice what is usual. At 0, only
+nine wide calls in a row would be seen after a narrow stretch (docs/stance.md has the figures)."""
 SIDES = {"phase": ("think", "act"), "scope": ("diverge", "converge")}
 _EXACT = 9
 """Digits that a difference of means is compared by: .6 - .4 is .2."""

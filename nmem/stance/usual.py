@@ -46,8 +46,8 @@ def figure(session: SessionStance, name: str) -> float | None:
 
 def _compared(name: str, value: float, before: Sequence[float]) -> Compared:
     low, median, high = (quantile(before, part) for part in (0.25, 0.5, 0.75))
-    spread = high - low
-    unusual = not low - spread <= value <= high + spread and abs(value - median) >= APART
+    fence = 1.5 * (high - low)
+    unusual = not low - fence <= value <= high + fence and abs(value - median) >= APART
     text = _SAID[name].format(value=percent(value)) + f"; usually {percent(median)} here."
     return Compared(name, value, median, low, high, len(before), unusual, text)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nmem.text import fit_path
+
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -14,8 +16,8 @@ def signed(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A part of all: 12 %."""
-    return f"{100 * share:.0f} %"
+    """A part of all: 12 %; what is not nothing is not said to be nothing."""
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def plural(number: int, one: str, many: str = "") -> str:
@@ -37,12 +39,14 @@ def ordinal(number: int) -> str:
 
 
 def span(ms: int) -> str:
-    """How long: 40 s, 12 min, 1 h 50 min."""
+    """How long: 40 s, 12 min, 1 h 50 min, 3 days."""
     if ms < 60_000:
         return f"{ms // 1000} s"
     minutes = round(ms / 60_000)
     if minutes < 100:
         return f"{minutes} min"
+    if minutes >= 2880:
+        return f"{minutes // 1440} days"
     return f"{minutes // 60} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 
@@ -52,8 +56,13 @@ def short(text: str, most: int = 80) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
+def sentence(text: str) -> str:
+    """With a full stop, unless it ends in a mark of its own."""
+    return text if text.endswith((".", "…", "!", "?")) else text + "."
+
+
 def names(files: Iterable[str], most: int = 3) -> str:
     """A few files by name."""
     known = list(files)
     more = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(short(each, 60) for each in known[:most]) + more
+    return ", ".join(fit_path(each, 60) for each in known[:most]) + more
