@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.labels.commands import look
+from capture.labels.commands import LOCAL_HOSTS, clipped, look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,13 @@ _SHELL_TYPES = frozenset(
 )
 _SHELL_TOOLS = frozenset(("Bash", "PowerShell", "shell", "run_shell_command", "exec_command", "local_shell",
                           "shell_command", "Monitor", "container.exec", "unified_exec"))  # fmt: skip
-_LOCAL_SERVERS = ("playwright", "puppeteer", "chrome", "browser", "filesystem", "memory", "sequential", "thinking",
-                  "journal", "serena", "ide", "acp", "git/", "sqlite", "episodic", "lsp", "jetbrains", "xcode", "nmem",
-                  "ccd", "local", "knowledge", "todo", "desktop", "shell", "terminal")  # fmt: skip
+_LOCAL_SERVERS = frozenset(
+    "playwright puppeteer chrome devtools browser filesystem fs memory sequential thinking sequentialthinking journal"
+    " serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo desktop shell terminal private"
+    " computer idea vscode zed emacs neovim docker process commander diagnostics mem session simulator godot unity"
+    " blender everything time fetch_local task taskmaster plan".split()
+)
+_CUT = str.maketrans("_/-.:", "     ")
 
 
 class Call:
@@ -46,22 +50,24 @@ class Call:
         if kind == "mcp_call" and tool[-7:].rpartition("_")[2] in _WRAPPED:
             kind, path, text = _wrapped(tool, path, text)
         self.kind = kind
-        self.text = text[:TEXT]
+        self.text = clipped(text)
         self.heads: tuple[str, ...] = ()
         self.roles: tuple[str, ...] = ()
         self.marks: tuple[str, ...] = ()
-        self.external = kind in ("web_fetch", "web_search")
+        self.external = kind == "web_search" or (kind == "web_fetch" and not any(host in text for host in LOCAL_HOSTS))
         self.role = _BY_TYPE.get(kind, "run")
         if kind in _SHELL_TYPES or tool in _SHELL_TOOLS:
             self._shell()
         elif kind == "mcp_call":
-            name = text.partition(" ")[0].lower()
-            self.external = not any(server in name for server in _LOCAL_SERVERS)
+            name = text.partition(" ")[0].partition("/")[0].lower()
+            self.external = not _LOCAL_SERVERS.intersection(name.translate(_CUT).split())
         elif kind == "task_spawn" and tool in ("Task", "Agent") and _explores(text):
             self.role = "explore"
         path = path.replace("\\", "/") if "\\" in path else path
         self.path = path
         self.folder, _, self.base = path.rpartition("/")
+        if self.role in ("write", "edit") and _is_plan(path.lower(), self.base.lower()):
+            self.role = "plan"
 
     def _shell(self) -> None:
         seen = look(self.text)
@@ -88,11 +94,27 @@ def _wrapped(tool: str, path: str, text: str) -> tuple[str, str, str]:
     return (kind, path, value) if kind == "command" else (kind, path or value.partition(" ")[0], value)
 
 
+def _is_plan(path: str, base: str) -> bool:
+    """Whether a file is written to think in, not to be kept."""
+    return base.endswith(".md") and ("/plans/" in path or path.startswith("plans/") or base.startswith("plan"))
+
+
 def _explores(text: str) -> bool:
-    start = text[:200].lower()
-    return any(word in start for word in ("explore", "find", "search", "research", "analy", "investigat", "understand",
-                                          "review", "audit", "survey", "look", "map ", "locate", "check", "inspect",
-                                          "trace", "study", "compare", "gather", "discover"))  # fmt: skip
+    """Whether a subagent is sent to find out, by the first of its words that says either."""
+    for word in text[:160].lower().translate(_CUT).split()[:8]:
+        if word.startswith(_SEARCHES):
+            return True
+        if word.startswith(_DOES):
+            return False
+    return False
+
+
+_SEARCHES = ("explor", "find", "search", "research", "analy", "investig", "underst", "review", "audit", "survey", "look",
+             "map", "locat", "check", "inspect", "trac", "stud", "compar", "gather", "discover", "where", "how", "why",
+             "summar", "read", "list", "scan", "examin", "identif", "найти", "изуч", "finde", "busca", "cherch", "탐색",
+             "조사", "分析", "調査", "查找", "untersuch", "prüf", "recherch", "verif")  # fmt: skip
+_DOES = ("implement", "write", "writ", "fix", "add", "creat", "port", "refactor", "updat", "test", "build", "migrat",
+         "convert", "generat", "renam", "remov", "replac", "translat", "apply", "run", "mak")  # fmt: skip
 
 
 class Seen:

@@ -6,7 +6,8 @@ programs run, with which subcommands, what that does to the project, and whether
 
 from __future__ import annotations
 
-_LENGTH = 1_200
+HEAD, TAIL = 800, 400
+"""Characters of a command that are read: what it begins with, and what follows a long text inside it."""
 _STEPS = 8
 _KEPT = 4_096
 _WRAPPERS = frozenset(
@@ -26,7 +27,10 @@ _SEVERAL = frozenset(
 )
 _OPTION_VALUES = frozenset(("-C", "-c", "--git-dir", "--work-tree", "-n", "--namespace", "--context", "--prefix",
                             "--filter", "-F", "-w", "--repo", "-R", "--cwd", "--dir"))  # fmt: skip
-_LOCAL_HOSTS = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal")
+_JOINTS = ("&&", "||", ";", "$(", "<(", "`")
+_FILTERS = frozenset("tail head grep egrep rg sed awk wc sort uniq cut tr jq tee less more cat column fold nl xargs strings"
+                     " Select-Object Select-String Out-String Measure-Object findstr yq rev paste fmt".split())  # fmt: skip
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal")
 
 _ROLES: dict[str, str] = {}
 for _role, _names in (
@@ -102,9 +106,14 @@ _REMOTE = frozenset(
     dotnet_restore dotnet_add dotnet_nuget dotnet_tool mix_deps.get mix_hex.search mix_deps.update composer_require
     composer_install composer_update flutter_pub dart_pub pod_install twine playwright_install npm-check-updates ncu
     hf huggingface-cli nvm_install fnm_install mise_install asdf_install kaggle mosh rclone s3cmd certbot
+    fastlane corepack bd_sync jj_git gt_submit gt_sync dolt_push dolt_pull git-lfs git_svn git_remote:
     create-next-app create-vite create-react-app degit skaffold argocd ngrok cloudflared""".split()
     if not name.endswith(":")
 )
+_NETWORKED = frozenset("push pull sync deploy publish login upload".split())
+"""What an unlisted program is told to do, when it talks to a server."""
+_HERE = ("lint", "template", "unittest", "--syntax-check", "--offline", "--context kind", "kind-", "minikube", "--dry-run=client")
+"""Words behind which a program that usually reaches out stays here."""
 _FETCHERS = frozenset("curl wget http https httpie xh grpcurl websocat aria2c iwr irm Invoke-WebRequest Invoke-RestMethod"
                       .split())  # fmt: skip
 
@@ -125,9 +134,14 @@ class Shell:
 _known: dict[str, Shell] = {}
 
 
+def clipped(text: str) -> str:
+    """The head and the tail of a long text."""
+    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
+
+
 def look(command: str) -> Shell:
     """A command's steps; texts met before are not read again."""
-    text = command[:_LENGTH]
+    text = clipped(command)
     found = _known.get(text)
     if found is None:
         if len(_known) >= _KEPT:
@@ -137,13 +151,17 @@ def look(command: str) -> Shell:
 
 
 def _look(text: str) -> Shell:
+    inner = _script(text)
+    if inner:
+        text = inner
     heads: list[str] = []
     roles: list[str] = []
-    remote = False
+    remote = odd = False
     bare = _bare(text)
     for step in bare.split("\n")[:_STEPS]:
-        words = _unwrapped(step.split())
-        if not words or words[0] in _SKIPPED:
+        piped = step[:1] == "|"
+        words = _unwrapped(step.lstrip("( \t{|").split())
+        if not words or words[0] in _SKIPPED or (piped and words[0] in _FILTERS and heads):
             continue
         head, sub = _head(words)
         name = f"{head} {sub}" if sub else head
@@ -152,26 +170,59 @@ def _look(text: str) -> Shell:
         heads.append(name)
         role = _role_of(head, sub, words)
         roles.append(role)
+        odd = odd or (role == "run" and head not in _SEVERAL)
         remote = remote or _leaves(head, name, words, text)
-    return Shell(tuple(heads), tuple(roles), remote, tuple(_marks(text, bare)))
+    marks = _marks(text, bare)
+    if odd:
+        marks.append("odd")
+    return Shell(tuple(heads), tuple(roles), remote, tuple(marks))
+
+
+def _script(text: str) -> str:
+    """What `bash -lc '...'` is told to run."""
+    words = text[:40].split(None, 2)
+    if len(words) < 3 or words[1] not in ("-c", "-lc", "-ic", "-Command", "/c"):
+        return ""
+    name = words[0].rpartition("/")[2]
+    if name not in ("bash", "sh", "zsh", "pwsh", "powershell", "cmd"):
+        return ""
+    rest = text.split(None, 2)[2].strip()
+    return rest[1:].rstrip(rest[0]) if rest[:1] in ("'", '"') else rest
 
 
 def _bare(text: str) -> str:
     """One step a line, without what is quoted and without heredocs."""
-    cut = text.find("<<")
-    while cut >= 0 and text[cut + 2 : cut + 3] == "<":
-        cut = text.find("<<", cut + 3)
-    if cut >= 0:
-        text = text[:cut]
+    if "<<" in text:
+        text = _without_heredocs(text)
     text = text.replace('\\"', " ").replace("\\\n", " ")
     if '"' in text:
         text = " Q ".join(text.split('"')[::2])
     if "'" in text:
         text = " Q ".join(text.split("'")[::2])
     text = text.replace("2>&1", "").replace("&>", ">")
-    for mark in ("&&", "||", "|", ";", "$(", "&"):
+    for mark in _JOINTS:
         if mark in text:
             text = text.replace(mark, "\n")
+    return text.replace("|", "\n|").replace(" & ", "\n")
+
+
+def _without_heredocs(text: str) -> str:
+    """The command without the texts that stand in it; one that is not closed takes all that follows."""
+    at = text.find("<<")
+    while at >= 0:
+        word = text[at + 2 : at + 40].lstrip("<-~ ").split(None, 1)
+        mark = word[0].strip("\"'\\);|&") if word else ""
+        line = text.find("\n", at)
+        if line < 0:
+            break
+        if not mark or text[at + 2 : at + 3] == "<":
+            at = text.find("<<", at + 3)
+            continue
+        end = text.find("\n" + mark, line)
+        after = text[end + len(mark) + 1 :] if end >= 0 else ""
+        rest = text[at + 2 + text[at + 2 : line].find(mark) + len(mark) : line].lstrip("\"'")
+        text = f"{text[:at]} {rest}\n{after}"
+        at = text.find("<<", at)
     return text
 
 
@@ -216,7 +267,9 @@ def _head(words: list[str]) -> tuple[str, str]:
 
 
 def _role_of(head: str, sub: str, words: list[str]) -> str:
-    role = _ROLES.get(f"{head} {sub}" if sub else head) or _ROLES.get(head, "")
+    role = _ROLES.get(f"{head} {sub}" if sub else head, "")
+    if not role and (head not in _SEVERAL or not sub or "." in sub or "/" in sub):
+        role = _ROLES.get(head, "")
     if role == "read" and head == "sed" and any(word.startswith(("-i", "--in-place")) for word in words):
         return "change"
     if role == "branch" and len(words) > 2:
@@ -236,12 +289,18 @@ def _role_of(head: str, sub: str, words: list[str]) -> str:
 
 def _leaves(head: str, name: str, words: list[str], text: str) -> bool:
     if head in _FETCHERS:
-        return not any(host in text for host in _LOCAL_HOSTS)
+        return not any(host in text for host in LOCAL_HOSTS)
     if head in ("rsync",):
         return any(":" in word for word in words[1:])
     if head == "go" and "mod" in words:
         return "download" in words or "tidy" in words
-    return name in _REMOTE or head in _REMOTE
+    if head not in _SEVERAL and len(words) > 1 and words[1] in _NETWORKED and head not in _ROLES:
+        return True
+    if name not in _REMOTE and head not in _REMOTE:
+        return False
+    if head in ("helm", "kubectl", "ansible-playbook", "npm", "twine") and any(word in text for word in _HERE):
+        return False
+    return not (name == "git submodule" and "status" in words) and not (name == "npm init" and "-y" in words)
 
 
 def _marks(text: str, bare: str) -> list[str]:
@@ -254,15 +313,18 @@ def _marks(text: str, bare: str) -> list[str]:
         found.append("redirect")
     if "\ndo" in bare or " do " in bare:
         found.append("loop")
-    if len(text) > 300:
+    if len(text) > 180:
         found.append("long")
-    steps = bare.count("\n")
-    if steps > 3:
+    if "\n|" in bare:
+        found.append("piped")
+    if bare.count("\n") - bare.count("\n|") > 3:
         found.append("chain")
     if "/tmp/" in text:
         found.append("tmp")
     if "--version" in text or "--help" in text:
         found.append("version")
+    if "uvx " in text or "npx -y" in text or "npx --yes" in text or "@latest" in text or " dlx " in text:
+        found.append("fetched")
     if "--fix" in text or "--write" in text:
         found.append("fix")
     return found

@@ -14,41 +14,46 @@ _CONTENT_WORDS = 12
 _SPOKEN = frozenset(("delegate", "explore", "mcp", "web", "skill", "ask", "plan", "other"))
 _CUT = str.maketrans({char: " " for char in "\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^"})
 _SAMPLES = 2_048
+_SAID = 600
+_ALIKE = 100
+"""Characters by which two commands are compared."""
 _INTENTS = (
-    ("why", ("why ", "find out", "root cause", "investigat", "debug", "diagnos", "what happen", "figure out", "warum",
-             "почему", "왜", "なぜ", "为什么", "pourquoi", "por qué", "por que", "perché", "waarom")),
-    ("ask", ("what ", "how ", "where ", "which ", "explain", "?", "does ", "is there", "can we", "should we", "wie ",
-             "was ist", "como ", "comment ", "что ", "как ", "？", "怎么", "どう")),
-    ("wrong", ("error", "fail", "broken", "crash", "bug", "not work", "doesn't", "issue", "problem", "exception",
-               "traceback", "wrong", "regress", "flaky", "hang", "slow", "leak", "fehler", "kaputt", "ошибк", "오류",
-               "エラー", "错误", "erreur", "errore")),
-    ("survey", ("review", "analy", "explore", "look at", "look into", "understand", "overview", "audit", "research",
-                "compare", "evaluate", "assess", "survey", "get familiar", "walk me", "summar", "read ", "check ",
-                "검토", "分析", "調査", "analys", "prüf")),
-    ("fix", ("fix", "resolve", "repair", "correct", "behebe", "исправ", "수정", "修复", "修正", "corrige", "arregla")),
-    ("make", ("implement", "add ", "create", "write ", "build", "refactor", "rename", "update", "change", "remove",
-              "delete", "move ", "replace", "port ", "migrate", "extract", "split", "convert", "generate", "set up",
-              "make ", "추가", "구현", "добав", "сделай", "追加", "実装", "添加", "实现", "ajoute", "añade", "füge",
-              "erstelle", "baue")),
-    ("ship", ("commit", "push", "release", "deploy", "publish", "merge", "tag ", "pr ", "pull request", "bump",
-              "커밋", "закоммит", "提交")),
-    ("check", ("run the test", "run test", "test", "lint", "verify", "make sure", "build ")),
-    ("go", ("continue", "go on", "yes", "ok", "do it", "proceed", "go ahead", "weiter", "продолж", "계속", "继续",
-            "続け", "ja", "next", "again", "retry")),
-    ("plan", ("plan", "design", "propose", "think about", "options", "approach", "brainstorm", "идеи", "設計")),
+    ("why", (" why ", "find out", "root cause", "investig", " debug", "diagnos", "figure out", "what happen", " warum",
+             "почему", "왜 ", "なぜ", "为什么", "pourquoi", "por qué", "por que ", "perché", "waarom", "원인", "原因")),
+    ("ask", (" what ", " how ", " where ", " which ", " explain", " does ", "is there", "can we ", "should we", " wie ",
+             "was ist", " como ", "comment ", " что ", " как ", "怎么", "どう", " cómo ", " qué ", " quel")),
+    ("wrong", (" error", " fail", "broken", "crash", " bug", "not work", " doesn t", " isn t ", " issue", " problem",
+               "exception", "traceback", " wrong", "regress", "flaky", " hang", " slow", " leak", "fehler", "kaputt",
+               "ошибк", "오류", "エラー", "错误", "erreur", "errore", "falla")),
+    ("survey", (" review", " analy", " explore", "look at", "look into", "understand", "overview", " audit", "research",
+                " compare", "evaluat", " assess", " survey", "familiar", "walk me", "summar", " read ", " check ",
+                "검토", "분석", "分析", "調査", "analys", "prüf", "revis", "изучи", "посмотри")),
+    ("fix", (" fix", " resolve", " repair", " correct", "behebe", "исправ", "수정", "修复", "修正", "corrig", "arregla")),
+    ("make", (" implement", " add ", " create", " write ", " build ", "refactor", " rename", " update", " change ",
+              " remove", " delete", " move ", " replace", " port ", "migrat", " extract", " split", " convert",
+              "generate", " set up", " make ", " use ", "추가", "구현", "добав", "сделай", "追加", "実装", "添加", "实现",
+              " ajoute", "añad", "füge", "erstell", " baue", "작성", "напиши", "créer", "crea ")),
+    ("ship", (" commit", " push", " release", " deploy", " publish", " merge", " tag ", " pr ", "pull request", " bump",
+              "커밋", "закоммит", "提交", " ship ")),
+    ("check", (" tests ", " test ", " lint", " verify", "make sure", " typecheck", "테스트", "тест")),
+    ("go", (" continue", " go on ", " yes ", " ok ", " okay ", " do it ", " proceed", " go ahead", " weiter", "продолж",
+            "계속", "继续", "続け", " ja ", " next ", " again ", " retry", " sure ", " yep ", " oui ", " sí ", " да ")),
+    ("plan", (" plan", " design", " propose", "think about", " options", " approach", "brainstorm", "идеи", "設計")),
 )  # fmt: skip
-_asked: dict[str, tuple[list[str], str, str]] = {}
+Asked = tuple[list[str], list[str], str, str]
+_asked: dict[str, Asked] = {}
 
 
 def features(seen: Seen) -> list[str]:
     """The words that hold of a call; each at most once."""
     call, previous = seen.call, seen.previous
-    intents, first, said = asked(seen.prompt)
+    wishes, words, first, said = asked(seen.prompt)
     out = _own(call)
     out += _before(call, previous, first)
-    out += intents
+    out += wishes
+    out += words
     role = call.role
-    out += [f"{role}+{word}" for word in intents[:6]]
+    out += [f"{role}+{wish}" for wish in wishes]
     if call.base and call.base.lower() in said:
         out.append(f"named+{role}")
     for name, holds in zip(_RULES, verdicts(seen), strict=True):
@@ -62,7 +67,7 @@ def _own(call: Call) -> list[str]:
     role = call.role
     out = [f"role:{role}", f"kind:{call.kind}", f"tool:{call.tool[:30]}"]
     out += [f"head:{head}" for head in call.heads[:5]]
-    out += [f"does:{one}" for one in call.roles[:5]]
+    out += [f"does:{one}" for one in call.roles[:5] if one != "run" or role == "run"]
     out += [f"mark:{mark}" for mark in call.marks]
     if len(call.heads) > 1:
         out.append("several")
@@ -125,14 +130,14 @@ def _pattern(call: Call) -> list[str]:
 def _before(call: Call, previous: object, first: str) -> list[str]:
     """What the session did just before, and what the call has to do with it."""
     calls: list[Call] = list(previous)  # type: ignore[call-overload]
-    role, many = call.role, len(calls)
+    role, many = call.role, len(calls) + sum(one.failed for one in calls)
     out = [f"before:{many}", f"{role}+before:{many}"] if many < 3 else []
     if not calls:
         out.append(f"opens+{first}")
         return out
     last = calls[0]
     out += (f"last:{last.role}", f"{role}<{last.role}", f"last+{last.kind}")
-    if many > 1:
+    if len(calls) > 1:
         out.append(f"last2:{calls[1].role}")
         out.append(f"{role}<<{calls[1].role}")
     run, failed, changed, away = 0, 0, 0, 0
@@ -152,12 +157,12 @@ def _before(call: Call, previous: object, first: str) -> list[str]:
         out.append(f"run:{role}{run}")
     if failed:
         out += _after_failure(call, calls, failed)
-    elif many:
+    else:
         out.append("calm")
     if changed:
         out += ("changed", f"{role}+changed", f"{role}+changed{changed}")
     else:
-        out += ("unchanged", f"{role}+unchanged")
+        out += ("unchanged", f"{role}+unchanged" if many < 4 else f"{role}+unchanged long")
     if away:
         out.append("away")
     if call.path:
@@ -172,10 +177,14 @@ def _after_failure(call: Call, calls: list[Call], at: int) -> list[str]:
     out = [f"after:{at}", f"{role}+after:{at}", f"{role}+failed:{failed.role}"]
     if sum(one.failed for one in calls) > 1:
         out.append("failures")
+    if not any(one.changes for one in calls[: at - 1]):
+        out += ("unrepaired", f"{role}+unrepaired", f"{role}+failed:{failed.role}+unrepaired")
+        if role == failed.role:
+            out.append("retry")
     if call.path and failed.path == call.path:
         out.append("same>failed")
     if call.heads and failed.heads:
-        if call.text == failed.text:
+        if call.text[:_ALIKE] == failed.text[:_ALIKE]:
             out.append("again>failed")
         elif set(call.heads) & set(failed.heads):
             out.append("like>failed")
@@ -203,15 +212,16 @@ def _same_file(call: Call, calls: list[Call]) -> list[str]:
 
 
 def _same_command(call: Call, calls: list[Call]) -> list[str]:
+    text = call.text[:_ALIKE]
     for at, one in enumerate(calls, 1):
-        if one.text == call.text:
+        if one.text[:_ALIKE] == text:
             return ["again", f"again{at}"]
     mine = set(call.heads)
     return ["like"] if any(mine.intersection(one.heads) for one in calls) else ["unlike", f"{call.role}+unlike"]
 
 
-def asked(prompt: str) -> tuple[list[str], str, str]:
-    """What a prompt wants, its main wish, and its text in lower case; prompts met before are not read again."""
+def asked(prompt: str) -> Asked:
+    """What a prompt wants, its words, its first wish, and its text in lower case; those met before are not read again."""
     found = _asked.get(prompt)
     if found is None:
         if len(_asked) >= _SAMPLES:
@@ -220,21 +230,21 @@ def asked(prompt: str) -> tuple[list[str], str, str]:
     return found
 
 
-def _read(prompt: str) -> tuple[list[str], str, str]:
-    said = prompt[:1200].lower()
-    head = said[:300]
-    wants = [f"wish:{name}" for name, words in _INTENTS if any(word in head for word in words)]
-    first = min(
-        ((place, name) for name, words in _INTENTS for place in [_first(head, words)] if place >= 0),
-        default=(0, "none"),
-    )[1]
-    out = [f"first:{first}"] + wants
-    words = said.translate(_CUT).split()
+def _read(prompt: str) -> Asked:
+    said = prompt[:_SAID].lower()
+    bare = said.translate(_CUT)
+    words = bare.split()
+    head = f" {' '.join(words[:50])} "
+    found = [(place, name) for name, stems in _INTENTS for place in [_first(head, stems)] if place >= 0]
+    first = min(found, default=(0, "none"))[1]
+    out = [f"wish:{name}" for _, name in found]
+    out.append(f"first:{first}")
+    if "?" in said[:400] or "？" in said[:400]:
+        out.append("wish:?")
     size = "none" if not words else "terse" if len(words) < 5 else "short" if len(words) < 30 else "long"
     out.append(f"size:{size}")
-    out += sorted({f"word:{word[:12]}" for word in words[:_WORDS] if len(word) > 2})
-    return out, first, said
+    return out, sorted({f"word:{word[:12]}" for word in words[:_WORDS] if len(word) > 2}), first, said
 
 
-def _first(text: str, words: tuple[str, ...]) -> int:
-    return min((place for place in map(text.find, words) if place >= 0), default=-1)
+def _first(text: str, stems: tuple[str, ...]) -> int:
+    return min((place for place in map(text.find, stems) if place >= 0), default=-1)

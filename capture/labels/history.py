@@ -5,7 +5,8 @@ from the database (SQL).
 from __future__ import annotations
 
 from capture.event import FAILED
-from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Call
+from capture.labels.calls import NOT_CALLS, WINDOW, Call
+from capture.labels.commands import HEAD, TAIL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 _LOOKED = 24
 """Rows that are looked through for the calls of one agent: others work beside it."""
 COLUMNS = (
-    f"obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), substr(content, 1, {TEXT}), outcome = 'failed'"
-    " OR coalesce(instr(metadata, '\"refused\":'), 0) > 0"
+    "obs_type, coalesce(tool_name, ''), coalesce(file_path, ''),"
+    f" iif(length(content) > {HEAD + TAIL}, substr(content, 1, {HEAD}) || char(10) || substr(content, -{TAIL}), content),"
+    " outcome = 'failed' OR coalesce(instr(metadata, '\"refused\":'), 0) > 0"
 )
 """What a Call is made of, as SQL over observations."""
 

@@ -20,8 +20,6 @@ def verdicts(seen: Seen) -> tuple[bool, bool, bool, bool, bool]:
     act = role not in _THINKING
     if role in ("check", "run", "script", "serve", "mcp"):
         act = changed or not unknown
-    elif call.base.endswith(".md") and "plan" in call.path and call.changes:
-        act = False
     looking = role in ("search", "read") and not changed
     broad = call.kind == "search" and ("*" in call.text or call.tool in ("Glob", "LS") or "find" in call.heads)
     diverge = role in ("explore", "web") or (looking and broad)

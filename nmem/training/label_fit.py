@@ -20,11 +20,13 @@ Array = Any
 FOLDS = 10
 LEAST_SESSIONS = 2
 """A word that fewer sessions hold is not kept."""
+LEAST_TEXT, MOST_TEXT = 4, 0.15
+"""Of a word of a prompt: sessions that must hold it, and the share of them from which on it says nothing."""
 WEAK = ("word:", "says:", "head:", "named", "ext:", "tool:")
 WEAK_AT = 0.5
 """Words of texts say less of the next person's calls than what is done: they count half, that is are held back more."""
-STRENGTH = {"phase": 0.1, "scope": 0.1, "locus": 0.3, "novelty": 0.1, "friction": 0.1}
-BALANCE = {"phase": 0.0, "scope": 0.7, "locus": 0.3, "novelty": 0.7, "friction": 0.5}
+STRENGTH = {"phase": 0.3, "scope": 0.2, "locus": 0.3, "novelty": 0.1, "friction": 0.3}
+BALANCE = {"phase": 0.0, "scope": 0.5, "locus": 0.3, "novelty": 0.5, "friction": 0.2}
 """How far the rarer word is weighted up: 0 not at all, 1 as much as the other."""
 
 
@@ -49,7 +51,12 @@ def _names(words: Sequence[Sequence[str]], groups: Sequence[str]) -> list[str]:
     held = Counter(
         name for _, name in {(group, name) for one, group in zip(words, groups, strict=True) for name in one}
     )
-    return sorted(name for name, count in held.items() if count >= LEAST_SESSIONS)
+    most = MOST_TEXT * len(set(groups))
+    return sorted(
+        name
+        for name, count in held.items()
+        if count >= LEAST_SESSIONS and (name[:5] != "word:" or LEAST_TEXT <= count <= most)
+    )
 
 
 def matrix(words: Sequence[Sequence[str]], names: Sequence[str], scale: Array) -> Array:
