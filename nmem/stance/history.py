@@ -21,7 +21,7 @@ UNITS = 300
 WEEK = 604_800_000
 _TEXT = 200
 
-_FIGURES = """
+FIGURES = """
 SELECT count(*) AS observations, total(phase IS NOT NULL OR scope IS NOT NULL) AS count,
   avg(phase) AS phase, avg(scope) AS scope, avg(phase < 0) AS think, avg(scope < 0) AS diverge,
   total(phase < 0 AND scope < 0) AS explore, total(phase < 0 AND scope >= 0) AS reason,
@@ -30,22 +30,22 @@ SELECT count(*) AS observations, total(phase IS NOT NULL OR scope IS NOT NULL) A
 FROM observations WHERE session_id = ?
   AND obs_type NOT IN ('session_start', 'session_resume', 'session_clear', 'session_compact', 'marker')
 """
-_SESSION = """
+SESSION = """
 SELECT s.id, s.client, s.started_at, s.last_at, (SELECT substr(content, 1, 200) FROM prompts
   WHERE session_id = s.id AND source = 'user' ORDER BY at LIMIT 1) AS intent FROM sessions s
 """
-_EARLIER = " WHERE s.project_id = ? AND s.id != ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?"
-_ENDED = """
+EARLIER = " WHERE s.project_id = ? AND s.id != ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?"
+ENDED = """
 SELECT u.id, coalesce(u.title, u.intent) AS title, u.last_at, u.outcomes, u.hot_files, u.next_steps
 FROM work_units u WHERE u.session_id IN (
   SELECT s.id FROM sessions s WHERE s.project_id = ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?
 ) AND u.id != ? AND u.last_at < ? ORDER BY u.last_at DESC LIMIT ?
 """
-_WEEK = """
+WEEK_SESSIONS = """
 SELECT s.id FROM sessions s WHERE s.project_id = ? AND s.last_at >= ? AND s.id != ? AND s.started_at < ?
 ORDER BY s.last_at DESC LIMIT ?
 """
-_TRIED = """
+TRIED = """
 SELECT id, seq, at, prompt_id, obs_type, coalesce(file_path, ''), substr(content, 1, 300), outcome FROM observations
 WHERE session_id = ? AND at >= ? AND at < ? AND obs_type NOT IN ('file_read', 'search') ORDER BY seq
 """
@@ -53,7 +53,7 @@ WHERE session_id = ? AND at >= ? AND at < ? AND obs_type NOT IN ('file_read', 's
 
 def figures(db: Connection, row: Row) -> SessionStance:
     """The means of one session; `row` is of the query for sessions."""
-    got = db.execute(_FIGURES, (row["id"],)).fetchone()
+    got = db.execute(FIGURES, (row["id"],)).fetchone()
     places: dict[str, Share] = shares({name: int(got[name]) for name in QUADRANTS})
     return SessionStance(
         row["id"], row["client"], row["started_at"], row["last_at"], row["intent"] or "", got["observations"],
@@ -64,13 +64,13 @@ def figures(db: Connection, row: Row) -> SessionStance:
 
 def of_session(db: Connection, session_id: str) -> SessionStance | None:
     """The means of a session, or None when it is not there."""
-    row = db.execute(f"{_SESSION} WHERE s.id = ?", (session_id,)).fetchone()
+    row = db.execute(f"{SESSION} WHERE s.id = ?", (session_id,)).fetchone()
     return figures(db, row) if row else None
 
 
 def sessions(db: Connection, project_id: int, limit: int = 20) -> tuple[SessionStance, ...]:
     """The means of the newest sessions of a project, the newest first; those without any observation are left out."""
-    found = db.execute(f"{_SESSION} WHERE s.project_id = ? AND s.seq > 0 ORDER BY s.last_at DESC LIMIT ?",
+    found = db.execute(f"{SESSION} WHERE s.project_id = ? AND s.seq > 0 ORDER BY s.last_at DESC LIMIT ?",
                        (project_id, limit)).fetchall()  # fmt: skip
     return tuple(figures(db, row) for row in found)
 
@@ -84,7 +84,7 @@ def up_to(db: Connection, session_id: str, limit: int) -> tuple[SessionStance, .
 
 def before(db: Connection, project_id: int, session_id: str, at: int, limit: int) -> tuple[SessionStance, ...]:
     """The means of sessions of the project that began before a time, the newest first."""
-    found = db.execute(_SESSION + _EARLIER, (project_id, session_id, at, limit)).fetchall()
+    found = db.execute(SESSION + EARLIER, (project_id, session_id, at, limit)).fetchall()
     return tuple(figures(db, row) for row in found)
 
 
@@ -95,7 +95,7 @@ def ended_badly(db: Connection, project_id: int, at: int, but: int = 0) -> tuple
         return (), ()
     out: list[Earlier] = []
     steps: tuple[str, ...] = ()
-    for row in db.execute(_ENDED, (project_id, at, SESSIONS, but, at, UNITS)).fetchall():
+    for row in db.execute(ENDED, (project_id, at, SESSIONS, but, at, UNITS)).fetchall():
         steps = steps or (_texts(row["next_steps"]) if at - row["last_at"] < WEEK else ())
         end = _end(row["outcomes"])
         files = _changed(row["hot_files"]) if end else frozenset()
@@ -108,9 +108,9 @@ def stuck(db: Connection, project_id: int, session_id: str, at: int) -> tuple[St
     """The stuck stretches of other sessions of the project within the seven days before a time."""
     since = at - WEEK
     found: list[Stuck] = []
-    for row in db.execute(_WEEK, (project_id, since, session_id, at, SESSIONS)).fetchall():
+    for row in db.execute(WEEK_SESSIONS, (project_id, since, session_id, at, SESSIONS)).fetchall():
         tracker = Tracker()
-        for one in db.execute(_TRIED, (row[0], since, at)):
+        for one in db.execute(TRIED, (row[0], since, at)):
             tracker.add(Call(*one))
         found += tracker.all(row[0])
     return tuple(sorted(found, key=lambda each: each.started_at))
