@@ -235,3 +235,19 @@ def test_every_question_is_answered_by_an_index(record: Recorded, open_db: Open)
     for sql, values in asked:
         plan = [row["detail"] for row in db.execute("EXPLAIN QUERY PLAN " + sql, [1] * values)]
         assert not [line for line in plan if line.startswith("SCAN")], (sql, plan)
+
+
+@pytest.mark.parametrize(
+    "change", ["phase = 0.3", "scope = -0.3", "locus = 0.3", "novelty = 0.3", "friction = 0.3", "outcome = 'failed'",
+               "prompt_id = NULL", "phase = NULL"],
+)  # fmt: skip
+def test_a_change_of_what_was_read_is_noticed(record: Recorded, open_db: Open, change: str) -> None:
+    unit(record.db, "one", session(record))
+    db = open_db()
+    one = read.follow(db, "one", NOW)
+    assert one is not None
+    before = read.advance(db, one, NOW)
+    record.db.execute(f"UPDATE observations SET {change} WHERE session_id = 'one' AND seq = 5")
+    after = read.advance(db, one, NOW)
+    assert after == found(db)
+    assert after != before
