@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "undo": "take back your newest correction",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
+    "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
     "train": "learn from your corrections where one task ends and the next begins",

@@ -54,7 +54,7 @@ class Withdrawal:
 
 
 def plan(db: Connection, learning_id: int, now: int, file: str = "", text: str = "", folder: str = "") -> Plan:
-    """What would be written where. Raises NmemError when it cannot be.
+    """What would be written where; for this a connection that reads is enough. Raises NmemError when it cannot be.
 
     `file`: a path in the project, by default its clients' own; `text`: the person's wording of the rule; `folder`:
     where the person is, which counts when it is a checkout of the project.
@@ -129,9 +129,11 @@ def take_out(db: Connection, entry: Entry) -> str:
     files.write(planned.file, planned.after)
     if planned.file.data != planned.after:
         return ""
-    if entry.payload["text"] not in instructions.rules(planned.file.data or b""):
-        return f"its rule was no longer in {entry.payload['file']} as it was written" if entry.payload["wrote"] else ""
-    return f"its rule stays in {entry.payload['file']}: it was there before, or another learning has it too"
+    if not entry.payload["wrote"]:
+        return f"its rule stays in {entry.payload['file']}: it was there before"
+    if entry.payload["text"] in instructions.rules(planned.file.data or b""):
+        return f"its rule stays in {entry.payload['file']}: another learning has it too"
+    return f"its rule was no longer in {entry.payload['file']} as it was written"
 
 
 def put_back(entry: Entry) -> str:

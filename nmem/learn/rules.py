@@ -33,15 +33,18 @@ def _said(learning: Learning, subject: str) -> Iterator[str]:
 
 def _helped(learning: Learning, remedy: Remedy, subject: str) -> Iterator[str]:
     command = code(remedy.commands[-1]) if remedy.commands else ""
-    fails = f"{code(subject)} fails here" if learning.kind == FAILED_COMMAND else f"{_problem(learning, subject)} here"
+    failing = learning.kind == FAILED_COMMAND
+    fails = f"{code(subject)} fails here" if failing else f"{_problem(learning, subject)} here"
     if remedy.kind == "spelling" and command:
         yield f"{fails}; use {command}"
-    elif remedy.kind == "command" and command:
-        yield f"{fails} until {command} was run" if learning.kind == FAILED_COMMAND else f"{fails}; {command} helped"
+    elif remedy.kind == "command" and command and command in remedy.text:
+        yield f"{fails} until {command} was run" if failing else f"{fails}; {command} helped"
     for many in range(min(_FILES, len(remedy.files)), 0, -1):
         yield f"{fails}; what helped was a change of {_list(remedy.files[:many])}"
     if remedy.files:
         yield f"{fails}; what helped was a change of {code(PurePosixPath(remedy.files[0]).name)}"
+    elif remedy.text:
+        yield f"{fails}: {remedy.text[0].lower()}{remedy.text[1:]}"
 
 
 def _plain(learning: Learning, subject: str) -> str:

@@ -1,0 +1,221 @@
+"""`nmem learn`: what goes wrong or is asked again across sessions, and what a person makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from sqlite3 import Connection
+from typing import Any
+
+import click
+
+from nmem.commands import terminal
+from nmem.commands.episodes import Default, number_of
+from nmem.errors import NmemError
+from nmem.text import printable
+
+_UNDO = "`nmem undo` takes it back"
+_ALL = "all"
+_STATES = ("open", "accepted", "dismissed", "snoozed", "resolved")
+_MANY = 1_000_000
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_SPANS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_LONGEST = 5 * 366 * 86_400_000
+
+LEARNING = number_of("learning")
+
+
+@click.group(cls=Default)
+def command() -> None:
+    """What recurs across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
+
+
+@command.command("list")
+@click.option("--project", default="", help="This project (name, key or root folder), not the current folder's.")
+@click.option("--all-projects", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--across", is_flag=True, help="Only what was met in two projects or more.")
+@click.option("--state", default="open", show_default=True, type=click.Choice([*_STATES, _ALL]))
+@click.option("--since", metavar="WHEN", help="Only what was met since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option("--markdown", is_flag=True, help="A report to go through, with evidence.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
+def list_(
+    project: str, everywhere: bool, across: bool, state: str, since: str | None, limit: int, as_json: bool,
+    markdown: bool, output: str | None,
+) -> None:  # fmt: skip
+    """Learnings of the current project, the hottest first."""
+    from nmem.commands import learn_list
+    from nmem.learn import read
+
+    if as_json and (markdown or output):
+        raise click.UsageError("--json and --markdown exclude each other")
+    after, now = (terminal.when(since) if since else 0), terminal.now()
+    states = _STATES if state == _ALL else (state,)
+    with terminal.reading("learnings") as db:
+        project_id, about = _project(db, project, everywhere or across)
+        every = [] if project_id == 0 else read.learnings(db, now, project_id, _STATES, across, _MANY)
+        hits = [] if project_id == 0 else read.learnings(db, now, project_id, states, across, _MANY)
+        found = [one for one in hits if one.last_at >= after][:limit]
+        if markdown or output:
+            learn_list.write(db, found, about, now, output)
+            return
+    if as_json:
+        _json({"learnings": [learn_list.shape(one) for one in found]})
+    elif not terminal.is_terminal():
+        click.echo("\n".join(["# Learnings", *(learn_list.tabs(one) for one in found)]))
+    else:
+        learn_list.show(found, about, state, learn_list.counts(every), project_id is None)
+
+
+def _project(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
+    """Whose learnings: the id, None for all, 0 for a folder that nothing is recorded of; and what to call it."""
+    from nmem.learn import places
+
+    if project:
+        return places.named(db, project)
+    if everywhere:
+        return None, "all projects"
+    found, name = places.current(db, os.getcwd())  # noqa: PTH109 -- a string is what is compared
+    return found or 0, name
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+@click.option("--limit", type=click.IntRange(min=0), default=12, show_default=True, help="How much evidence to show.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def show(learning: int, limit: int, as_json: bool) -> None:
+    """One learning: where it was met, week by week, what helped, and its rule."""
+    from nmem.commands import learn_list
+    from nmem.learn import read, rules
+
+    with terminal.reading("learnings") as db:
+        one = read.learning(db, learning, terminal.now())
+        if one is None:
+            raise NmemError(f"there is no learning {learning}: `nmem learn --state all` lists them")
+        evidence = read.evidence(db, learning, limit) if limit else ()
+    if as_json:
+        proposed = one.rule or rules.rule(one)
+        _json({**learn_list.shape(one), "proposed_rule": proposed, "evidence": [asdict(each) for each in evidence]})
+        return
+    met = [(learn_list.time(each.at), learn_list.met(each)) for each in evidence]
+    terminal.say(f"Learning {one.id}: {one.title}", [("", learn_list.facts(one)), ("Where it was met", met)])
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+@click.option("--file", default="", metavar="PATH",
+              help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project. "
+                   "Default: the one that its clients read.")  # fmt: skip
+@click.option("--text", default="", help="Your own wording of the rule.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+def accept(learning: int, file: str, text: str, dry_run: bool, yes: bool) -> None:
+    """Put a learning's rule into the project's instructions: shown first, never twice, undone by `nmem undo`."""
+    from nmem.learn import accept as accepting
+
+    if text and not text.strip():
+        raise click.UsageError("--text is empty")
+    with terminal.reading("learnings") as db:
+        planned = accepting.plan(db, learning, terminal.now(), file, text, os.getcwd())  # noqa: PTH109
+    path = printable(planned.file.path)
+    _diff(planned.diff)
+    if not planned.wrote:
+        click.echo(f"{path} says so already: {printable(planned.rule)}")
+    if dry_run or not _agreed(f"Write {path}?" if planned.wrote else "Accept it?", yes):
+        return
+    with terminal.writing() as db:
+        accepting.accept(db, planned, terminal.now())
+    click.echo(f"learning {learning} is accepted, its rule is in {path} ({_UNDO})")
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+def dismiss(learning: int) -> None:
+    """Say that there is nothing to learn from it: it is not shown again."""
+    from nmem.learn import lifecycle
+
+    with terminal.writing() as db:
+        lifecycle.dismiss(db, learning, terminal.now())
+    click.echo(f"learning {learning} is dismissed ({_UNDO})")
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+@click.option("--for", "span", required=True, metavar="SPAN", help="How long: 12h, 7d, 4w.")
+def snooze(learning: int, span: str) -> None:
+    """Put a learning off: it is open again after a while."""
+    from nmem.learn import lifecycle
+
+    now = terminal.now()
+    until = now + _span(span)
+    with terminal.writing() as db:
+        lifecycle.snooze(db, learning, until, now)
+    click.echo(f"learning {learning} is snoozed until {terminal.local(until):%Y-%m-%d %H:%M} ({_UNDO})")
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+def resolve(learning: int) -> None:
+    """Say that it is fixed; should it come back, it is open again. An accepted rule stays."""
+    from nmem.learn import lifecycle
+
+    with terminal.writing() as db:
+        lifecycle.resolve(db, learning, terminal.now())
+    click.echo(f"learning {learning} is resolved ({_UNDO})")
+
+
+@command.command()
+@click.argument("learning", type=LEARNING, metavar="ID")
+@click.option("--dry-run", is_flag=True, help="Show what would be taken out, and change nothing.")
+@click.option("--yes", is_flag=True, help="Take the rule out without asking.")
+def reopen(learning: int, dry_run: bool, yes: bool) -> None:
+    """Make it open again; the rule of an accepted one is taken out of the project's instructions."""
+    from nmem.learn import accept as accepting
+
+    with terminal.writing() as db:
+        planned = accepting.withdrawal(db, learning, terminal.now())
+        changes = planned.diff if planned else []
+        _diff(changes)
+        if dry_run or (changes and planned and not _agreed(f"Write {printable(planned.file.path)}?", yes)):
+            return
+        accepting.withdraw(db, learning, planned, terminal.now())
+    out = f", its rule is out of {printable(planned.file.path)}" if planned and changes else ""
+    click.echo(f"learning {learning} is open again{out} ({_UNDO})")
+
+
+def _agreed(question: str, yes: bool) -> bool:
+    """Whether the person wants it; where nobody can be asked, --yes must say so."""
+    if yes:
+        return True
+    if not _interactive():
+        raise click.UsageError("nobody is there to be asked: --yes writes without asking")
+    return click.confirm(question, default=True)
+
+
+def _interactive() -> bool:
+    return sys.stdin.isatty()
+
+
+def _diff(lines: Sequence[str]) -> None:
+    colour = terminal.is_terminal() and not os.environ.get("NO_COLOR")
+    for line in lines:
+        click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colour else line)
+
+
+def _span(text: str) -> int:
+    """12h, 7d or 4w as milliseconds."""
+    try:
+        span = int(float(text[:-1]) * _SPANS[text[-1:]])
+    except (KeyError, ValueError, OverflowError):
+        span = 0
+    if not 0 < span <= _LONGEST:
+        raise click.UsageError(f"--for: {printable(text)} is no span of time: 12h, 7d or 4w, at most five years")
+    return span
+
+
+def _json(value: dict[str, Any]) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,412 @@
+"""Accepting writes a rule into the project's instructions once; undo and reopen take out exactly that."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nmem import undo
+from nmem.errors import NmemError
+from nmem.learn import accept, files, rules
+from nmem.learn.instructions import CLOSE, OPEN
+
+Shop = Any
+RULE = "`npm test` fails here; use `pnpm test`"
+BLOCK = OPEN + b"\n- " + RULE.encode() + b"\n" + CLOSE
+
+
+def test_a_rule_is_shown_written_and_undone(shop: Shop) -> None:
+    number, file = shop.learning(), shop.file(b"# Shop\r\nBe kind.")
+    file.chmod(0o640)
+    planned = shop.plan(number)
+    assert planned.rule == RULE
+    assert [line for line in planned.diff if line[:1] in "+-"] == [
+        "--- a/CLAUDE.md", "+++ b/CLAUDE.md", "-Be kind. (no newline at the end)", "+Be kind.", "+",
+        f"+{OPEN.decode()}", f"+- {RULE}", f"+{CLOSE.decode()} (no newline at the end)",
+    ]  # fmt: skip
+    assert file.read_bytes() == b"# Shop\r\nBe kind."
+    shop.accept(number)
+    assert file.read_bytes() == b"# Shop\r\nBe kind.\r\n\r\n" + BLOCK.replace(b"\n", b"\r\n")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert shop.state(number) == "accepted"
+    assert shop.undo() == "learning 1 “npm test” accepted, its rule put into CLAUDE.md"
+    assert file.read_bytes() == b"# Shop\r\nBe kind."
+    assert shop.state(number) == "open"
+
+
+def test_a_file_that_was_made_for_it_goes_with_it(shop: Shop) -> None:
+    one, two = shop.learning(), shop.learning("yarn build", remedy=None)
+    assert shop.plan(one).diff[0] == "--- /dev/null"
+    shop.accept(one)
+    assert stat.S_IMODE(shop.file().stat().st_mode) & 0o044 == 0o044
+    shop.accept(two)
+    shop.reopen(one)
+    assert shop.file().exists()
+    shop.reopen(two)
+    assert not shop.file().exists()
+    assert [shop.undo() for _ in range(2)] == [
+        "learning 2 “yarn build” reopened, its rule taken out of CLAUDE.md",
+        "learning 1 “npm test” reopened, its rule taken out of CLAUDE.md",
+    ]
+    assert shop.file().read_bytes().count(b"\n- ") == 2
+    shop.undo()
+    shop.undo()
+    assert not shop.file().exists()
+
+
+def test_an_empty_file_stays(shop: Shop) -> None:
+    shop.file(b"")
+    shop.accept(shop.learning())
+    shop.undo()
+    assert shop.file().read_bytes() == b""
+
+
+def test_the_same_rule_of_two_learnings_stands_once_until_both_are_undone(shop: Shop) -> None:
+    one, two = shop.learning(), shop.learning("npm test ", kind="stuck_loop")
+    shop.file(b"x\n")
+    shop.accept(one)
+    planned = shop.accept(two, text=RULE)
+    assert (planned.wrote, planned.diff) == (False, [])
+    assert shop.file().read_bytes().count(b"pnpm") == 1
+    shop.reopen(one)
+    assert shop.file().read_bytes().count(b"pnpm") == 1
+    shop.reopen(two)
+    assert shop.file().read_bytes() == b"x\n"
+
+
+def test_a_rule_that_the_person_had_written_stays(shop: Shop) -> None:
+    text = b"Rules\n- " + RULE.encode() + b"\n"
+    shop.file(text)
+    shop.accept(shop.learning())
+    assert shop.file().read_bytes() == text
+    assert "its rule stays in CLAUDE.md" in shop.undo()
+    assert shop.file().read_bytes() == text
+
+
+def test_edits_by_others_survive_undo(shop: Shop) -> None:
+    one, two = shop.learning(), shop.learning("yarn build", remedy=None)
+    shop.file(b"# Shop\n")
+    shop.accept(one)
+    shop.accept(two)
+    text = shop.file().read_bytes()
+    shop.file(text.replace(b"# Shop", b"# Our shop").replace(CLOSE, b"my line\n" + CLOSE) + b"\n## More\n")
+    shop.undo()
+    shop.undo()
+    assert shop.file().read_bytes() == b"# Our shop\n\n" + OPEN + b"\nmy line\n" + CLOSE + b"\n\n## More\n"
+
+
+def test_a_rule_that_somebody_reworded_stays_and_undo_says_so(shop: Shop) -> None:
+    shop.file(b"# Shop\n")
+    shop.accept(shop.learning())
+    edited = shop.file().read_bytes().replace(b"use `pnpm", b"always use `pnpm")
+    shop.file(edited)
+    assert "no longer in CLAUDE.md as it was written" in shop.undo()
+    assert shop.file().read_bytes() == edited
+
+
+def test_undo_where_the_file_is_gone_or_the_learning_moved_on(shop: Shop) -> None:
+    number = shop.learning()
+    shop.accept(number)
+    shop.file().unlink()
+    assert "CLAUDE.md is no longer there" in shop.undo()
+    assert shop.state(number) == "open"
+    shop.accept(number)
+    shop.db.execute("UPDATE learnings SET state = 'resolved', state_by = 'evidence', state_at = 5")
+    assert "it is resolved since, and stays so" in shop.undo()
+    assert shop.state(number) == "resolved"
+    assert not shop.file().exists()
+
+
+def test_reopening_undone_puts_the_same_bytes_back(shop: Shop) -> None:
+    one, two = shop.learning(), shop.learning("yarn build", remedy=None)
+    shop.file(b"# Shop\n")
+    shop.accept(one)
+    shop.accept(two)
+    text = shop.file().read_bytes() + b"\nafter\n"
+    shop.file(text)
+    shop.reopen(one)
+    shop.reopen(two)
+    assert shop.file().read_bytes() == b"# Shop\n\nafter\n"
+    shop.undo()
+    shop.undo()
+    assert shop.file().read_bytes() == text
+    shop.reopen(one)
+    shop.file(b"Other\n")
+    shop.undo()
+    assert shop.file().read_bytes() == b"Other\n\n" + BLOCK + b"\n"
+
+
+def test_the_rule_can_be_worded_by_the_person(shop: Shop) -> None:
+    number = shop.learning()
+    assert shop.accept(number, text="- Run\nthe tests with @pnpm \x1b[31m<!-- x").rule == (
+        "Run the tests with `@pnpm` `<!-` x"
+    )
+    assert shop.stored()[0]["rule"] == "Run the tests with `@pnpm` `<!-` x"
+    other = shop.learning("yarn build")
+    with pytest.raises(NmemError, match="at most 160 characters, this one 161"):
+        shop.plan(other, text="x" * 161)
+    with pytest.raises(NmemError, match="nothing is left"):
+        shop.plan(other, text="\x1b[31m --- ")
+
+
+@pytest.mark.parametrize(
+    ("clients", "there", "chosen"),
+    [
+        ("claude", (), "CLAUDE.md"),
+        ("codex", (), "AGENTS.md"),
+        ("gemini", (), "GEMINI.md"),
+        ("opencode", (), "AGENTS.md"),
+        ("codex", ("CLAUDE.md",), "CLAUDE.md"),
+        ("codex", ("CLAUDE.md", "AGENTS.md"), "AGENTS.md"),
+        ("claude", ("AGENTS.md", ".claude/CLAUDE.md"), ".claude/CLAUDE.md"),
+        ("", ("GEMINI.md",), "GEMINI.md"),
+    ],
+)
+def test_the_file_of_the_client_that_is_used_most(
+    tmp_path: Path, clients: str, there: tuple[str, ...], chosen: str
+) -> None:
+    for name in there:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert files.chosen(str(tmp_path), tuple(clients.split())) == chosen
+
+
+def test_clients_are_counted_in_the_project(shop: Shop) -> None:
+    for number in range(3):
+        shop.session(f"c{number}", 9, "codex")
+    assert shop.plan(shop.learning()).file.name == "AGENTS.md"
+
+
+def test_a_link_in_the_project_is_followed_and_stays_one(shop: Shop) -> None:
+    shop.file(b"# Agents\n", "AGENTS.md")
+    shop.file().symlink_to("AGENTS.md")
+    shop.accept(shop.learning())
+    assert shop.file().is_symlink()
+    assert BLOCK in shop.file(name="AGENTS.md").read_bytes()
+    shop.undo()
+    assert shop.file(name="AGENTS.md").read_bytes() == b"# Agents\n"
+    assert shop.file().is_symlink()
+
+
+def test_links_that_lead_out_of_the_project_are_refused(shop: Shop, tmp_path: Path) -> None:
+    number, outside = shop.learning(), tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.md").write_bytes(b"mine\n")
+    shop.file().symlink_to(outside / "mine.md")
+    (shop.folder / "docs").symlink_to(outside)
+    shop.file(name="NEW.md").symlink_to(outside / "new.md")
+    for name in ("CLAUDE.md", "docs/mine.md", "NEW.md", str(shop.folder / "docs" / "new.md")):
+        with pytest.raises(NmemError, match="outside of the project"):
+            shop.plan(number, file=name)
+    for name in ("../outside/mine.md", str(outside / "mine.md"), "/etc/motd.md"):
+        with pytest.raises(NmemError, match="outside of the project"):
+            shop.plan(number, file=name)
+    assert sorted(path.name for path in outside.iterdir()) == ["mine.md"]
+    assert (outside / "mine.md").read_bytes() == b"mine\n"
+
+
+def test_a_link_that_is_turned_outside_after_the_preview_is_refused(shop: Shop, tmp_path: Path) -> None:
+    number, outside = shop.learning(), tmp_path / "outside.md"
+    shop.file(b"# Shop\n")
+    outside.write_bytes(b"# Shop\n")
+    planned = shop.plan(number)
+    shop.file().unlink()
+    shop.file().symlink_to(outside)
+    with pytest.raises(NmemError, match="outside of the project"):
+        accept.accept(shop.db, planned, shop.now)
+    assert outside.read_bytes() == b"# Shop\n"
+    assert shop.state(number) == "open"
+    shop.file().unlink()
+    shop.file(b"# Shop\n")
+    shop.accept(number)
+    outside.write_bytes(shop.file().read_bytes())
+    shop.file().unlink()
+    shop.file().symlink_to(outside)
+    with pytest.raises(NmemError, match="outside of the project"):
+        shop.undo()
+    assert BLOCK in outside.read_bytes()
+    assert shop.state(number) == "accepted"
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _locked(path: Path) -> None:
+    path.write_bytes(b"x\n")
+    path.chmod(0o444)
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_folder, "CLAUDE.md is a folder"),
+        (_fifo, "CLAUDE.md is not a file"),
+        (_locked, "CLAUDE.md is read-only"),
+        (_loop, "CLAUDE.md cannot be read"),
+        (lambda path: path.write_bytes("wide\n".encode("utf-16")), "not a text in UTF-8"),
+        (lambda path: path.write_bytes(b"x" * 4_000_001), "larger than 4 MB"),
+        (lambda path: path.write_bytes(OPEN + b"\n"), "CLAUDE.md: nmem's rules begin in line 1"),
+        (lambda path: path.write_bytes(b"```\n"), "CLAUDE.md: the code fence in line 1 is never closed"),
+    ],
+)
+def test_what_is_no_file_for_rules_is_one_clear_line(shop: Shop, make: Callable[[Path], object], said: str) -> None:
+    make(shop.file())
+    with pytest.raises(NmemError, match=said) as error:
+        shop.plan(shop.learning())
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", [".git/CLAUDE.md", "package.json", "Makefile", "none/CLAUDE.md"])
+def test_only_markdown_in_a_folder_that_is_there(shop: Shop, name: str) -> None:
+    with pytest.raises(NmemError, match=r"no Markdown file|no folder"):
+        shop.plan(shop.learning(), file=name)
+
+
+def test_a_project_whose_folder_is_gone(shop: Shop, tmp_path: Path) -> None:
+    number = shop.learning()
+    shop.folder.rename(tmp_path / "moved")
+    with pytest.raises(NmemError, match=r"the folder of shop, .*shop, is no longer there"):
+        shop.plan(number)
+
+
+def test_a_checkout_elsewhere_counts_when_the_person_is_in_it(shop: Shop, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    (clone / ".git").mkdir(parents=True)
+    (clone / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (clone / ".git" / "config").write_text('[remote "origin"]\n\turl = git@example.org:me/shop.git\n')
+    shop.db.execute("UPDATE projects SET key = 'example.org/me/shop'")
+    number = shop.learning()
+    assert shop.plan(number, folder=str(clone)).file.root == str(clone)
+    assert shop.plan(number, folder=str(tmp_path)).file.root == str(shop.folder)
+    shop.folder.rename(tmp_path / "moved")
+    assert shop.plan(number, folder=str(clone)).file.root == str(clone)
+
+
+def test_a_file_that_changed_after_the_preview_is_not_overwritten(shop: Shop) -> None:
+    number = shop.learning()
+    shop.file(b"# Shop\n")
+    planned = shop.plan(number)
+    shop.file(b"# Shop, rewritten\n")
+    with pytest.raises(NmemError, match="changed meanwhile"):
+        accept.accept(shop.db, planned, shop.now)
+    assert shop.file().read_bytes() == b"# Shop, rewritten\n"
+    assert (shop.state(number), undo.history(shop.db)) == ("open", [])
+
+
+def test_a_commit_that_fails_leaves_the_file_as_it_was(shop: Shop) -> None:
+    number = shop.learning()
+    shop.file(b"# Shop\n")
+    planned = shop.plan(number)
+    shop.db.execute("CREATE TABLE child (id INTEGER REFERENCES threads(id) DEFERRABLE INITIALLY DEFERRED)")
+    shop.db.execute("CREATE TRIGGER late AFTER INSERT ON corrections BEGIN INSERT INTO child VALUES (9); END")
+    with pytest.raises(sqlite3.IntegrityError):
+        accept.accept(shop.db, planned, shop.now)
+    assert shop.file().read_bytes() == b"# Shop\n"
+    assert shop.state(number) == "open"
+
+
+TEXT = st.one_of(
+    st.binary(max_size=30).filter(lambda data: b"\0" not in data and data[:2] not in (b"\xff\xfe", b"\xfe\xff")),
+    st.lists(st.sampled_from([b"# Shop", b"\n", b"\r\n", b"\r", b"- x\n", b"```", OPEN, CLOSE + b"\n", b"\xef\xbb\xbf",
+                              OPEN + b"\n" + CLOSE + b"\n"]), max_size=8).map(b"".join),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(st.none(), TEXT), st.permutations([1, 2, 3, 4]), st.permutations([1, 2, 3, 4]), st.booleans())
+def test_accepted_and_taken_back_in_any_order_is_the_identity(
+    shops: Callable[[Path], Any], before: bytes | None, there: list[int], back: list[int], undone: bool
+) -> None:
+    """Four learnings, two of them with the same rule; taken back by `undo`, or by reopening in any order."""
+    with tempfile.TemporaryDirectory() as folder, shops(Path(folder)) as shop:
+        for number in range(4):
+            shop.learning(f"step {number}", remedy=None)
+        shop.file(before)
+        stored = shop.stored()
+        seen: list[bytes] = []
+        for number in there:
+            try:
+                shop.accept(number, text="the same" if number > 2 else "")
+            except NmemError:
+                assert not seen
+                return
+            seen.append(shop.file().read_bytes())
+        assert seen[-1].count(b"the same") == 1
+        for number in back:
+            if undone:
+                shop.undo()
+            else:
+                shop.reopen(number)
+        assert (shop.file().read_bytes() if shop.file().exists() else None) == before
+        if undone:
+            assert shop.stored() == stored
+            return
+        for _ in back:
+            shop.undo()
+        assert shop.file().read_bytes() == seen[-1]
+        for text in [*reversed(seen[:-1]), before]:
+            shop.undo()
+            assert (shop.file().read_bytes() if shop.file().exists() else None) == text
+        assert shop.stored() == stored
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "remedy", "said"),
+    [
+        ("failed_command", "npm test", ("spelling", "`pnpm test` works", (), ("pnpm test",)), RULE),
+        ("failed_command", "pytest", ("command", "After `make db` it passes", (), ("make env", "make db")),
+         "`pytest` fails here until `make db` was run"),
+        ("failed_command", "cargo test", ("edit", "a.rs was changed: +x", ("src/a.rs", "b.rs"), ()),
+         "`cargo test` fails here; what helped was a change of `src/a.rs` or `b.rs`"),
+        ("failed_command", "e2e", ("rerun", "It passes when it is run again", (), ()),
+         "`e2e` fails here: it passes when it is run again"),
+        ("recurring_error", "File has changed", ("command", "Read the file (again)", (), ("Read",)),
+         "`File has changed` occurs here: read the file (again)"),
+        ("recurring_error", "ECONNREFUSED <port>", None,
+         "`ECONNREFUSED <port>` occurs here again and again (2 sessions)"),
+        ("stuck_loop", "pytest", None, "Work gets stuck on `pytest` here again and again (2 sessions)"),
+        ("repeated_intent", "deploy @prod", None, "Asked for here again and again (2 sessions): deploy `@prod`"),
+        ("unresolved_read", "src/a.py", None, "`src/a.py` is read here again and again (2 sessions) and never changed"),
+    ],
+)  # fmt: skip
+def test_rules_are_short_facts(shop: Shop, kind: str, title: str, remedy: Any, said: str) -> None:
+    import json
+
+    known = remedy and json.dumps({"kind": remedy[0], "text": remedy[1], "files": remedy[2], "commands": remedy[3],
+                                   "observation_ids": [], "confidence": 1, "times": 2})  # fmt: skip
+    assert shop.plan(shop.learning(title, kind, remedy=known)).rule == said
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=400), st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4))
+def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
+    from nmem.learn.learning import KINDS, Learning, Remedy
+    from nmem.learn.wording import LIMIT, neat
+
+    for kind in KINDS:
+        for how in ("spelling", "command", "edit", "rerun"):
+            remedy = Remedy(how, text, tuple(many), tuple(many), (), 0.5, 2)
+            one = Learning(
+                1, 1, "shop", kind, title, title, (), 0, 0, 2, 2, 50, "open", None, "", None, 0, remedy, "", ()
+            )
+            line = rules.rule(one)
+            assert len(line) <= LIMIT
+            assert line == neat(line) != ""
