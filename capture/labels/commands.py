@@ -8,19 +8,21 @@ from __future__ import annotations
 
 HEAD, TAIL = 800, 400
 """Characters of a command that are read: what it begins with, and what follows a long text inside it."""
-_STEPS = 8
+_STEPS = 14
 _KEPT = 4_096
 _WRAPPERS = frozenset(
     "sudo time timeout nice env command exec nohup rtk npx bunx uvx pipx xargs watch doppler direnv then do else ! {"
-    " ( if while stdbuf setsid ionice unbuffer chronic".split()
+    " ( if while until elif stdbuf setsid ionice unbuffer chronic winpty proxy".split()
 )
 _RUNNERS = frozenset(
     ("uv run", "poetry run", "pipenv run", "pdm run", "hatch run", "rye run", "bundle exec", "pnpm exec", "npm exec",
      "yarn exec", "pnpm dlx", "yarn dlx", "mise exec", "conda run", "pixi run", "nix develop", "dotenv --")
 )  # fmt: skip
-_SKIPPED = frozenset("cd pushd popd set export source . true : sleep wait echo printf unset read local".split())
+_SKIPPED = frozenset("cd pushd popd set export source . true : sleep wait echo printf unset read local for done fi esac case"
+                     " } ) [ [[ test exit continue break function seq Set-Location Write-Host Write-Output ForEach-Object"
+                     " Where-Object foreach Start-Sleep shift trap Out-Null Group-Object Sort-Object".split())  # fmt: skip
 _SEVERAL = frozenset(
-    "git gh glab npm pnpm yarn bun deno cargo go docker podman kubectl helm terraform tofu aws gcloud az fly flyctl"
+    "esphome git gh glab npm pnpm yarn bun deno cargo go docker podman kubectl helm terraform tofu aws gcloud az fly flyctl"
     " vercel netlify heroku wrangler supabase firebase pip pip3 uv poetry pipenv pdm rye hatch conda gem bundle brew apt"
     " apt-get dnf yum apk pacman rustup dotnet mix composer flutter dart pod mvn gradle gradlew ./gradlew make just mise"
     " task nx turbo systemctl docker-compose rails rake php artisan swift bazel go-task choco winget scoop bd".split()
@@ -106,6 +108,7 @@ _REMOTE = frozenset(
     dotnet_restore dotnet_add dotnet_nuget dotnet_tool mix_deps.get mix_hex.search mix_deps.update composer_require
     composer_install composer_update flutter_pub dart_pub pod_install twine playwright_install npm-check-updates ncu
     hf huggingface-cli nvm_install fnm_install mise_install asdf_install kaggle mosh rclone s3cmd certbot
+    claude codex gemini cursor-agent aider arp dns-sd nc esphome_run esphome_logs esphome_upload
     fastlane corepack bd_sync jj_git gt_submit gt_sync dolt_push dolt_pull git-lfs git_svn git_remote:
     create-next-app create-vite create-react-app degit skaffold argocd ngrok cloudflared""".split()
     if not name.endswith(":")
@@ -194,16 +197,22 @@ def _bare(text: str) -> str:
     """One step a line, without what is quoted and without heredocs."""
     if "<<" in text:
         text = _without_heredocs(text)
+    if "#" in text:
+        text = "\n".join(line for line in text.split("\n") if line.lstrip()[:1] != "#")
     text = text.replace('\\"', " ").replace("\\\n", " ")
     if '"' in text:
-        text = " Q ".join(text.split('"')[::2])
+        parts = text.split('"')
+        text = " Q ".join(parts[::2])
+        if "$(" in "".join(parts[1::2]):
+            asked = [part.partition("$(")[2] for part in parts[1::2] if "$(" in part]
+            text += "\n" + "\n".join(one for one in asked if one[:3] != "cat")
     if "'" in text:
         text = " Q ".join(text.split("'")[::2])
     text = text.replace("2>&1", "").replace("&>", ">")
     for mark in _JOINTS:
         if mark in text:
             text = text.replace(mark, "\n")
-    return text.replace("|", "\n|").replace(" & ", "\n")
+    return text.replace("|", "\n|").replace(" & ", "\n").replace(" (", " ")
 
 
 def _without_heredocs(text: str) -> str:
@@ -294,8 +303,10 @@ def _leaves(head: str, name: str, words: list[str], text: str) -> bool:
         return any(":" in word for word in words[1:])
     if head == "go" and "mod" in words:
         return "download" in words or "tidy" in words
-    if head not in _SEVERAL and len(words) > 1 and words[1] in _NETWORKED and head not in _ROLES:
-        return True
+    if len(words) > 1 and (words[1] in _NETWORKED if head not in _SEVERAL else "deploy" in name or "publish" in name):
+        return head not in _ROLES
+    if name == "git remote":
+        return "update" in words or "show" in words or "prune" in words
     if name not in _REMOTE and head not in _REMOTE:
         return False
     if head in ("helm", "kubectl", "ansible-playbook", "npm", "twine") and any(word in text for word in _HERE):
@@ -315,6 +326,8 @@ def _marks(text: str, bare: str) -> list[str]:
         found.append("loop")
     if len(text) > 180:
         found.append("long")
+    if "://" in text and not any(host in text for host in LOCAL_HOSTS):
+        found.append("url")
     if "\n|" in bare:
         found.append("piped")
     if bare.count("\n") - bare.count("\n|") > 3:
