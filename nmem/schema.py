@@ -223,7 +223,7 @@ CREATE TABLE label_models (                  -- what labelled observations: obse
 CREATE TABLE learnings (
   id INTEGER PRIMARY KEY AUTOINCREMENT,      -- a person may have noted it: never used again
   project_id INTEGER NOT NULL REFERENCES projects(id),
-  kind TEXT NOT NULL,                        -- failed_command recurring_error repeated_intent unresolved_read stuck_loop
+  kind TEXT NOT NULL,                        -- failed_command recurring_error repeated_intent unresolved_read ...
   key TEXT NOT NULL,                         -- the pattern, normalised: what makes two occurrences the same
   title TEXT NOT NULL,                       -- the pattern as a person reads it
   files TEXT NOT NULL DEFAULT '[]',          -- JSON list of the project's files it was met in
@@ -236,6 +236,7 @@ CREATE TABLE learnings (
   state_by TEXT,                             -- person evidence
   snoozed_until INTEGER,
   reopened INTEGER NOT NULL DEFAULT 0,       -- how often it came back after it was resolved
+  reopened_by_return INTEGER NOT NULL DEFAULT 0,  -- of these, after a person had resolved it
   remedy TEXT,                               -- JSON: what changed between the failing and the passing run
   rule TEXT,                                 -- the wording accepted into the project's instructions
   UNIQUE (project_id, kind, key)
@@ -258,12 +259,12 @@ CREATE INDEX learning_evidence_by_prompt ON learning_evidence(prompt_id) WHERE p
 CREATE TABLE learned_sessions (              -- up to which observation a session was searched for patterns
   session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
   seq INTEGER NOT NULL,
-  told_of TEXT NOT NULL,                     -- by which rules, and of which episodes: others, search it again
+  told_of TEXT NOT NULL,                     -- by which rules: others, search it again
   at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE learning_findings (             -- what a session says of one pattern; learnings are made of several
   project_id INTEGER NOT NULL REFERENCES projects(id),
-  kind TEXT NOT NULL,                        -- command error intent file stretch
+  kind TEXT NOT NULL,                        -- command error stretch
   key TEXT NOT NULL,
   session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
   at INTEGER NOT NULL,

@@ -21,6 +21,7 @@ from nmem import tables
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.storytelling import Teller
+from nmem.learn import refresh
 from nmem.llm.ask import Desk
 from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
@@ -53,6 +54,8 @@ class Report:
     summaries: int = 0
     links: int = 0
     condensed: int = 0
+    learned: int = 0
+    """Sessions searched for patterns."""
     seconds: float = 0.0
     left: bool = False
     model: str = ""
@@ -65,7 +68,7 @@ class Report:
     def idle(self) -> bool:
         """Whether there was nothing to do."""
         return not any((self.drained, self.detected, self.closed, self.threads, self.judged, self.told, self.by_model,
-                        self.summaries, self.links, self.condensed))  # fmt: skip
+                        self.summaries, self.links, self.condensed, self.learned))  # fmt: skip
 
 
 def settle(
@@ -114,6 +117,7 @@ class _Run:
             self._sessions,
             self._links,
             self._condense,
+            self._learn,
         )
         for step in steps:
             if self.stop.is_set():
@@ -208,6 +212,9 @@ class _Run:
 
     def _condense(self) -> None:
         self.report.condensed += len(compaction.compact_due(self.db, self.clock()))
+
+    def _learn(self) -> None:
+        self.report.learned += refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set).sessions
 
 
 def _wanted(db_path: str) -> bool:

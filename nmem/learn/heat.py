@@ -1,8 +1,9 @@
-"""How hot a pattern is: how many sessions met it, and how lately.
+"""How hot a pattern is: how many sessions met it, and how lately, as 0 to 100.
 
-Each session counts 2^(-age / 168 h), age from its newest occurrence. 100 is the hottest of what is listed, but nothing
-below three sessions' worth of today is called 100: a single old one stays small, whatever it is listed with.
-Age runs until the newest activity of the projects that are listed, so months in which nobody worked cool nothing.
+Each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 - 2^(-sum / 3)).
+So three sessions of just now are 50, six are 75, and a single old one stays small, whatever it is listed with: the same
+learning has the same heat in every list. Age runs until the newest activity of the learning's own project, so months in
+which nobody worked on it cool nothing.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from collections import Counter
 from collections.abc import Iterable
 
 HALF_LIFE_H = 168.0
-FULL = 3.0
-"""Weight that is 100 when nothing listed weighs more: as many sessions of just now."""
+HALF = 3.0
+"""Weight of half the heat there can be: as many sessions of just now."""
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
 
 
 def weight(newest: Iterable[int], as_of: int, half_life_h: float = HALF_LIFE_H) -> float:
     """The sum over sessions; `newest` is each one's newest occurrence. What lies after `as_of` counts as just now."""
-    return sum(2.0 ** (-max(0, as_of - at) / (half_life_h * _HOUR)) for at in newest)
+    return sum(float(2.0 ** (-max(0, as_of - at) / (half_life_h * _HOUR))) for at in newest)
 
 
-def scaled(weight: float, hottest: float) -> int:
-    """A weight as 0 to 100 beside the hottest one listed."""
-    return min(100, round(100.0 * weight / max(hottest, FULL)))
+def scaled(weight: float) -> int:
+    """A weight as 0 to 100."""
+    return round(100.0 * (1.0 - float(2.0 ** (-weight / HALF))))
 
 
 def week(at: int) -> int:

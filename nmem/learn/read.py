@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from sqlite3 import Connection, Row
+from sqlite3 import Connection, Cursor, Row
 
 from nmem.learn import heat
 from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
@@ -28,26 +28,23 @@ def learnings(
     """
     if not present(db):
         return ()
-    found = [row for row in db.execute(_ROWS).fetchall() if row["kind"] in kinds and state(row, now) in states]
+    found = [row for row in _named(db).execute(_ROWS).fetchall() if row["kind"] in kinds and state(row, now) in states]
     if project is not None:
         found = [row for row in found if row["project_id"] == project]
     times = _times(db, found)
-    as_of = _as_of(found, now)
-    listed = [
-        (_learning(row, times.get(row["id"], ()), now), _weight(times.get(row["id"], ()), as_of)) for row in found
-    ]
+    listed = [_learning(row, times.get(row["id"], ()), now) for row in found]
+    weights = {row["id"]: _weight(times.get(row["id"], ()), min(now, row["worked_at"] or now)) for row in found}
     if across:
-        listed = _across(listed, times, as_of)
-    hottest = max((weight for _, weight in listed), default=0.0)
-    listed.sort(key=lambda one: (-one[1], KINDS.index(one[0].kind), one[0].id))
-    return tuple(replace(one, heat=heat.scaled(weight, hottest)) for one, weight in listed[:limit])
+        return _across(listed, times, weights)[:limit]
+    listed.sort(key=lambda one: (-weights[one.id], KINDS.index(one.kind), one.id))
+    return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
 
 
 def learning(db: Connection, learning_id: int, now: int) -> Learning | None:
-    """One learning, as hot as in the list of its project; None when there is none."""
+    """One learning, None when there is none."""
     if not present(db):
         return None
-    row = db.execute(f"{_ROWS} WHERE l.id = ?", (learning_id,)).fetchone()
+    row = _named(db).execute(f"{_ROWS} WHERE l.id = ?", (learning_id,)).fetchone()
     if row is None:
         return None
     listed = learnings(db, now, row["project_id"], (state(row, now),), limit=1_000_000)
@@ -58,7 +55,7 @@ def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidenc
     """Where a pattern was met and put right, the newest first."""
     if not present(db):
         return ()
-    found = db.execute(
+    found = _named(db).execute(
         "SELECT e.*, o.content, o.outcome, o.tool_name, o.file_path, o.obs_type, u.unit_id FROM learning_evidence e"
         " LEFT JOIN observations o ON o.id = e.observation_id"
         " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
@@ -72,7 +69,9 @@ def warned(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
     """The open learnings that an episode runs into again, the hottest first."""
     if not present(db):
         return ()
-    found = db.execute("SELECT learning_id, reason, at FROM unit_warnings WHERE unit_id = ?", (unit_id,)).fetchall()
+    found = (
+        _named(db).execute("SELECT learning_id, reason, at FROM unit_warnings WHERE unit_id = ?", (unit_id,)).fetchall()
+    )
     known = {row["learning_id"]: learning(db, row["learning_id"], now) for row in found}
     shown = [
         Warned(one, row["reason"], row["at"])
@@ -84,7 +83,7 @@ def warned(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
 
 def present(db: Connection) -> bool:
     """Whether there are tables of learnings."""
-    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'learnings'").fetchone() is not None
+    return _named(db).execute("SELECT 1 FROM sqlite_master WHERE name = 'learnings'").fetchone() is not None
 
 
 def state(row: Row, now: int) -> str:
@@ -94,6 +93,13 @@ def state(row: Row, now: int) -> str:
     return str(row["state"])
 
 
+def _named(db: Connection) -> Cursor:
+    """A cursor whose rows answer to names, whatever the connection's do."""
+    cursor = db.cursor()
+    cursor.row_factory = Row
+    return cursor
+
+
 Times = Sequence[tuple[str, int]]
 """Sessions and times of the occurrences of one learning."""
 
@@ -101,16 +107,12 @@ Times = Sequence[tuple[str, int]]
 def _times(db: Connection, rows: Sequence[Row]) -> dict[int, list[tuple[str, int]]]:
     wanted = {row["id"] for row in rows}
     out: dict[int, list[tuple[str, int]]] = {}
-    for learning_id, session_id, at in db.execute(
+    for learning_id, session_id, at in _named(db).execute(
         "SELECT learning_id, session_id, at FROM learning_evidence WHERE role = 'occurrence'"
     ):
         if learning_id in wanted:
             out.setdefault(learning_id, []).append((session_id, at))
     return out
-
-
-def _as_of(rows: Iterable[Row], now: int) -> int:
-    return min(now, max((row["worked_at"] for row in rows), default=now))
 
 
 def _weight(times: Times, as_of: int) -> float:
@@ -121,20 +123,20 @@ def _weight(times: Times, as_of: int) -> float:
 
 
 def _across(
-    listed: Iterable[tuple[Learning, float]], times: dict[int, list[tuple[str, int]]], as_of: int
-) -> list[tuple[Learning, float]]:
-    """Patterns of several projects, each as one."""
-    groups: dict[tuple[str, str], list[tuple[Learning, float]]] = {}
+    listed: Iterable[Learning], times: dict[int, list[tuple[str, int]]], weights: dict[int, float]
+) -> tuple[Learning, ...]:
+    """Patterns of several projects, each as one, as hot as all of them together; the hottest first."""
+    groups: dict[tuple[str, str], list[Learning]] = {}
     for one in listed:
-        groups.setdefault((one[0].kind, one[0].key), []).append(one)
+        groups.setdefault((one.kind, one.key), []).append(one)
     out = []
     for group in groups.values():
-        group.sort(key=lambda one: (-one[1], one[0].id))
-        ours = [one for one, _ in group]
+        ours = sorted(group, key=lambda one: (-weights[one.id], one.id))
         if len({one.project_id for one in ours}) > 1:
             all_times = [each for one in ours for each in times.get(one.id, ())]
-            out.append((_summed(ours, all_times), _weight(all_times, as_of)))
-    return out
+            out.append((sum(weights[one.id] for one in ours), _summed(ours, all_times)))
+    out.sort(key=lambda one: (-one[0], KINDS.index(one[1].kind), one[1].id))
+    return tuple(replace(one, heat=heat.scaled(weight)) for weight, one in out)
 
 
 def _summed(ours: Sequence[Learning], times: Times) -> Learning:
@@ -210,6 +212,8 @@ def _evidence(row: Row) -> Evidence:
     content = row["content"] or ""
     if row["obs_type"] is not None and row["tool_name"] and row["file_path"] and content in ("", row["file_path"]):
         content = f"{row['tool_name']} {row['file_path']}"
+    elif row["tool_name"] in ("Grep", "Glob", "LS"):
+        content = f"{row['tool_name']} {content}"
     return Evidence(
         role=row["role"],
         session_id=row["session_id"],

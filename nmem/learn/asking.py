@@ -1,0 +1,144 @@
+"""What is asked again in other sessions, and files that are looked into again without anything coming of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from nmem.learn.learning import REPEATED_INTENT, UNRESOLVED_READ
+from nmem.learn.patterns import THRESHOLD, Asked, Met, Pattern, Project
+from nmem.threads import words
+from nmem.threads.likeness import Background, entities
+
+ALIKE = 0.6
+"""Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""
+FEW = 4
+"""Words an intent must have to be compared: `commit this` is no question."""
+HEAD = 400
+_TITLE = 110
+_EXCERPT = 200
+_NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
+_NOT_CODE = (
+    ".md",
+    ".mdx",
+    ".txt",
+    ".json",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".lock",
+    ".rst",
+    ".log",
+    ".jsonl",
+    ".cfg",
+    ".ini",
+    ".mod",
+)
+
+
+def intents(project: Project) -> list[Pattern]:
+    """The same asked in several sessions that do not go on with one another."""
+    asked = [one for one in project.asked if not one.resumes and not one.intent.lstrip().startswith(("/", "<"))]
+    tokens = [list(dict.fromkeys(words.tokens(one.intent[:HEAD]))) for one in asked]
+    usable = [at for at, found in enumerate(tokens) if len(found) >= FEW]
+    background = Background([tokens[at] for at in usable])
+    index: dict[str, list[int]] = defaultdict(list)
+    for at in usable:
+        for word in tokens[at]:
+            index[word].append(at)
+    taken: set[int] = set()
+    out: list[Pattern] = []
+    for at in reversed(usable):
+        if at in taken:
+            continue
+        near = sorted({other for word in tokens[at] for other in index[word] if other not in taken})
+        group = [
+            one
+            for one in near
+            if one == at or (_alike(background, tokens[at], tokens[one]) and _same_things(asked[at], asked[one]))
+        ]
+        if len(_apart([asked[one] for one in group])) >= THRESHOLD:
+            taken.update(group)
+            out.append(_intent([asked[one] for one in group], asked[at], tokens[at]))
+    return out
+
+
+def _alike(background: Background, mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether two intents say the same, by the rarity that words have in the project."""
+    shared, either = set(mine) & set(theirs), set(mine) | set(theirs)
+    if len(shared) < FEW - 1:
+        return False
+    whole = background.rarest(either, len(either))
+    return whole > 0 and background.rarest(shared, len(either)) >= ALIKE * whole
+
+
+def _same_things(one: Asked, other: Asked) -> bool:
+    """Whether neither of two intents names what the other does not: two tickets are two tasks, in the same words."""
+    mine, theirs = _things(one.intent), _things(other.intent)
+    return not (mine - theirs and theirs - mine)
+
+
+def _things(intent: str) -> set[str]:
+    """What an intent names: files, symbols, issues, tickets."""
+    named = {word.strip(".,;:!?()[]`'\"").lower() for word in intent[:HEAD].split()}
+    joined = {word for word in named if any(char in word.strip("-") for char in "-_/.#:@0123456789")}
+    return joined | entities(intent[:HEAD])
+
+
+def _apart(group: Sequence[Asked]) -> set[object]:
+    """What counts as a time it was asked: a session, or all sessions of one thread together."""
+    return {("t", one.thread_id) if one.thread_id else ("s", one.session_id) for one in group}
+
+
+def _intent(group: Sequence[Asked], newest: Asked, tokens: Sequence[str]) -> Pattern:
+    first = min(group, key=lambda one: (one.at, one.unit_id))
+    key = " ".join(sorted(set(words.tokens(first.intent[:HEAD])))[:24])
+    met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
+    met.sort(key=lambda one: (one.at, one.prompt_id or 0))
+    made = Pattern(REPEATED_INTENT, key[:300], _line(newest.intent)[:_TITLE], met, len(met))
+    edited: dict[str, int] = defaultdict(int)
+    for one in group:
+        for path in one.edits:
+            edited[path] += 1
+    made.files = [path for path, number in sorted(edited.items(), key=lambda each: (-each[1], each[0])) if number > 1][
+        :8
+    ]
+    return made
+
+
+def _line(intent: str) -> str:
+    lines = [line.strip(" #*") for line in intent.split("\n") if line.strip(" #*")]
+    if not lines:
+        return ""
+    return lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0]
+
+
+def reads(project: Project) -> list[Pattern]:
+    """Source files looked into in several sessions whose episodes only looked, met failures or were broken off, and
+    that nobody changed from then on."""
+    looked: dict[str, list[Asked]] = defaultdict(list)
+    edited: dict[str, int] = {}
+    for one in project.asked:
+        for path in one.edits:
+            edited[path] = max(one.at, edited.get(path, 0))
+        if not one.edits and (one.failures >= 2 or one.interrupted):
+            for path, number in one.reads.items():
+                if number >= 2 and _source(path):
+                    looked[path].append(one)
+    out = []
+    for path, group in looked.items():
+        first = min(one.at for one in group)
+        if len(_apart(group)) >= THRESHOLD and edited.get(path, 0) < first:
+            met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
+            met.sort(key=lambda one: (one.at, one.prompt_id or 0))
+            made = Pattern(
+                UNRESOLVED_READ, path, f"{path} is looked into again and again, and nothing comes of it", met, len(met)
+            )
+            made.files = [path]
+            out.append(made)
+    return out
+
+
+def _source(path: str) -> bool:
+    low = path.lower()
+    return not low.startswith(_NOT_SOURCES) and not low.endswith(_NOT_CODE) and low[1:2] != ":"

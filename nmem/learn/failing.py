@@ -1,0 +1,193 @@
+"""Commands that fail in the same way, and errors that come back, across sessions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from nmem.learn import commands
+from nmem.learn.errors import RULE, USAGE, WORLD
+from nmem.learn.find import COMMAND, ERROR, Finding
+from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, Remedy
+from nmem.learn.patterns import THRESHOLD, Met, Pattern, Project
+from nmem.learn.remedies import EDIT, RERUN, SPELLING
+
+ONE_COMMAND = 0.8
+"""Share of an error's sessions in which one command had it: then it is that command which fails."""
+WEAK = 4
+"""Distinct sessions that a linter's rule must have been broken in: that is put right at once, and mostly just work."""
+UNHEALTHY = 0.6
+"""Share of a command's sessions in which it fails, not counting work, that makes it a pattern whatever the error."""
+SLIP = 0.1
+"""Share of a project's sessions below which a wrong call of the client's own tools is a slip, not a pattern."""
+BELIEVED = 0.25
+"""Confidence below which nothing is called the remedy."""
+_FILES = 8
+
+Told = Sequence[tuple[str, Finding]]
+
+
+def patterns(project: Project) -> list[Pattern]:
+    """The failing commands and recurring errors of a project."""
+    errors, runs = _grouped(project.findings, ERROR), _grouped(project.findings, COMMAND)
+    out: list[Pattern] = []
+    for key, told in errors.items():
+        hit = [(session, one) for session, one in told if one.count]
+        if len(hit) >= (WEAK if hit[0][1].nature == RULE else THRESHOLD) and not (
+            key.startswith("client: ") and _slip(key, hit, project)
+        ):
+            out.append(_error(key, hit, runs))
+    covered = {(one.command, session) for one in out if one.command for session in one.sessions}
+    for key, told in runs.items():
+        made = _unhealthy(key, told, covered)
+        if made:
+            out.append(made)
+    return out
+
+
+def _grouped(findings: Told, kind: str) -> dict[str, list[tuple[str, Finding]]]:
+    out: dict[str, list[tuple[str, Finding]]] = defaultdict(list)
+    for session, one in findings:
+        if one.kind == kind:
+            out[one.key].append((session, one))
+    return out
+
+
+def _slip(key: str, hit: Told, project: Project) -> bool:
+    named = key.startswith(
+        ("client: does not exist", "client: unknown", "client: no skill", "client: mcp", "client: no tool")
+    )
+    return not named and len(hit) < SLIP * len(project.sessions)
+
+
+def _error(key: str, hit: Told, runs: dict[str, list[tuple[str, Finding]]]) -> Pattern:
+    """An error of several sessions; where it is always the same command's, that command."""
+    by_command = Counter(
+        command for _, one in hit for command in {str(each["c"]) for each in one.failures if each["c"]}
+    )
+    command, number = by_command.most_common(1)[0] if by_command else ("", 0)
+    title = hit[-1][1].title
+    nature = hit[-1][1].nature
+    if nature in (USAGE, WORLD) and number >= ONE_COMMAND * len(hit) and not key.startswith(("client: ", "shell: cd ")):
+        made = _pattern(FAILED_COMMAND, f"{command} | {key}"[:320], f"`{command}` fails: {title}", hit)
+        made.command = command
+    else:
+        made = _pattern(RECURRING_ERROR, key, title, hit)
+    if made.command:
+        _later(made, runs.get(made.command, ()))
+    return made
+
+
+def _unhealthy(key: str, told: Told, covered: set[tuple[str, str]]) -> Pattern | None:
+    """A command that has never passed, or fails the same way in most sessions that run it."""
+    hit = [(session, one) for session, one in told if one.count and (key, session) not in covered]
+    ran = [one for _, one in told if one.runs]
+    unclear = sum(one.runs - one.passes - one.count - one.work for one in ran)
+    if len(hit) < THRESHOLD or unclear > sum(one.count for _, one in hit):
+        return None
+    said = Counter(text for _, one in hit for text in {str(each["s"]) for each in one.failures})
+    same = said.most_common(1)[0][1] if said else 0
+    if same < UNHEALTHY * len(hit) or (any(one.passes for _, one in told) and len(hit) < UNHEALTHY * len(ran)):
+        return None
+    made = _pattern(FAILED_COMMAND, key, f"`{key}` keeps failing", hit)
+    made.command = key
+    _later(made, told)
+    return made
+
+
+def _pattern(kind: str, key: str, title: str, hit: Told) -> Pattern:
+    met = [_met(session, each) for session, one in hit for each in one.failures]
+    met.sort(key=lambda one: (one.at, one.observation_id or 0))
+    made = Pattern(kind, key, title, met, sum(one.count for _, one in hit))
+    made.files = _files(each for _, one in hit for each in one.failures)
+    made.fixes, made.remedy = _remedy(hit)
+    return made
+
+
+def _met(session: str, each: dict[str, object]) -> Met:
+    return Met(session, _int(each["at"]), _int(each["id"]), _optional(each["p"]), str(each["x"]))
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _optional(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _files(failures: Iterable[dict[str, object]]) -> list[str]:
+    counted: Counter[str] = Counter()
+    for each in failures:
+        if each["f"]:
+            counted[str(each["f"])] += 1
+        fix = each["fix"]
+        if isinstance(fix, dict) and fix["kind"] == EDIT:
+            counted.update(str(path) for path in fix["files"])
+    return [path for path, _ in counted.most_common(_FILES)]
+
+
+def _remedy(hit: Told) -> tuple[list[Met], Remedy | None]:
+    """Where failures were put right, and what most often did it; no remedy when that was something else each time."""
+    ways: dict[tuple[str, str], list[tuple[str, dict[str, object]]]] = defaultdict(list)
+    fixes: list[Met] = []
+    for session, one in hit:
+        for each in one.failures:
+            fix = each["fix"]
+            if isinstance(fix, dict):
+                fixes.append(_fixed(session, each, fix))
+                if fix["kind"] != RERUN:
+                    ways[_way(fix)].append((session, fix))
+    if not ways:
+        return fixes, None
+    way = max(ways, key=lambda one: (len({session for session, _ in ways[one]}), one[0] != EDIT, len(ways[one])))
+    times = len({session for session, _ in ways[way]})
+    confidence = round(len(ways[way]) / len(fixes) * times / (times + 1), 2)
+    if confidence < BELIEVED or (way[0] == EDIT and times < 2):
+        return fixes, None
+    return fixes, as_remedy(ways[way][-1][1], confidence, times)
+
+
+def _fixed(session: str, each: dict[str, object], fix: dict[str, object]) -> Met:
+    ids = fix["ids"]
+    last = ids[-1] if isinstance(ids, list) and ids else None
+    return Met(session, _int(each["at"]) + 1, _optional(last), _optional(each["p"]), str(fix["text"]))
+
+
+def as_remedy(fix: dict[str, object], confidence: float, times: int) -> Remedy:
+    """A stored fix as a remedy."""
+    files, ran, ids = (found if isinstance(found := fix[name], list) else [] for name in ("files", "commands", "ids"))
+    return Remedy(str(fix["kind"]), str(fix["text"]), tuple(files), tuple(ran), tuple(ids), confidence, times)
+
+
+def _way(fix: dict[str, object]) -> tuple[str, str]:
+    """What makes two fixes the same: the file, the words, or the command with its options."""
+    files, ran = fix["files"], fix["commands"]
+    if fix["kind"] == EDIT and isinstance(files, list) and files:
+        return EDIT, str(files[0])
+    if fix["kind"] == SPELLING and isinstance(ran, list) and ran and str(fix["text"]).startswith("`"):
+        normal = commands.normalise(str(ran[0]))
+        options = [word.partition("=")[0] for word in str(ran[0]).split() if word.startswith("-")]
+        return SPELLING, " ".join([normal.key if normal else str(ran[0]), *options])
+    return str(fix["kind"]), str(fix["text"])
+
+
+def _later(made: Pattern, told: Told) -> None:
+    """Where no session put it right itself: the first later session in which the command passes."""
+    if made.fixes or not made.met:
+        return
+    last = made.met[-1].at
+    passing = [
+        (session, one)
+        for session, one in told
+        if one.first_pass and _int(one.first_pass["at"]) > last and not one.count
+    ]
+    if not passing:
+        return
+    session, one = min(passing, key=lambda each: _int(each[1].first_pass["at"]) if each[1].first_pass else 0)
+    first = one.first_pass
+    assert first
+    made.fixes = [Met(session, _int(first["at"]), _int(first["id"]), _optional(first["p"]), "it passes")]
+    fix = first["fix"]
+    if isinstance(fix, dict):
+        made.remedy = as_remedy(fix, 0.3, 1)

@@ -1,0 +1,226 @@
+"""What one session says of its commands and errors: pure, from its observations in order.
+
+A failure counts when it says something of the project or the machine. A test that fails, code that does not compile,
+while the code is being written, is work: it counts only where nobody had edited anything before, or where it passes when
+it is merely run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nmem.learn import commands, remedies
+from nmem.learn.errors import CODE, RULE, TEST, Signature, refused, signatures
+from nmem.learn.errors.normal import normal, tail
+from nmem.learn.remedies import EDIT, RERUN, Fix
+from nmem.learn.rows import Row
+
+VERSION = "1"
+"""Changes whenever a session would be read otherwise; stored findings of another version are made again."""
+COMMAND, ERROR, STRETCH = "command", "error", "stretch"
+LONG = 4
+"""Failures in a row, with the same error, that make a stuck stretch."""
+_KEPT = 12
+"""Failures of one pattern kept of a session; all are counted."""
+_EXCERPT = 240
+_LOOKED = frozenset(("file_read", "search"))
+
+
+@dataclass
+class Finding:
+    """What a session says of one pattern."""
+
+    kind: str
+    key: str
+    title: str
+    nature: str = ""
+    runs: int = 0
+    passes: int = 0
+    passed_at: int = 0
+    """When the command passed last; 0: never."""
+    count: int = 0
+    """Failures that count."""
+    work: int = 0
+    """Failures that are work: red while the code was being written."""
+    failures: list[dict[str, object]] = field(default_factory=list)
+    first_pass: dict[str, object] | None = None
+    """The first passing run, and what the session had done before it."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    row: Row
+    signature: Signature | None
+    fix: Fix | None
+    work: bool
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """What a session's observations say, in its order."""
+    found: dict[tuple[str, str], Finding] = {}
+    edited = False
+    failed: list[_Failure] = []
+    for at, row in enumerate(rows):
+        edited = edited or row.edits or bool(row.is_shell and {"edit", "write"}.intersection(row.families))
+        if row.normal:
+            _run(found, rows, at)
+        if row.failed and not refused(row.response):
+            failures = _failures(rows, at, edited)
+            failed += failures
+            for one in failures:
+                _failed(found, one)
+    for stuck in _stretches(rows, failed):
+        found.setdefault((stuck.kind, stuck.key), stuck)
+    return list(found.values())
+
+
+def _of(found: dict[tuple[str, str], Finding], kind: str, key: str, title: str) -> Finding:
+    return found.setdefault((kind, key), Finding(kind, key, title))
+
+
+def _run(found: dict[tuple[str, str], Finding], rows: Sequence[Row], at: int) -> None:
+    row = rows[at]
+    normal = row.normal
+    assert normal
+    for key in (normal.key, *normal.parts) if row.outcome == "ok" and len(normal.parts) > 1 else (normal.key,):
+        one = _of(found, COMMAND, key, key)
+        one.runs += 1
+        if row.outcome == "ok":
+            one.passes += 1
+            one.passed_at = row.at
+            if one.first_pass is None:
+                fix = remedies.between(rows[:at], row) if not one.failures and not one.work else None
+                one.first_pass = {"id": row.id, "at": row.at, "p": row.prompt_id,
+                                  "fix": fix.stored() if fix and fix.kind != RERUN else None}  # fmt: skip
+
+
+def _failures(rows: Sequence[Row], at: int, edited: bool) -> list[_Failure]:
+    """What a failed call says: an error each, or one without."""
+    row = rows[at]
+    found = [one for one in signatures(row.response) if not _of_looking(row, one)]
+    out = []
+    for one in found:
+        one = _whose(row, one)
+        fix = remedies.of_file(rows, at) if row.type in ("file_edit", "file_write") else None
+        if one.key.startswith("client: does not exist"):
+            fix = remedies.of_path(rows, at)
+        elif row.is_shell:
+            fix = remedies.of_command(rows, at, one.nature)
+        out.append(_Failure(row, one, fix, _is_work(row, one, fix, edited)))
+    if not found and row.normal:
+        fix = remedies.of_command(rows, at, "")
+        out.append(_Failure(row, None, fix, edited or (fix is not None and fix.kind == EDIT)))
+    return out
+
+
+def _is_work(row: Row, signature: Signature, fix: Fix | None, edited: bool) -> bool:
+    """Whether the failure belongs to writing the code."""
+    if signature.nature not in (CODE, TEST):
+        return False
+    if signature.nature == CODE and row.is_shell and not row.normal:
+        return True  # a script of the moment
+    if fix is not None and fix.kind == RERUN:
+        return signature.nature == CODE
+    return edited or (fix is not None and fix.kind == EDIT)
+
+
+def _of_looking(row: Row, signature: Signature) -> bool:
+    """Whether the error only says that nothing was found where somebody looked, or is another call's."""
+    if signature.ecosystem == "client":
+        return row.is_shell  # a shell does not speak like that
+    if not row.is_shell:
+        return row.type in _LOOKED or row.tool.startswith("mcp__")
+    missing = signature.key.startswith("shell: no command ")
+    return (
+        not missing and not signature.key.startswith("shell: cd ") and commands.only_looks(row.content, row.powershell)
+    )
+
+
+def _whose(row: Row, signature: Signature) -> Signature:
+    """An error that does not say whose it is, with the program or the file it is of."""
+    key = signature.key
+    if signature.ecosystem == "program":
+        of = row.key if key.endswith(("time out", "killed")) and row.key else ""
+        of = of or (commands.program_of(row.content, row.powershell) if row.is_shell else row.tool)
+        return Signature("program", f"{of}{key[len('program'):]}"[:160], f"{of}: {signature.title}"[:160], signature.line,
+                         signature.nature)  # fmt: skip
+    if key.startswith("client: does not exist"):
+        named = key.removeprefix("client: does not exist").strip()
+        path = row.path if row.path.startswith(("/", "~")) or row.path[1:2] == ":" else f"{row.root}/{row.path}"
+        of = named if "/" in named else tail(f"{row.root}/{named}") if named else tail(path) if row.path else ""
+        if of:
+            return Signature("client", f"client: does not exist {of}"[:160], f"{of} does not exist", signature.line,
+                             signature.nature)  # fmt: skip
+    return signature
+
+
+def _failed(found: dict[tuple[str, str], Finding], one: _Failure) -> None:
+    row, signature = one.row, one.signature
+    stored: dict[str, object] = {
+        "id": row.id, "at": row.at, "p": row.prompt_id, "c": row.key, "x": _excerpt(one),
+        "s": signature.key if signature else normal(_excerpt(one))[:120], "n": signature.nature if signature else "",
+        "fix": one.fix.stored() if one.fix else None, "f": row.path,
+    }  # fmt: skip
+    if signature:
+        _count(_of(found, ERROR, signature.key, signature.title), one, stored)
+    if row.normal and not (signature and signature.key.startswith(("shell: cd ", "client: "))):
+        _count(_of(found, COMMAND, row.key, row.key), one, stored)
+
+
+def _count(finding: Finding, one: _Failure, stored: dict[str, object]) -> None:
+    finding.nature = finding.nature or (one.signature.nature if one.signature else "")
+    if one.work or (finding.kind == COMMAND and finding.nature == RULE):
+        finding.work += 1
+        return
+    if any(each["id"] == one.row.id for each in finding.failures):
+        return
+    finding.count += 1
+    if len(finding.failures) < _KEPT:
+        finding.failures.append(stored)
+
+
+def _excerpt(one: _Failure) -> str:
+    if one.signature:
+        return one.signature.line[:_EXCERPT]
+    return next((line.strip() for line in one.row.response.split("\n") if line.strip()), "")[:_EXCERPT]
+
+
+def _stretches(rows: Sequence[Row], failed: Sequence[_Failure]) -> list[Finding]:
+    """The same command with the same error, or refused edits of one file, again and again with nothing coming of it."""
+    out: list[Finding] = []
+    groups: dict[tuple[str, str], list[_Failure]] = {}
+    for one in failed:
+        if one.signature is None or one.signature.nature == RULE:
+            continue
+        of = one.row.key if one.row.is_shell else one.row.path
+        if of:
+            groups.setdefault((of, one.signature.key), []).append(one)
+    for (of, key), ours in groups.items():
+        longest = _longest(rows, of, ours)
+        if len(longest) >= LONG:
+            finding = Finding(STRETCH, of, of, longest[0].signature.nature if longest[0].signature else "")
+            finding.count = len(longest)
+            finding.failures = [
+                {"id": one.row.id, "at": one.row.at, "p": one.row.prompt_id, "c": one.row.key, "x": _excerpt(one), "s": key,
+                 "n": finding.nature, "fix": None, "f": one.row.path}
+                for one in longest[:_KEPT]
+            ]  # fmt: skip
+            out.append(finding)
+    return out
+
+
+def _longest(rows: Sequence[Row], of: str, ours: Sequence[_Failure]) -> list[_Failure]:
+    """The longest run of these failures without anything between them that may have been a success."""
+    passed = [
+        row.seq for row in rows if not row.failed and (row.runs(of) if row.is_shell else row.edits and row.path == of)
+    ]
+    best: list[_Failure] = []
+    current: list[_Failure] = []
+    for one in ours:
+        if current and any(current[-1].row.seq < seq < one.row.seq for seq in passed):
+            current = []
+        current.append(one)
+        if len(current) > len(best):
+            best = list(current)
+    return best

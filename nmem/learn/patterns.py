@@ -1,0 +1,90 @@
+"""What several sessions say together: the five kinds of learnings of one project, and how often is often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nmem.learn.find import Finding
+from nmem.learn.learning import OPEN, Remedy
+
+THRESHOLD = 3
+"""Distinct sessions that make a pattern."""
+STRONG = 2
+"""Distinct sessions that suffice where the evidence is strong: a stuck stretch in each."""
+
+
+@dataclass(frozen=True)
+class Met:
+    """One occurrence of a pattern, or what put it right."""
+
+    session_id: str
+    at: int
+    observation_id: int | None
+    prompt_id: int | None
+    excerpt: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An episode as repetition is looked for in it."""
+
+    unit_id: int
+    session_id: str
+    thread_id: int | None
+    prompt_id: int
+    at: int
+    intent: str
+    resumes: bool
+    reads: Mapping[str, int]
+    edits: Mapping[str, int]
+    failures: int
+    executed: int
+    interrupted: bool
+
+
+@dataclass(frozen=True)
+class Project:
+    """All that the sessions of one project say."""
+
+    sessions: Sequence[tuple[str, int]]
+    """Ids and when they began, in that order."""
+    findings: Sequence[tuple[str, Finding]]
+    asked: Sequence[Asked]
+
+
+@dataclass
+class Pattern:
+    """A learning as the sessions bear it out, before a person has said anything of it."""
+
+    kind: str
+    key: str
+    title: str
+    met: list[Met]
+    """Oldest first."""
+    occurrences: int
+    files: list[str] = field(default_factory=list)
+    fixes: list[Met] = field(default_factory=list)
+    remedy: Remedy | None = None
+    state: str = OPEN
+    state_at: int | None = None
+    reopened: int = 0
+    command: str = ""
+    """The command that fails, where it is one."""
+
+    @property
+    def sessions(self) -> list[str]:
+        """The sessions it was met in, each once, in the order of their first occurrence."""
+        return list(dict.fromkeys(one.session_id for one in self.met))
+
+
+def patterns(project: Project) -> list[Pattern]:
+    """All patterns of a project, in a stable order."""
+    from nmem.learn import asking, failing, standing, stuck
+
+    found = failing.patterns(project)
+    intents = asking.intents(project)
+    found += [*intents, *asking.reads(project), *stuck.patterns(project, found, intents)]
+    for one in found:
+        standing.settle(one, project)
+    return sorted(found, key=lambda one: (one.kind, one.key))

@@ -1,0 +1,149 @@
+"""What changed between a failing run and the next passing one, and which of it is believed to be the remedy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmem.learn import commands
+from nmem.learn.errors import USAGE, WORLD
+from nmem.learn.rows import Row
+
+SPELLING, COMMAND, EDIT, RERUN = "spelling", "command", "edit", "rerun"
+NEAR = 10
+"""Observations after a failure in which another spelling of the command is looked for."""
+FAR = 400
+_FILES, _COMMANDS, _TEXT = 5, 3, 160
+_SETUP = frozenset(("install", "container"))
+_SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One way in which one failure ended."""
+
+    kind: str
+    text: str
+    files: tuple[str, ...]
+    commands: tuple[str, ...]
+    ids: tuple[int, ...]
+    """What was done in between, then the passing run."""
+
+    def stored(self) -> dict[str, object]:
+        """As JSON holds it."""
+        return {"kind": self.kind, "text": self.text, "files": list(self.files), "commands": list(self.commands),
+                "ids": list(self.ids)}  # fmt: skip
+
+
+def of_command(rows: Sequence[Row], at: int, nature: str) -> Fix | None:
+    """How the failure of a command at rows[at] ended in its session; None when it did not."""
+    failed = rows[at]
+    if nature in (USAGE, WORLD) and (spelled := _spelling(rows, at)):
+        return spelled
+    for end in range(at + 1, min(len(rows), at + FAR)):
+        row = rows[end]
+        if row.outcome == "ok" and failed.key and row.runs(failed.key):
+            return between(rows[at + 1 : end], row)
+    return None
+
+
+def of_file(rows: Sequence[Row], at: int) -> Fix | None:
+    """How a refused edit of a file ended: with the next edit of it, after it was read or without."""
+    failed = rows[at]
+    read: Row | None = None
+    for row in rows[at + 1 : at + 1 + 4 * NEAR]:
+        if row.path != failed.path or row.failed:
+            continue
+        if row.type == "file_read":
+            read = row
+        elif row.edits:
+            if read is None:
+                return None
+            text = "Read the file (again) right before it is edited"
+            return Fix(COMMAND, text, (), ("Read",), (read.id, row.id))
+    return None
+
+
+def of_path(rows: Sequence[Row], at: int) -> Fix | None:
+    """What was meant by a file or folder that is not there: what the client suggests, or what is read next by that name."""
+    failed = rows[at]
+    _, hint, meant = failed.response.partition("Did you mean ")
+    if hint and meant.split():
+        name = meant.split()[0].strip("?.,;`'\"")
+        return Fix(SPELLING, f"It is `{name.rpartition('/')[2]}`", (), (), (failed.id,))
+    wanted = failed.path.rpartition("/")[2]
+    for row in rows[at + 1 : at + 1 + NEAR]:
+        if wanted and row.type == "file_read" and row.outcome == "ok" and row.path.rpartition("/")[2] == wanted:
+            return Fix(SPELLING, f"It is `{row.path}`", (row.path,), (), (row.id,))
+    return None
+
+
+def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
+    """The same work, called otherwise, soon after."""
+    failed = rows[at]
+    mine = _typed(failed)
+    for row in rows[at + 1 : at + 1 + NEAR]:
+        if row.outcome != "ok" or not row.is_shell or not row.normal:
+            continue
+        if _typed(row) == mine:
+            return None  # the very same works now: something else has changed
+        if _same_work(failed, row):
+            return Fix(SPELLING, _otherwise(failed, row), (), (_short(_typed(row)),), (row.id,))
+    return None
+
+
+def _otherwise(failed: Row, row: Row) -> str:
+    """In what the command that works differs."""
+    before, now = commands.folders(failed.content), commands.folders(row.content)
+    if before != now and set(row.key.split(" && ")) & set(failed.key.split(" && ")):
+        if not now:
+            return f"Without `cd {before[0]}` it works: the shell is there already"
+        return f"After `cd {now[0]}` it works"
+    return f"`{_short(_typed(row))}` works"
+
+
+def _short(typed: str) -> str:
+    return typed if len(typed) <= _TEXT else typed[: _TEXT - 1].rpartition(" ")[0] + " …"
+
+
+def _same_work(failed: Row, row: Row) -> bool:
+    if not failed.normal or not row.normal:
+        return False
+    if row.runs(failed.key):
+        return True
+    if set(row.normal.parts) & set(failed.normal.parts):
+        return False  # a part of it, or more than it
+    if len(failed.normal.parts) != len(row.normal.parts):
+        return False
+    shared = set(failed.families) & set(row.families) & _SAME_WORK
+    mine, theirs = set(failed.key.split()), set(row.key.split())
+    return bool(shared) and len(mine & theirs) >= max(1, min(len(mine), len(theirs)) - 1)
+
+
+def _typed(row: Row) -> str:
+    return " ".join(row.content.split())
+
+
+def between(rows: Sequence[Row], passing: Row) -> Fix:
+    """What was done before a passing run, after it had failed."""
+    edited = Counter(row.path for row in rows if row.edits)
+    done = [row for row in rows if row.outcome == "ok" and row.is_shell and _sets_up(row)]
+    ran = tuple(dict.fromkeys(_typed(row)[:_TEXT] for row in done))[-_COMMANDS:]
+    if ran and not edited:
+        ids = (*(row.id for row in done[-_COMMANDS:]), passing.id)
+        return Fix(COMMAND, f"After `{ran[-1]}` it passes", (), ran, ids)
+    if edited:
+        files = tuple(path for path, _ in edited.most_common(_FILES))
+        last = [row for row in rows if row.edits and row.path == files[0]][-1]
+        line = next((line for line in last.content.split("\n") if line.startswith("+") and len(line.strip()) > 3), "")
+        text = f"{files[0].rpartition('/')[2]} was changed" + (f": {line[1:].strip()[:100]}" if line else "")
+        return Fix(EDIT, text, files, ran, (*(row.id for row in rows if row.edits and row.path in files), passing.id))
+    return Fix(RERUN, "It passes when it is run again", (), (), (passing.id,))
+
+
+def _sets_up(row: Row) -> bool:
+    typed = row.content.lstrip()
+    return bool(_SETUP.intersection(row.families)) or typed.startswith(
+        ("export ", "source ", ". ", "git config ", "nvm ")
+    )

@@ -1,0 +1,170 @@
+"""Learnings that an episode runs into again: it works on the same files, or asks in the words of the pattern (SQL).
+
+Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent names the
+command, the file, the module or the question itself, or the episode works on a file that is known to be stuck.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from capture.storage import store as base
+from nmem.learn import read
+from nmem.learn.commands import normalise
+from nmem.learn.learning import (
+    FAILED_COMMAND,
+    OPEN,
+    REPEATED_INTENT,
+    STUCK_LOOP,
+    UNRESOLVED_READ,
+    Learning,
+)
+from nmem.learn.remedies import SPELLING
+from nmem.threads import words
+
+ALIKE = 0.6
+WARM = 20
+"""Heat from which a learning warns."""
+MOST = 3
+"""Warnings of one episode."""
+_RECENT = 7 * 24 * 3_600_000
+
+
+@dataclass(frozen=True)
+class _Unit:
+    id: int
+    intent: str
+    files: frozenset[str]
+    session_id: str
+
+
+def warn_open(db: Connection, project_id: int, now: int) -> int:
+    """Bring the warnings of a project's recent episodes up to date; how many are new. On a writing connection."""
+    warm = warm_learnings(db, project_id, now)
+    units = _units(db, project_id)
+    made = 0
+    with base.transaction(db):
+        for unit in units:
+            made += _write(db, unit.id, matches(warm, unit.intent, unit.files), now)
+    return made
+
+
+def warn(db: Connection, unit_id: int, now: int) -> int:
+    """Bring the warnings of one episode up to date; how many are new. On a writing connection, outside a transaction."""
+    row = db.execute(
+        "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
+    ).fetchone()
+    if row is None:
+        return 0
+    warm = warm_learnings(db, row[0], now)
+    unit = next((one for one in _units(db, row[0], unit_id)), None)
+    if unit is None or not warm:
+        return 0
+    with base.transaction(db):
+        return _write(db, unit.id, matches(warm, unit.intent, unit.files), now)
+
+
+def warm_learnings(db: Connection, project_id: int, now: int) -> tuple[Learning, ...]:
+    """The open learnings of a project that are hot enough to warn."""
+    return tuple(one for one in read.learnings(db, now, project_id, (OPEN,)) if one.heat >= WARM)
+
+
+def matches(warm: Sequence[Learning], intent: str, files: Iterable[str]) -> list[tuple[Learning, str]]:
+    """The learnings that an intent or files run into, the hottest first, each with what matched."""
+    asked, touched = _Asked(intent), set(files)
+    out = []
+    for one in warm:
+        reason = _reason(one, asked, touched)
+        if reason:
+            out.append((one, reason))
+    return out[:MOST]
+
+
+def _reason(one: Learning, asked: _Asked, touched: set[str]) -> str:
+    """What of a learning an episode runs into, in words; empty when nothing does."""
+    if one.kind in (STUCK_LOOP, UNRESOLVED_READ) and (shared := sorted(set(one.files) & touched)):
+        return f"works on {shared[0]}"
+    if one.kind == REPEATED_INTENT:
+        theirs = set(words.tokens(one.title))
+        both = theirs & asked.tokens
+        return (
+            f"asks again: {one.title}"[:120]
+            if len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
+            else ""
+        )
+    for phrase in _phrases(one):
+        if f" {phrase.lower()} " in asked.line:
+            return f"is to run `{phrase}`"
+    for name in _names(one):
+        if name.lower() in asked.named:
+            return f"names {name}"
+    return ""
+
+
+def _phrases(one: Learning) -> list[str]:
+    """The commands that a learning is about: the one that fails, and the one that works instead."""
+    failing = one.key.partition(" | ")[0] if one.kind in (FAILED_COMMAND, STUCK_LOOP) else ""
+    meant = (
+        [found.key for ran in one.remedy.commands if (found := normalise(ran))]
+        if one.remedy and one.remedy.kind == SPELLING
+        else []
+    )
+    return [phrase for phrase in dict.fromkeys([failing, *meant]) if phrase.count(" ") >= 1]
+
+
+def _names(one: Learning) -> list[str]:
+    """The file, module or program that a learning is about."""
+    found = [
+        key.rpartition("/")[2] for mark in _NAMED if mark in one.key for key in [one.key.rpartition(mark)[2].strip()]
+    ]
+    if one.kind in (STUCK_LOOP, UNRESOLVED_READ):
+        found += [path.rpartition("/")[2] for path in one.files]
+    return [name for name in found if len(name) >= 4 and ("." in name or "does not exist" not in one.key)]
+
+
+_NAMED = (" does not exist ", ": no module ", ": no command ", ": no package ", ": no script ", ": no file ")
+
+
+class _Asked:
+    """An intent as it is compared."""
+
+    def __init__(self, intent: str) -> None:
+        self.tokens = set(words.tokens(intent))
+        said = [word.strip(".,;:!?()[]*`'\"") for word in intent.lower().split()]
+        self.line = f" {' '.join(said)} "
+        self.named = set(said) | words.file_mentions(intent)
+
+
+def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[_Unit]:
+    newest = db.execute("SELECT max(last_at) FROM sessions WHERE project_id = ?", (project_id,)).fetchone()[0] or 0
+    found = db.execute(
+        "SELECT u.id, u.intent, u.hot_files, u.session_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?)) ORDER BY u.last_at DESC LIMIT 50",
+        (project_id, unit_id, unit_id, newest - _RECENT),
+    ).fetchall()
+    return [_Unit(row[0], row[1], frozenset(_paths(row[2])), row[3]) for row in found]
+
+
+def _paths(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return [str(one.get("path")) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], now: int) -> int:
+    there = {
+        row[0]: row[1]
+        for row in db.execute("SELECT learning_id, reason FROM unit_warnings WHERE unit_id = ?", (unit_id,))
+    }
+    wanted = {one.id: reason for one, reason in found}
+    for gone in set(there) - set(wanted):
+        db.execute("DELETE FROM unit_warnings WHERE unit_id = ? AND learning_id = ?", (unit_id, gone))
+    for learning_id, reason in wanted.items():
+        if there.get(learning_id) != reason:
+            db.execute("INSERT OR REPLACE INTO unit_warnings VALUES (?, ?, ?, ?)", (unit_id, learning_id, now, reason))
+    return len(set(wanted) - set(there))
