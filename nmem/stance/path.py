@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from nmem.stance.model import Point, Stretch
@@ -28,7 +28,11 @@ def sections(way: Trajectory) -> list[tuple[int, str]]:
 def path(points: Sequence[Point], parts: Sequence[tuple[int, str]]) -> tuple[Stretch, ...]:
     """The stretches that a run of points goes through; `points` in their order, `parts` from `sections`."""
     out: list[Stretch] = []
-    for number, (start, name) in enumerate(parts):
+    if not points:
+        return ()
+    first = max(0, bisect_right(parts, points[0].seq, key=_start) - 1)
+    last = bisect_right(parts, points[-1].seq, key=_start)
+    for number, (start, name) in enumerate(parts[first:last], start=first):
         end = parts[number + 1][0] if number + 1 < len(parts) else None
         low = bisect_left(points, start, key=_seq)
         high = len(points) if end is None else bisect_left(points, end, key=_seq)
@@ -50,3 +54,7 @@ def joined(parts: Sequence[Stretch]) -> tuple[Stretch, ...]:
 
 def _seq(point: Point) -> int:
     return point.seq
+
+
+def _start(part: tuple[int, str]) -> int:
+    return part[0]

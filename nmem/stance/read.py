@@ -24,7 +24,7 @@ class Following:
     """A session, or an episode of it, that is followed; made by `follow`, changed by `advance`."""
 
     __slots__ = ("check", "last_at", "past", "project", "project_id", "scope_base", "seen", "seq", "session_id",
-                 "started_at", "stuck_at", "swept", "unit_id")  # fmt: skip
+                 "started_at", "strips", "stuck_at", "swept", "unit_id")  # fmt: skip
 
     def __init__(self, where: Row, unit_id: int | None, scope_base: float) -> None:
         self.session_id: str = where["id"]
@@ -36,7 +36,8 @@ class Following:
         self.scope_base = scope_base
         self.seen = Session(scope_base)
         self.seq = 0
-        self.check: rows.Check = ()
+        self.check: rows.Check = (0, 0)
+        self.strips: dict[int, telling.Kept] = {}
         self.swept = False
         self.past = Background()
         self.stuck_at = 0
@@ -61,7 +62,7 @@ def follow(
 
 def advance(db: Connection, one: Following, now: int) -> Stance:
     """Take in what is new, and tell the stance as it is now."""
-    if one.swept or rows.check(db, one.session_id, one.seq, one.unit_id) != one.check:
+    if one.swept or rows.check(db, one.session_id, 0, one.seq, one.unit_id) != one.check:
         _read(db, one)
     else:
         _take(db, one, rows.calls(db, one.session_id, one.seq, one.unit_id))
@@ -116,7 +117,8 @@ def _session_of(db: Connection, unit_id: int) -> str | None:
 
 def _read(db: Connection, one: Following) -> None:
     """Everything from the start."""
-    one.seen, one.seq, one.check = Session(one.scope_base), 0, ()
+    one.seen, one.seq, one.check = Session(one.scope_base), 0, (0, 0)
+    one.strips.clear()
     known = rows.calls(db, one.session_id, 0, one.unit_id)
     found = rows.swept(db, one.session_id, known, one.unit_id)
     one.swept = found is not known
@@ -129,9 +131,9 @@ def _take(db: Connection, one: Following, calls: list[Call]) -> None:
     if calls:
         if one.unit_id is not None and not one.seq:
             one.started_at = calls[0].at
+        count, total = rows.check(db, one.session_id, one.seq, calls[-1].seq, one.unit_id)
+        one.check = one.check[0] + count, one.check[1] + total
         one.seq, one.last_at = calls[-1].seq, calls[-1].at
-    if calls or not one.check:
-        one.check = rows.check(db, one.session_id, one.seq, one.unit_id)
 
 
 def _look_back(db: Connection, one: Following, now: int) -> None:
@@ -173,6 +175,7 @@ def _stance(db: Connection, one: Following) -> Stance:
     parts = sections(way)
     counts = way.counts
     both = {name: counts[name] for name in counts if "_" in name}
+    strips = telling.strips(db, one.session_id, one.unit_id, way.points, parts, one.strips)
     return Stance(
         session_id=one.session_id, project=one.project, count=len(way.points), observations=way.observations,
         placed=way.placed, quadrants=way.quadrants(), points=tuple(way.points),
@@ -182,7 +185,7 @@ def _stance(db: Connection, one: Following) -> Stance:
         quadrant=way.quadrant, scope_base=one.scope_base, shifts=telling.shifts(db, way.crossings, parts),
         locus=way.split("internal", "external"), novelty=way.split("routine", "novel"),
         friction=way.split("smooth", "friction"), novelty_friction=both, failed=way.failed,
-        guidance=_guidance(db, one), strips=telling.strips(db, one.session_id, one.unit_id, way.points, parts),
+        guidance=_guidance(db, one), strips=strips,
         stuck=tuple(one.seen.tracker.all(one.session_id)), usual=one.past.usual,
         unit_id=one.unit_id, started_at=one.started_at, last_at=one.last_at,
     )  # fmt: skip

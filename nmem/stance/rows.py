@@ -22,28 +22,31 @@ CALLS = (
     " ORDER BY seq"
 ).replace("{cut}", str(CUT)).replace("{kind}", _KIND)  # fmt: skip
 CHECK = (
-    "SELECT count(*), total(seq * 1.0 * id), total(seq * prompt_id), total(seq * (outcome = 'failed')),"
-    " total(seq * phase), total(seq * scope), total(seq * locus), total(seq * novelty), total(seq * friction)"
-    " FROM observations WHERE session_id = ? AND seq <= ?{unit}"
+    "SELECT count(*), coalesce(sum((seq % 1021 + 1) * (id % 65537 * 3 + coalesce(prompt_id, -1) % 65537 * 5"
+    " + (outcome = 'failed') * 7 + CAST(coalesce(phase, 2) * 11e6 + coalesce(scope, 2) * 13e6"
+    " + coalesce(locus, 2) * 17e6 + coalesce(novelty, 2) * 19e6 + coalesce(friction, 2) * 23e6 AS INTEGER))), 0)"
+    " FROM observations WHERE session_id = ? AND seq > ? AND seq <= ?{unit}"
 )
-Check = tuple[float, ...]
+"""A whole number, so that the check of a part and that of the rest are together that of all."""
+Check = tuple[int, int]
 
 
 def calls(db: Connection, session_id: str, after: int = 0, unit_id: int | None = None) -> list[Call]:
     """Observations with a higher number than `after`, in their order."""
-    sql, values = _for(CALLS, session_id, after, unit_id)
-    return [Call(*row) for row in db.execute(sql, values).fetchall()]
+    unit, values = _of(unit_id)
+    return [Call(*row) for row in db.execute(CALLS.replace("{unit}", unit), [session_id, after, *values]).fetchall()]
 
 
-def check(db: Connection, session_id: str, upto: int, unit_id: int | None = None) -> Check:
-    """Another one when an observation up to this number came, went, moved, or was labelled anew."""
-    sql, values = _for(CHECK, session_id, upto, unit_id)
-    return tuple(db.execute(sql, values).fetchone())
+def check(db: Connection, session_id: str, after: int, upto: int, unit_id: int | None = None) -> Check:
+    """Of the numbers after one up to another: a different pair when an observation came, went, moved, or was labelled
+    anew. Checks of stretches that follow each other add up."""
+    unit, values = _of(unit_id)
+    count, total = db.execute(CHECK.replace("{unit}", unit), [session_id, after, upto, *values]).fetchone()
+    return count, total
 
 
-def _for(sql: str, session_id: str, seq: int, unit_id: int | None) -> tuple[str, list[object]]:
-    unit = _OF_UNIT if unit_id is not None else ""
-    return sql.replace("{unit}", unit), [session_id, seq, *([unit_id] if unit else [])]
+def _of(unit_id: int | None) -> tuple[str, list[int]]:
+    return (_OF_UNIT, [unit_id]) if unit_id is not None else ("", [])
 
 
 def swept(db: Connection, session_id: str, known: list[Call], unit_id: int | None = None) -> list[Call]:

@@ -16,6 +16,8 @@ _CHUNK = 400
 
 Parts = Sequence[tuple[int, str]]
 """From which number on the lines stand in which quadrant: nmem.stance.path.sections."""
+Kept = tuple[tuple[object, ...], Strip]
+"""A strip, and what it was made of."""
 
 
 def shifts(db: Connection, crossings: list[Crossing], parts: Parts) -> tuple[Shift, ...]:
@@ -45,29 +47,48 @@ def _prompts(db: Connection, ids: set[int]) -> dict[int, str]:
 
 
 def strips(
-    db: Connection, session_id: str, unit_id: int | None, points: Sequence[Point], parts: Parts
+    db: Connection, session_id: str, unit_id: int | None, points: Sequence[Point], parts: Parts, kept: dict[int, Kept]
 ) -> tuple[Strip, ...]:
-    """The episodes that points of a session belong to, the oldest first; the way is that of the points, cut to them."""
+    """The episodes that points of a session belong to, the oldest first; the way is that of the points, cut to them.
+
+    `kept` holds what was told before, for episodes that nothing was added to; empty it when points change.
+    """
     if not tables.version(db):
         return ()
-    where, value = ("u.id = ?", unit_id) if unit_id is not None else ("u.session_id = ?", session_id)
-    found = db.execute(
-        f"SELECT u.id, substr(coalesce(u.title, u.intent), 1, {_TEXT}) AS title, u.started_at, x.prompt_id"  # noqa: S608
-        f" FROM work_units u JOIN unit_prompts x ON x.unit_id = u.id WHERE {where} ORDER BY u.started_at, u.id",
-        (value,),
-    ).fetchall()
-    unit_of = {row["prompt_id"]: row["id"] for row in found}
-    runs: dict[int, list[list[Point]]] = {row["id"]: [] for row in found}
+    heads = _heads(db, session_id, unit_id)
+    unit_of = {row["prompt_id"]: row["id"] for row in heads}
+    runs: dict[int, list[list[Point]]] = {row["id"]: [] for row in heads}
     last = None
     for point in points:
         unit = unit_of.get(point.prompt_id)
         if unit is not None:
             if unit != last:
-                runs[unit].append([])
-            runs[unit][-1].append(point)
+                runs[unit].append(mine := [])
+            mine.append(point)
         last = unit
-    heads = {row["id"]: row for row in found}
-    return tuple(_strip(heads[unit], mine, parts) for unit, mine in runs.items() if mine)
+    titles = {row["id"]: row for row in heads}
+    return tuple(_kept(titles[unit], mine, parts, kept) for unit, mine in runs.items() if mine)
+
+
+def _heads(db: Connection, session_id: str, unit_id: int | None) -> list[Row]:
+    """Every prompt of the episodes, with the episode."""
+    where, value = ("u.id = ?", unit_id) if unit_id is not None else ("u.session_id = ?", session_id)
+    return db.execute(
+        f"SELECT u.id, substr(coalesce(u.title, u.intent), 1, {_TEXT}) AS title, u.started_at, x.prompt_id"  # noqa: S608
+        f" FROM work_units u JOIN unit_prompts x ON x.unit_id = u.id WHERE {where} ORDER BY u.started_at, u.id",
+        (value,),
+    ).fetchall()
+
+
+def _kept(head: Row, runs: list[list[Point]], parts: Parts, kept: dict[int, Kept]) -> Strip:
+    """A strip, made anew when it has other points, or when a shift in it was told meanwhile."""
+    size, begin, end = sum(map(len, runs)), runs[0][0].seq, runs[-1][-1].seq
+    low, high = (bisect_right(parts, seq, key=lambda part: part[0]) for seq in (begin, end))
+    key = (size, begin, end, tuple(parts[max(0, low - 1) : high]), head["title"])
+    known = kept.get(head["id"])
+    if known is None or known[0] != key:
+        kept[head["id"]] = known = key, _strip(head, runs, parts)
+    return known[1]
 
 
 def _strip(head: Row, runs: list[list[Point]], parts: Parts) -> Strip:

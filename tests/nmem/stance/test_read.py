@@ -102,7 +102,7 @@ def test_following_a_session_is_reading_it(record: Recorded, open_db: Open) -> N
     one = read.follow(db, "one", NOW)
     assert one is not None
     changes: list[Callable[[], object]] = [
-        lambda: [_add(record, dice) for _ in range(dice.randint(1, 6))],
+        lambda: _add(record, dice, dice.randint(1, 6)),
         lambda: score(record.db, "one", dice.randint(1, record.seq), dice.uniform(-1, 1), None),
         lambda: record.db.execute("UPDATE observations SET novelty = 1 WHERE session_id = 'one' AND seq = 3"),
         lambda: record.db.execute("DELETE FROM observations WHERE session_id = 'one' AND seq = ?",
@@ -117,10 +117,11 @@ def test_following_a_session_is_reading_it(record: Recorded, open_db: Open) -> N
         assert read.advance(db, one, NOW) == found(db)
 
 
-def _add(record: Recorded, dice: random.Random) -> None:
-    record.act(dice.choice(("test", "file_edit", "command")), "pytest", "a.py", dice.choice(("ok", "failed")))
-    axis = [dice.choice((None, dice.uniform(-1, 1))) for _ in range(5)]
-    score(record.db, "one", record.seq, *axis)
+def _add(record: Recorded, dice: random.Random, count: int) -> None:
+    for _ in range(count):
+        record.act(dice.choice(("test", "file_edit", "command")), "pytest", "a.py", dice.choice(("ok", "failed")))
+        axis = [dice.choice((None, dice.uniform(-1, 1))) for _ in range(5)]
+        score(record.db, "one", record.seq, *axis)
 
 
 def test_nothing_new_costs_no_reading(record: Recorded, open_db: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,8 +228,8 @@ def test_every_question_is_answered_by_an_index(record: Recorded, open_db: Open)
     db = open_db()
     of_unit = " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = 1)"
     asked = [
-        (rows.CALLS.replace("{unit}", ""), 2), (rows.CHECK.replace("{unit}", ""), 2),
-        (rows.CALLS.replace("{unit}", of_unit), 2), (rows.CHECK.replace("{unit}", of_unit), 2),
+        (rows.CALLS.replace("{unit}", ""), 2), (rows.CHECK.replace("{unit}", ""), 3),
+        (rows.CALLS.replace("{unit}", of_unit), 2), (rows.CHECK.replace("{unit}", of_unit), 3),
         (history.FIGURES, 1), (history.ENDED, 6), (history.WEEK_SESSIONS, 5), (history.TRIED, 3),
         (history.SESSION + history.EARLIER, 4),
     ]  # fmt: skip
