@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nmem import undo
 from nmem.errors import NmemError
-from nmem.learn import accept, files, rules
+from nmem.learn import accept, files
 from nmem.learn.instructions import CLOSE, OPEN
 
 Shop = Any
@@ -366,47 +366,3 @@ def test_accepted_and_taken_back_in_any_order_is_the_identity(
             shop.undo()
             assert (shop.file().read_bytes() if shop.file().exists() else None) == text
         assert shop.stored() == stored
-
-
-@pytest.mark.parametrize(
-    ("kind", "title", "remedy", "said"),
-    [
-        ("failed_command", "npm test", ("spelling", "`pnpm test` works", (), ("pnpm test",)), RULE),
-        ("failed_command", "pytest", ("command", "After `make db` it passes", (), ("make env", "make db")),
-         "`pytest` fails here until `make db` was run"),
-        ("failed_command", "cargo test", ("edit", "a.rs was changed: +x", ("src/a.rs", "b.rs"), ()),
-         "`cargo test` fails here; what helped was a change of `src/a.rs` or `b.rs`"),
-        ("failed_command", "e2e", ("rerun", "It passes when it is run again", (), ()),
-         "`e2e` fails here: it passes when it is run again"),
-        ("recurring_error", "File has changed", ("command", "Read the file (again)", (), ("Read",)),
-         "`File has changed` occurs here: read the file (again)"),
-        ("recurring_error", "ECONNREFUSED <port>", None,
-         "`ECONNREFUSED <port>` occurs here again and again (2 sessions)"),
-        ("stuck_loop", "pytest", None, "Work gets stuck on `pytest` here again and again (2 sessions)"),
-        ("repeated_intent", "deploy @prod", None, "Asked for here again and again (2 sessions): deploy `@prod`"),
-        ("unresolved_read", "src/a.py", None, "`src/a.py` is read here again and again (2 sessions) and never changed"),
-    ],
-)  # fmt: skip
-def test_rules_are_short_facts(shop: Shop, kind: str, title: str, remedy: Any, said: str) -> None:
-    import json
-
-    known = remedy and json.dumps({"kind": remedy[0], "text": remedy[1], "files": remedy[2], "commands": remedy[3],
-                                   "observation_ids": [], "confidence": 1, "times": 2})  # fmt: skip
-    assert shop.plan(shop.learning(title, kind, remedy=known)).rule == said
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.text(max_size=400), st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4))
-def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
-    from nmem.learn.learning import KINDS, Learning, Remedy
-    from nmem.learn.wording import LIMIT, neat
-
-    for kind in KINDS:
-        for how in ("spelling", "command", "edit", "rerun"):
-            remedy = Remedy(how, text, tuple(many), tuple(many), (), 0.5, 2)
-            one = Learning(
-                1, 1, "shop", kind, title, title, (), 0, 0, 2, 2, 50, "open", None, "", None, 0, remedy, "", ()
-            )
-            line = rules.rule(one)
-            assert len(line) <= LIMIT
-            assert line == neat(line) != ""
