@@ -83,6 +83,10 @@ class Acting(App[None]):
         """The screen Episodes."""
         self.switch_mode("episodes")
 
+    def do_show_stance(self) -> None:
+        """The screen Stance."""
+        self.switch_mode("stance")
+
     def do_show_health(self) -> None:
         """The screen Health."""
         self.switch_mode("health")

@@ -40,6 +40,12 @@ def _episodes() -> Screen[None]:
     return Episodes()
 
 
+def _stance() -> Screen[None]:
+    from nmem_tui.screens.stance import StanceView
+
+    return StanceView()
+
+
 def _health() -> Screen[None]:
     from nmem_tui.screens.health import Health
 
@@ -57,10 +63,10 @@ class Cockpit(Acting):
 
     TITLE = "nmem"
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        style(name) for name in ("base", "now", "episodes", "health", "dialogs")
+        style(name) for name in ("base", "now", "episodes", "stance", "health", "dialogs")
     ]
     MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {  # type: ignore[assignment]
-        "now": _now, "episodes": _episodes, "health": _health,
+        "now": _now, "episodes": _episodes, "stance": _stance, "health": _health,
     }  # fmt: skip
     DEFAULT_MODE = "now"
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
@@ -94,6 +100,8 @@ class Cockpit(Acting):
         """Whether a narrative is being written."""
         self.wanted_episode = 0
         """The episode whose story the screen Episodes shall open; 0: none."""
+        self.wanted_row: tuple[int, int] | None = None
+        """Time and key of the row that the screen Now shall go to."""
         self.generation = 0
         self._watching = watch
         self._watch: Watch | None = None
@@ -199,6 +207,13 @@ class Cockpit(Acting):
         self.wanted_episode = unit_id
         self.switch_mode("episodes")
         if tell := getattr(self.view(), "open_wanted", None):
+            tell()
+
+    def show_row(self, at: int, key: int) -> None:
+        """The screen Now with one row of the session's stream under the cursor."""
+        self.wanted_row = (at, key)
+        self.switch_mode("now")
+        if tell := getattr(self.view(), "open_row", None):
             tell()
 
     def narrate(self, unit_id: int) -> None:

@@ -18,6 +18,9 @@ TEXT = 400
 """Characters of a row that a list can ever show."""
 
 
+LABELS = ("phase", "scope", "locus", "novelty", "friction")
+
+
 @dataclass(slots=True)
 class Slots:
     """Where rows are: times and keys of equal length, oldest first."""
@@ -80,7 +83,8 @@ def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
 
 _OBSERVATION = (
     "SELECT id * 2 + 1 AS key, at, obs_type AS word, {text}, file_path, outcome, exit_code, duration_ms, lines_added,"
-    " lines_removed, repeats, agent_id, tool_name, metadata FROM observations WHERE id IN ({marks})"
+    " lines_removed, repeats, agent_id, tool_name, metadata, phase, scope, locus, novelty, friction, label_model"
+    " FROM observations WHERE id IN ({marks})"
 )
 _PROMPT = "SELECT id * 2 AS key, at, source || '/' || kind AS word, {text}, agent_id FROM prompts WHERE id IN ({marks})"
 
@@ -94,6 +98,7 @@ def _done(row: Row) -> StreamRow:
         row["key"], row["at"], row["word"], row["content"], row["file_path"] or "", row["outcome"], row["exit_code"],
         row["duration_ms"], row["lines_added"], row["lines_removed"], row["repeats"], bool(row["agent_id"]),
         row["tool_name"] or "", meta=metadata(row["metadata"]),
+        labels=tuple(row[name] for name in LABELS) if row["label_model"] else (), labelled_by=row["label_model"] or "",
     )  # fmt: skip
 
 

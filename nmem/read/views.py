@@ -132,6 +132,10 @@ class StreamRow:
     tool: str = ""
     model: str = ""
     meta: dict[str, object] = field(default_factory=dict)
+    labels: tuple[float | None, ...] = ()
+    """Of an observation that was labelled: phase, scope, locus, novelty, friction; None where that is not clear."""
+    labelled_by: str = ""
+    """The model that did, and what a person set."""
 
 
 _SESSION = """

@@ -192,9 +192,10 @@ def failures_title(view: NowView) -> str:
 
 
 def narrow(
-    view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int, unit: CurrentUnit | None = None
-) -> list[Line]:
-    """All cards in their first lines, for a screen of one column."""
+    view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int, unit: CurrentUnit | None = None,
+    stance: Line | None = None,
+) -> list[Line]:  # fmt: skip
+    """All cards in their first lines, for a screen of one column; `stance` is a line of its own."""
     about = unit.name if unit else view.prompt
     since = unit.started_at if unit else view.prompt_at
     said = printable(" ".join(about.split())) or "no prompt yet: the next one that you type shows here"
@@ -207,6 +208,7 @@ def narrow(
     still = [item for item in view.failures if not item.mended]
     if still:
         lines += [[("! ", "warn"), *line] for line in failures(view, zone, cells - 2, 1)] if still else []
+    lines += [stance] if stance else []
     gauge = window_short(view)
     room = cells - sum(width(text) for text, _ in gauge) - (3 if gauge else 0)
     lines.append(spread(_hot_short(files, room), gauge, cells))

@@ -36,6 +36,39 @@ _EPISODES: tuple[tuple[str, str, str], ...] = (
 )
 
 
+_LEARNINGS: tuple[tuple[str, str, str], ...] = (
+    ("No learning yet", "", "title"),
+    ("", "", ""),
+    ("A learning is what comes back: a command that fails again, an error met in", "", "text"),
+    ("other sessions, something asked twice, work that goes round in circles.", "", "text"),
+    ("The hottest stand on top, with what made them pass and where they were met.", "", "text"),
+    ("", "", ""),
+    ("nmem import", "find them in the sessions that you already had", "key"),
+    ("nmem init", "connect a client: they are looked for when a session ends", "key"),
+    ("", "", ""),
+    ("What happened in one session only is none: it takes a second one.", "", "quiet"),
+    ("", "", ""),
+    ("1", "the session that runs now", "key"),
+    ("?", "every key", "key"),
+)
+
+
+_NO_LABELS: tuple[tuple[str, str, str], ...] = (
+    ("No call is labelled yet", "", "title"),
+    ("", "", ""),
+    ("A stance is drawn from labelled calls: does the session think or act, does", "", "text"),
+    ("it widen or narrow its search, does it meet friction?", "", "text"),
+    ("", "", ""),
+    ("nmem backfill", "label what is recorded already", "key"),
+    ("", "", ""),
+    ("New calls are labelled as they are stored: the first one draws this screen.", "", "quiet"),
+    ("", "", ""),
+    ("s", "another session", "key"),
+    ("v", "all sessions of the project", "key"),
+    ("?", "every key", "key"),
+)
+
+
 def nothing(cells: int, rows: int, project: str = "") -> list[Line]:
     """The empty database's screen, in the middle of the room there is."""
     return _middle(_TEXT, cells, rows, project)
@@ -44,6 +77,19 @@ def nothing(cells: int, rows: int, project: str = "") -> list[Line]:
 def no_episodes(cells: int, rows: int, project: str = "") -> list[Line]:
     """The screen Episodes without any."""
     return _middle(_EPISODES, cells, rows, project)
+
+
+def no_learnings(cells: int, rows: int) -> list[Line]:
+    """The screen Learnings without any."""
+    return _middle(_LEARNINGS, cells, rows, "")
+
+
+def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
+    """The screen Stance for a session of so many calls, none of them labelled."""
+    lines = _middle(_NO_LABELS, cells, rows, "")
+    title = next(line for line in lines if len(line) > 1)
+    title.append((f" of the {calls} in this session" if calls else ": the session has made none", "title"))
+    return lines
 
 
 def _middle(text: tuple[tuple[str, str, str], ...], cells: int, rows: int, project: str) -> list[Line]:

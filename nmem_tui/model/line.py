@@ -33,6 +33,12 @@ TONES = frozenset(
         "title",
         "tab",
         "key",
+        "phase",
+        "scope",
+        "explore",
+        "reason",
+        "scaffold",
+        "finish",
     ]
 )
 

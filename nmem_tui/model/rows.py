@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from nmem.read.views import StreamRow, outcome_words
 from nmem.text import fit, fit_path, pad, printable, width
+from nmem_tui.model import labels
 from nmem_tui.model.figures import clock, duration
 from nmem_tui.model.line import Line, cut, length
 
@@ -75,8 +76,15 @@ def draw(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:
     middle = f"{pad(change(row), 9, right=True)} {pad(took, 7, right=True)}" if roomy else _tight(row, took)
     room -= width(middle) + end_cells + 3
     look = "quiet" if row.word in _UNMEASURED or tone == "look" else "text"
-    line += [(pad(_what(row, room), room), look), (f" {middle}  ", "quiet")]
-    return [*line, (pad(how, end_cells), how_tone)]
+    tagged = _label_cells(cells) if row.labels else 0
+    room -= tagged + bool(tagged)
+    line += [(pad(_what(row, room), room), look), (f" {middle}  ", "quiet"), (pad(how, end_cells), how_tone)]
+    return [*line, (" ", "text"), *labels.columns(row.labels, tagged)] if tagged else line
+
+
+def _label_cells(cells: int) -> int:
+    """Cells for the labels of a row: none unless the row's own words keep most of theirs."""
+    return labels.CELLS + 2 * labels.MORE if cells >= 150 else labels.CELLS + labels.MORE if cells >= 116 else 0
 
 
 def _narrow(row: StreamRow, cells: int, zone: tzinfo | None) -> Line:

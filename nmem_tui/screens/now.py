@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
@@ -18,8 +21,13 @@ from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
-_CARDS_S = 0.25
-"""The cards are read at most this often; the stream at once."""
+if TYPE_CHECKING:
+    from nmem.stance.model import Stance
+    from nmem.stance.read import Following
+    from nmem_tui.model.line import Line
+
+_CARDS_S, _STANCE_S = 0.25, 1.0
+"""The cards and the stance are read at most this often; the stream at once."""
 
 
 class Now(Streaming):
@@ -31,7 +39,9 @@ class Now(Streaming):
         super().__init__()
         self.view: NowView | None = None
         self.unit: CurrentUnit | None = None
-        self._cards_due = False
+        self.stance: Stance | None = None
+        self._following: Following | None = None
+        self._cards_due = self._stance_due = False
 
     def body(self) -> ComposeResult:
         """Cards above, the stream below, details beside it."""
@@ -51,6 +61,13 @@ class Now(Streaming):
         super().on_mount()
         self.stream.focus()
         self.set_interval(5, self._draw_cards)
+
+    def on_screen_resume(self) -> None:
+        """Another session may have been chosen on another screen."""
+        shown = self.cockpit.session
+        if shown is not None and self.session_id and shown.id != self.session_id:
+            self.session_changed()
+        super().on_screen_resume()
 
     # What is read
 
@@ -73,7 +90,27 @@ class Now(Streaming):
         chosen, project, at = app.chosen, app.project, app.clock()
         self.reads.ask("cards", lambda db: glance(db, pick(db, chosen, current, project, at), at), self._show_cards)
 
+    def _stance_soon(self) -> None:
+        if self.stance is None:
+            self._read_stance()
+        elif not self._stance_due:
+            self._stance_due = True
+            self.set_timer(_STANCE_S, self._read_stance)
+
+    def _read_stance(self) -> None:
+        from nmem_tui.model.stance_reading import go_on
+
+        self._stance_due = False
+        session_id, one, at = self.session_id, self._following, self.cockpit.clock()
+        self.reads.ask("stance", lambda db: go_on(db, session_id, one, at), self._show_stance)
+
     # What the answers change
+
+    def _show_stance(self, found: tuple[Stance, Following] | None) -> None:
+        if found is None or found[0].session_id != self.session_id:
+            return
+        self.stance, self._following = found
+        self._draw_cards()
 
     def _show_cards(self, found: Glance | None) -> None:
         if found is None:
@@ -84,10 +121,13 @@ class Now(Streaming):
         self.remove_class("-empty")
         if view.session.id != self.session_id:
             self.session_id = view.session.id
+            self.stance = self._following = None
+            self.reads.forget("stance")
             self.close_details()
             self._open_stream()
             self.cockpit.shown(view.session)
         self._draw_cards()
+        self._stance_soon()
 
     def _draw_cards(self) -> None:
         if self.view is None:
@@ -95,10 +135,14 @@ class Now(Streaming):
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: cards.header(view, at, cells, here))
         if self.has_class("-wide"):
-            self.query_one(Overview).tell(view, here, at, self.cockpit.zone)
+            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone)
             return
-        rows, zone = 9 if self.has_class("-tall") else 4, self.cockpit.zone
-        self.query_one("#summary", Panel).show(lambda c, _: cards.narrow(view, at, zone, c, rows, here))
+        rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
+        drawn = _stance_line(stance)
+        rows += bool(drawn)
+        self.query_one("#summary", Panel).show(
+            lambda c, _: cards.narrow(view, at, zone, c, rows, here, drawn(c) if drawn else None)
+        )
 
     def nothing_yet(self) -> None:
         """The screen that says what to do first."""
@@ -147,3 +191,12 @@ class Now(Streaming):
         """The person chose another session."""
         self.reads.forget("cards")
         self._read_cards()
+
+
+def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
+    """What draws the stance in one line; None while no call is labelled."""
+    if stance is None or not stance.points:
+        return None
+    from nmem_tui.model import stance_card
+
+    return lambda cells: stance_card.line(stance, cells)

@@ -55,7 +55,9 @@ class Streaming(View):
         window.fill(found.rows, ())
         self.stream.hint = NO_MATCH if self.query_now and window.complete else ""
         self.stream.start(window)
-        if not window.complete and self.query_now:
+        if self.cockpit.wanted_row is not None:
+            self.open_row()
+        elif not window.complete and self.query_now:
             self._read_older()
 
     def _grow(self, news: Tick) -> None:
@@ -78,13 +80,33 @@ class Streaming(View):
             self.stream.hint = NO_MATCH
         self.stream.window.older(page, complete=complete)
         self.stream.grown(len(page), before=len(page))
-        if not complete and (self.query_now or self._to_top):
+        if self.cockpit.wanted_row is not None:
+            self.open_row()
+        elif not complete and (self.query_now or self._to_top):
             self._read_older()
         elif self._to_top:
             self._to_top = False
             self.stream.go(0)
 
     _to_top = False
+
+    def open_row(self) -> None:
+        """Another screen asks for one row of the stream; what filters it away is taken off."""
+        wanted = self.cockpit.wanted_row
+        if wanted is None or not self.is_mounted or not self.session_id:
+            return
+        shown = self.cockpit.session
+        if self.query_now or (shown and shown.id != self.session_id):
+            self.search.value, self.search.display, self.query_now = "", False, Query()
+            self._open_stream()
+            return
+        oldest = self.stream.window.oldest()
+        if oldest is None or (oldest > wanted and not self.stream.window.complete):
+            self._read_older()
+            return
+        self.cockpit.wanted_row = None
+        self.stream.focus()
+        self.stream.go(self.stream.window.find(*wanted))
 
     @on(Stream.NearOldest)
     def read_older(self) -> None:

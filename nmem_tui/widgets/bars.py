@@ -13,7 +13,7 @@ from nmem_tui.actions import Action, bar
 from nmem_tui.model.line import Line, cut, length
 from nmem_tui.widgets.tones import content
 
-TABS = (("1", "Now", "now"), ("2", "Episodes", "episodes"), ("8", "Health", "health"))
+TABS = (("1", "Now", "now"), ("2", "Episodes", "episodes"), ("3", "Stance", "stance"), ("8", "Health", "health"))
 """Key, name and mode of each screen."""
 
 

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from nmem.read.views import StreamRow
 from nmem.text import lines as text_lines
 from nmem.text import printable
+from nmem_tui.model import labels
 from nmem_tui.model.figures import day, duration
 from nmem_tui.model.line import Line
 from nmem_tui.model.rows import outcome, word
@@ -33,10 +34,25 @@ def fields(row: StreamRow, zone: tzinfo | None) -> list[tuple[str, str, str]]:
         ("took", duration(row.duration_ms), "text"),
         ("lines", changed, "text"),
         ("repeated", f"{row.repeats} more times within five minutes" if row.repeats else "", "text"),
+        ("labels", _labels(row), "text"),
         ("by", "a helper agent" if row.agent else "", "agent"),
         ("tool", printable(row.tool), "quiet"),
     ]
     return [(name, value, tone) for name, value, tone in known if value]
+
+
+def _labels(row: StreamRow) -> str:
+    """Each dimension's word with its score, and which of them the person set."""
+    if len(row.labels) != len(labels.POLES):
+        return ""
+    mine = labels.by_person(row.labelled_by)
+    said = [
+        f"{name} ~"
+        if score is None
+        else f"{labels.word(name, score)} {'by you' if name in mine else f'{abs(score):.2f}'}"
+        for name, score in zip(labels.POLES, row.labels, strict=True)
+    ]
+    return " · ".join(said)
 
 
 def _value(value: object) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -12,9 +13,14 @@ from nmem.read.views import NowView
 from nmem_tui.model import cards, unit
 from nmem_tui.widgets.card import Card, Draw
 
+if TYPE_CHECKING:
+    from nmem.stance.model import Stance
+
 _ROOMY = 36
 """Rows of the terminal from which on the cards may be higher."""
 _WINDOW = 5
+_STANCE, _STANCE_LOW = 7, 5
+"""Rows of the stance's card; fewer where the terminal is low."""
 
 
 class Overview(Horizontal):
@@ -26,7 +32,9 @@ class Overview(Horizontal):
     def compose(self) -> ComposeResult:
         """The work first; what is wrong last."""
         yield Card(id="unit")
-        yield Card(id="hot")
+        with Vertical(id="middle"):
+            yield Card(id="stance")
+            yield Card(id="hot")
         with Vertical(id="side"):
             yield Card(id="window")
             yield Card(id="failures")
@@ -34,8 +42,15 @@ class Overview(Horizontal):
     def _draw(self, name: str, lines: Draw, title: str) -> None:
         self.query_one(f"#{name}", Card).show(lines, title)
 
-    def tell(self, view: NowView, here: CurrentUnit | None, at: int, zone: tzinfo | None) -> None:
-        """Show a session, and the work unit that it is in."""
+    def tell(
+        self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None
+    ) -> None:
+        """Show a session, the work unit that it is in, and its stance once some call is labelled."""
+        if stance is not None and stance.points:
+            from nmem_tui.model import stance_card
+
+            self._draw("stance", lambda c, r: stance_card.card(stance, c, r, zone), stance_card.title(stance))
+        self.query_one("#stance").display = bool(stance and stance.points)
         if here is None:
             self._draw("unit", lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
             self._draw("hot", lambda c, r: cards.hot(view.hot, c, r), "Hot files")
@@ -48,8 +63,12 @@ class Overview(Horizontal):
 
     def fit(self) -> None:
         """Take the height that is needed."""
-        most = 11 if self.screen.size.height >= _ROOMY else 9
+        tall, stance = self.screen.size.height >= _ROOMY, self.query_one("#stance")
+        above = (_STANCE if tall else _STANCE_LOW) if stance.display else 0
+        stance.styles.height = above
+        most = 12 if tall and above else 11 if tall else 9
         asked = [len(self.query_one(f"#{name}", Card).lines(most - 2)) + 2 for name in ("unit", "hot")]
+        asked[1] += above
         height = max(_WINDOW + 3, min(most, max(asked)))
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height

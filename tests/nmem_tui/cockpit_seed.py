@@ -111,6 +111,56 @@ def do(
     db.execute(f"INSERT INTO observations({','.join(row)}) VALUES ({','.join('?' * len(row))})", list(row.values()))
 
 
+SCORES = {
+    "search": (-0.94, -0.81), "file_read": (-0.91, 0.72), "file_edit": (0.97, 0.95), "file_write": (0.93, None),
+    "test": (0.74, 0.88), "lint": (0.86, 0.9), "git_commit": (0.99, 0.97), "command": (None, 0.52),
+    "web_search": (-0.98, -0.93), "task_spawn": (-0.7, -0.85),
+}  # fmt: skip
+"""Phase and scope of a call, by what it is."""
+MODEL = "0123456789ab"
+
+
+def label(db: sqlite3.Connection) -> None:
+    """Label what is there, as a model would; what failed met friction."""
+    for obs_type, (phase, scope) in SCORES.items():
+        db.execute(
+            "UPDATE observations SET phase = ?, scope = ?, locus = iif(content LIKE 'curl%', 0.8, -0.97),"
+            " novelty = iif(obs_type IN ('search', 'web_search'), 0.71, -0.9),"
+            " friction = iif(outcome = 'failed', 0.96, -0.93), label_model = ? WHERE obs_type = ?",
+            (phase, scope, MODEL, obs_type),
+        )
+
+
+LONG = (
+    ("Why do the thumbnails come out rotated? Find out.", ["search", "file_read", "web_search", "file_read"] * 12),
+    ("Build a reader for the orientation tag, with tests.", ["task_spawn", "file_write", "search", "file_edit"] * 9),
+    ("Now finish it: everything green, then commit.", ["file_edit", "test", "file_edit", "test", "lint"] * 14),
+    ("Are there other formats that carry the tag?", ["web_search", "search", "file_read"] * 10),
+)
+"""Prompts, and the kinds of calls that followed each."""
+
+
+def long(db: sqlite3.Connection, at: int = NOW, times: int = 1) -> None:
+    """One session of many calls, whose lines cross: four episodes, some failures; and five quiet sessions before it."""
+    session(db, started_at=at - 7_200_000 * times, last_at=at - 3_000)
+    t = at - 7_200_000 * times
+    for said, kinds in LONG * times:
+        prompt = say(db, t, said)
+        unit(db, [prompt], Verdict("new", "online", 0.9, "another intent"))
+        for number, kind in enumerate(kinds):
+            t += 38_000
+            wrong = kind == "lint" or (kind == "test" and number % 4 == 1)
+            do(db, t, kind, f"{kind} {number % 7}", outcome="failed" if wrong else "ok", prompt_id=prompt)
+        t += 60_000
+    for number in range(5):
+        before = at - (number + 2) * 86_400_000
+        earlier = session(db, f"earlier-{number}", state="ended", started_at=before, last_at=before + 600_000)
+        prompt = say(db, before, f"Earlier work, part {number + 1}", session_id=earlier)
+        for step, kind in enumerate(["search", "file_read", "file_edit", "test", "git_commit"] * 5):
+            do(db, before + (step + 1) * 9_000, kind, kind, earlier, prompt_id=prompt)
+    label(db)
+
+
 def story(db: sqlite3.Connection, at: int = NOW) -> None:
     """A short session: two prompts, a failing test that gets mended, a commit."""
     session(db, started_at=at - 840_000, last_at=at - 3_000, context_at=at - 3_000)
@@ -265,7 +315,7 @@ def hostile(db: sqlite3.Connection, at: int = NOW) -> None:
     """The same, with every text an attack."""
     text = HOSTILE.replace("\ud800", "")
     session(db, project=text, branch=text, model=text, state="working")
-    say(db, at - 50_000, text * 3)
+    asked = say(db, at - 50_000, text * 3)
     say(db, at - 49_000, text, "thinking", "agent")
     for number, kind in enumerate(("file_read", "file_edit", "test", "command", "nonsense[/x]", "session_start")):
         do(
@@ -277,6 +327,7 @@ def hostile(db: sqlite3.Connection, at: int = NOW) -> None:
             outcome="failed" if number % 2 else "ok",
             metadata={text: text, "tests": {"failed": 10**12}},
             tool_name=text,
+            prompt_id=asked,
             lines_added=10**9,
             duration_ms=10**12,
         )

@@ -46,7 +46,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
-    """A database of one kind: empty (no file), story, hostile."""
+    """A database of one kind: empty (no file), story, hostile, long (many calls in one session)."""
 
     def make(kind: str) -> str:
         if kind != "empty":
@@ -54,6 +54,8 @@ def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
             getattr(seeds, kind)(db)
             if kind == "story":
                 seeds.history(db)
+            if kind != "long":
+                seeds.label(db)
             db.close()
         return "aurora.db"
 

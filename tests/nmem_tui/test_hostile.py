@@ -56,6 +56,8 @@ stream_rows = st.builds(
     agent=st.booleans(),
     tool=TEXT,
     meta=META,
+    labels=st.just(()) | st.tuples(*[st.none() | st.floats(-1, 1)] * 5),
+    labelled_by=TEXT | st.sampled_from(["", "0123456789ab", "0123456789ab+phase,scope"]),
 )
 sessions = st.builds(
     SessionRow,
@@ -239,6 +241,10 @@ def test_the_empty_screen_names_the_next_command(cells: int, height: int) -> Non
         ["r"],
         ["r", "j"],
         ["w"],
+        ["3", "j", "enter"],
+        ["3", "v", "enter"],
+        ["3", "w"],
+        ["3", "G", "y"],
         ["enter"],
         ["s"],
         ["question_mark"],

@@ -45,7 +45,7 @@ def test_what_neither_worked_nor_failed_says_so(meta: dict[str, object], outcome
     assert plain([draw(row, cells, UTC)]).endswith(said)
 
 
-@pytest.mark.parametrize("context", ["now", "episodes", "health", "review"])
+@pytest.mark.parametrize("context", ["now", "episodes", "stance", "health", "review"])
 @pytest.mark.parametrize("cells", [30, 40, 60, 80, 120, 400])
 def test_key_bar_holds_whole_groups_and_always_how_to_leave(context: str, cells: int) -> None:
     shown = _fitting(bar(context), cells - 1)

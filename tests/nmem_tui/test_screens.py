@@ -13,7 +13,7 @@ CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
 )
 
 
-KEYS = {"now": "", "episodes": "2", "review": "r", "health": "8"}
+KEYS = {"now": "", "episodes": "2", "stance": "3", "review": "r", "health": "8"}
 
 
 @pytest.mark.parametrize("screen", KEYS)

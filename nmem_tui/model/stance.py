@@ -1,0 +1,258 @@
+"""What the screen Stance says in words: where the session stands, its shares, shifts, episodes, advice, comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import tzinfo
+
+from nmem.stance.model import QUADRANTS, Advice, Compared, Share, Shift, Stance, Strip, Stuck
+from nmem.text import fit, pad, width
+from nmem_tui.model.figures import age, clock, filled, several
+from nmem_tui.model.line import Line, cut, joined, length, spread, wrap
+from nmem_tui.model.stance_chart import FILLS, path
+from nmem_tui.model.unit import flat
+
+DOING = {"explore": "exploring", "reason": "reasoning", "scaffold": "scaffolding", "finish": "finishing"}
+MEANING = {
+    "explore": "thinks, looks wide",
+    "reason": "thinks, narrows down",
+    "scaffold": "acts, opens much up",
+    "finish": "acts, narrows down",
+}
+_TOWARDS = {
+    "act": "→ act", "think": "→ think", "converge": "→ narrows", "diverge": "→ widens",
+}  # fmt: skip
+_NAME = 9
+
+
+def doing(quadrant: str) -> str:
+    """What a session in a quadrant does, in a word."""
+    return DOING.get(quadrant, "not clear yet")
+
+
+def signed(value: float | None) -> str:
+    """A score as people read it: +.62, −.08; a dash where there is none."""
+    if value is None:
+        return "–"
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return ("−" if value < 0 and float(text) else "+") + text
+
+
+def share(of: Mapping[str, Share], name: str) -> Share:
+    """A share by its name; nothing where it is not known."""
+    return of.get(name, Share())
+
+
+def now(stance: Stance, cells: int) -> Line:
+    """Where the session stands, in one line."""
+    last = stance.points[-1] if stance.points else None
+    head: Line = [(doing(stance.quadrant), "strong")]
+    parts: list[Line] = [head]
+    if last is not None:
+        parts.append(_axis_now("phase", last.ema_phase, "act", "think", stance.phase_direction, 0.0))
+        parts.append(
+            _axis_now("scope", last.ema_scope, "converge", "diverge", stance.scope_direction, stance.scope_base)
+        )
+    left = joined(parts, " · ")
+    right: Line = [(several(len(stance.shifts), "shift"), "quiet")]
+    return spread(left, right, cells)
+
+
+def _axis_now(axis: str, ema: float | None, above: str, below: str, direction: str, middle: float) -> Line:
+    if ema is None:
+        return []
+    moving = f" {_TOWARDS[direction]}" if direction in _TOWARDS else ""
+    return [(above if ema >= middle else below, axis), (f" {signed(ema)}", "quiet"), (moving, "text")]
+
+
+def shares(stance: Stance, cells: int) -> list[Line]:
+    """The quadrants, each with its bar, share and what it means."""
+    wordy = cells >= 62
+    room = max(4, min(24, cells - 28 - (22 if wordy else 0)))
+    lines: list[Line] = []
+    for name in QUADRANTS:
+        found = share(stance.quadrants, name)
+        done = filled(found.share, 1, room)
+        here = name == stance.quadrant
+        lines.append([
+            ("▸ " if here else "  ", "accent"), (pad(DOING[name], 12), "strong" if here else "text"),
+            (FILLS[name] * done, name), ("·" * (room - done), "rest"),
+            (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
+            (f"  {MEANING[name]}" if wordy else "", "quiet"),
+        ])  # fmt: skip
+    return [cut(line, cells) for line in lines]
+
+
+def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:
+    """The quadrants as one bar of `cells` cells, in their shades."""
+    total = sum(share(quadrants, name).number for name in QUADRANTS)
+    if not total:
+        return [("·" * cells, "rest")]
+    line: Line = []
+    done, reached = 0, 0
+    for name in QUADRANTS:
+        reached += share(quadrants, name).number
+        end = round(cells * reached / total)
+        if end > done:
+            line.append((FILLS[name] * (end - done), name))
+            done = end
+    return line
+
+
+def legend() -> Line:
+    """What the shades mean."""
+    return joined([[(f"{FILLS[name]} ", name), (name, "quiet")] for name in QUADRANTS], "  ")
+
+
+def figures(stance: Stance, cells: int) -> list[Line]:
+    """The other three dimensions and the windows, each in a line."""
+    rows: list[tuple[str, Mapping[str, Share], str]] = [
+        ("locus", stance.locus, "external"),
+        ("novelty", stance.novelty, "novel"),
+        ("friction", stance.friction, "friction"),
+    ]
+    lines = [_figure(name, of, pole, cells) for name, of, pole in rows]
+    tone = "bad" if stance.failed else "quiet"
+    part = stance.failed / stance.observations if stance.observations else 0.0
+    failed: Line = [
+        (pad("failed", _NAME), "quiet"),
+        (f"✗ {stance.failed}", tone),
+        (f"  {part:.0%} of the calls", "quiet"),
+    ]
+    lines.append(failed)
+    both = stance.novelty_friction.get("novel_friction", 0)
+    if both:
+        lines.append([(pad("", _NAME), "quiet"), (f"{both} on new ground met friction", "quiet")])
+    for axis, five, twenty, direction in (
+        ("phase", stance.phase_5, stance.phase_20, stance.phase_direction),
+        ("scope", stance.scope_5, stance.scope_20, stance.scope_direction),
+    ):
+        lines.append([
+            (pad(axis, _NAME), axis), ("last 5 ", "quiet"), (pad(signed(five), 6), "strong"), ("last 20 ", "quiet"),
+            (pad(signed(twenty), 6), "strong"), (_TOWARDS.get(direction, "steady"), "text"),
+        ])  # fmt: skip
+    unread = stance.observations - stance.count
+    if unread > 0:
+        read = f"{stance.count} of {several(stance.observations, 'call')}"
+        lines.append([(pad("read", _NAME), "quiet"), (read, "text"), ("; the rest is unclear", "quiet")])
+    return [cut(line, cells) for line in lines]
+
+
+def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
+    if not sum(each.number for each in of.values()):
+        return [(pad(name, _NAME), "quiet"), ("not read yet", "quiet")]
+    found = share(of, pole)
+    room = max(4, min(16, cells - 32))
+    done = filled(found.share, 1, room)
+    tone = "warn" if name == "friction" and found.share >= 0.3 else "bar"
+    return [
+        (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), ("▇" * done, tone), ("·" * (room - done), "rest"),
+        (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
+    ]  # fmt: skip
+
+
+def guidance(found: tuple[Advice, ...], cells: int, rows: int = 99) -> list[Line]:
+    """What is worth knowing now, each with its reason below."""
+    if not found:
+        return [[("✓ nothing to point out: no stall, no repeated failure", "quiet")]]
+    lines: list[Line] = []
+    for advice in found:
+        said = wrap(flat(advice.text), cells - 2, 3)
+        lines += [[("◆ " if not number else "  ", "accent"), (text, "text")] for number, text in enumerate(said)]
+        lines += [[("  ", "text"), (text, "quiet")] for text in wrap(flat(advice.reason), cells - 2, 2)]
+    return lines[:rows]
+
+
+def usual(found: tuple[Compared, ...], cells: int, rows: int = 99) -> list[Line]:
+    """This session beside the person's earlier ones."""
+    if not found:
+        return [[("nothing to compare with yet: it needs some earlier sessions of this project", "quiet")]]
+    lines: list[Line] = []
+    for each in found:
+        line: Line = [
+            ("! " if each.unusual else "  ", "warn"), (pad(flat(each.name), _NAME), "text"),
+            (pad(f"{each.value:.0%}", 5, right=True), "strong"),
+            (f"  usually {_between(each.low, each.high)}", "quiet"),
+        ]  # fmt: skip
+        lines.append(cut(line, cells))
+    over = [[(f"  of {several(found[0].sessions, 'earlier session')} of this project", "quiet")]]
+    return [*lines, *over][:rows]
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%}–{high:.0%}"
+
+
+def stuck(found: Stuck, cells: int, zone: tzinfo | None) -> Line:
+    """A stretch in which the same thing kept failing: when, for how long, how often, on what, how it ended."""
+    end: Line = [("✓ got through", "good") if found.over else ("✗ not solved", "bad")]
+    left: Line = [
+        (clock(found.started_at, zone)[:5] + "  ", "quiet"), (pad(age(found.ms), 6), "text"),
+        (pad(f"✗ {found.failures}", 6), "bad"), (flat(found.key), "text"),
+    ]  # fmt: skip
+    return spread(left, end, cells)
+
+
+def shift(found: Shift, cells: int, zone: tzinfo | None) -> Line:
+    """A shift: when, over to what, and what had been asked for."""
+    said = flat(found.prompt) or "before the first prompt"
+    tone = found.axis if found.axis in ("phase", "scope") else "text"
+    line: Line = [(clock(found.at, zone)[:5] + "  ", "quiet")]
+    if cells >= 96:
+        way = f"{DOING.get(found.before, '')} → {DOING.get(found.after, '')}" if found.before else ""
+        line.append((pad(way, 25), "text"))
+    line += [(pad(flat(found.from_), 8, right=True), "quiet"), (" → ", "quiet"), (pad(flat(found.to), 9), tone)]
+    return [*line, (pad(said, max(0, cells - length(line))), "text")]
+
+
+def strip(found: Strip, cells: int, zone: tzinfo | None) -> Line:
+    """An episode: when, the way through the quadrants, what it was about."""
+    room = 24 if cells >= 96 else 16 if cells >= 72 else 12
+    way = path(found.path, room)
+    failed: Line = [(f"  ✗ {found.failed}", "bad")] if found.failed else []
+    left: Line = [(clock(found.started_at, zone)[:5] + "  ", "quiet"), *way, ("  ", "text")]
+    title = cells - 9 - room - sum(width(text) for text, _ in failed) - 14
+    most = max(QUADRANTS, key=lambda name: share(found.quadrants, name).number)
+    told = f"{most} {share(found.quadrants, most).share:.0%}" if found.quadrants else ""
+    title -= 14 if cells >= 72 else 0
+    said: Line = [(pad(flat(found.title), max(8, title)), "text")]
+    far: Line = [(pad(told, 13), "quiet")] if cells >= 72 else []
+    return cut([*left, *said, (f" {found.count:>5} calls  ", "quiet"), *far, *failed], cells)
+
+
+def titles(stance: Stance) -> tuple[str, str]:
+    """The titles of the chart and of the plane."""
+    return (
+        f"Trajectory ─ {doing(stance.quadrant)} ─ phase P solid, scope S dotted",
+        "Plane ─ ● now, ○ 20 calls ago",
+    )
+
+
+def header(stance: Stance | None, project: str, intent: str) -> Line:
+    """The header of the screen: which session this is about."""
+    where: Line = [(" nmem ▸ ", "quiet"), (flat(project) or "no project", "title")]
+    if stance is None:
+        return where
+    said: Line = [("   ", "text"), (fit(flat(intent), 80), "text")] if intent else []
+    read = f"   {several(stance.count, 'labelled call')}"
+    return [*where, *said, (read, "quiet")]
+
+
+def _section(name: str, cells: int, more: str = "") -> Line:
+    tail = f"  {more}" if more else ""
+    return [
+        (f"── {name}", "title"), (tail + " ", "quiet"),
+        ("─" * max(0, cells - width(name) - width(tail) - 5), "line"),
+    ]  # fmt: skip
+
+
+def section(name: str, cells: int, more: str = "") -> Line:
+    """A heading within the list."""
+    return _section(name, cells, more)
+
+
+def told(stance: Stance, cells: int) -> Iterator[Line]:
+    """What stands in cards where there is room, as lines of one column: what to do first."""
+    yield from guidance(stance.guidance, cells)
+    yield []
+    yield from shares(stance, cells)

@@ -1,0 +1,229 @@
+"""The trajectory of a session as a chart: phase as a solid line, scope as a dotted one, both around one middle.
+
+Above the middle a session acts and converges, below it thinks and diverges. Places along the chart are numbers of
+observations, so that a night between two prompts takes no room; times stand below it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmem.stance.model import Point, Stance, Stretch
+from nmem.text import width
+from nmem_tui.model.line import Line
+from nmem_tui.model.plot import ACROSS, DOWN, Canvas, column_of, level, stretched
+
+LEFT, RIGHT = 7, 11
+"""Cells for the names of the poles at both sides."""
+FILLS = {"explore": "░", "reason": "▒", "scaffold": "▓", "finish": "█"}
+"""The quadrants in shades: the more is settled, the darker."""
+_LEAST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something to point out at the place of an observation."""
+
+    place: int
+    label: str
+    """Said below the chart where there is room."""
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trajectory, made ready for one width: reading it anew costs nothing."""
+
+    cells: int
+    plot: int
+    """Cells of them that the lines have."""
+    count: int
+    phase: tuple[float, ...]
+    scope: tuple[float, ...]
+    failed: tuple[int, ...]
+    """Columns (of one cell) in which something failed."""
+    seqs: tuple[int, ...]
+    episodes: tuple[int, ...]
+    """Places at which an episode begins, the first one left out."""
+
+
+def lifted(scope: float, base: float) -> float:
+    """A scope on a scale whose middle is where diverge and converge divide."""
+    if scope >= base:
+        return (scope - base) / (1 - base) if base < 1 else 1.0
+    return (scope - base) / (1 + base) if base > -1 else -1.0
+
+
+def trace(stance: Stance, cells: int, *, right: int = RIGHT, last: int = 0) -> Trace:
+    """The two lines in as many columns as `cells` cells have dots; only of the `last` observations where given."""
+    plot = max(_LEAST, cells - LEFT - right)
+    points, base = stance.points[-last:], stance.scope_base
+    phase = [point.ema_phase for point in points]
+    scope = [None if point.ema_scope is None else lifted(point.ema_scope, base) for point in points]
+    failed = {column_of(place, len(points), plot) for place, point in enumerate(points) if point.failed}
+    return Trace(
+        cells,
+        plot,
+        len(points),
+        tuple(stretched(_begun(phase), plot * ACROSS)),
+        tuple(stretched(_begun(scope), plot * ACROSS)),
+        tuple(sorted(failed)),
+        tuple(point.seq for point in points),
+        _beginnings(stance, points),
+    )
+
+
+def _beginnings(stance: Stance, points: Sequence[Point]) -> tuple[int, ...]:
+    times = [point.at for point in points]
+    starts = sorted(strip.started_at for strip in stance.strips)[1:]
+    return tuple(sorted({place for each in starts if 0 < (place := bisect_left(times, each)) < len(times)}))
+
+
+def _begun(values: Sequence[float | None]) -> list[float]:
+    """Values whose line has not begun stand where it begins."""
+    first = next((value for value in values if value is not None), None)
+    if first is None:
+        return []
+    out, last = [], first
+    for value in values:
+        last = last if value is None else value
+        out.append(last)
+    return out
+
+
+def draw(found: Trace, rows: int, shifts: Sequence[Mark], episodes: Sequence[int] = ()) -> list[Line]:
+    """The chart in `rows` rows, its axis and the times below it included."""
+    plot = found.plot
+    high = max(1, rows - 2)
+    high -= (high + 1) % 2 if high > 2 else 0
+    canvas = _lines(found, high)
+    for mark in shifts:
+        if mark.chosen:
+            for row in range(high):
+                canvas.behind(column_of(mark.place, found.count, plot), row, "│", "accent")
+    for place in episodes:
+        for row in range(high):
+            canvas.behind(column_of(place, found.count, plot), row, "┊", "line")
+    for cell in range(plot if high > 2 else 0):
+        canvas.behind(cell, high // 2, "╌", "line")
+    names = _poles(found, high)
+    body = [[*left, *line, *right] for (left, right), line in zip(names, canvas.lines(), strict=True)]
+    return [*body, _axis(found, plot, shifts, episodes), _times(found, plot, shifts)][: max(1, rows)]
+
+
+def small(found: Trace, rows: int) -> list[Line]:
+    """The lines alone, with the poles of phase and the lines' letters."""
+    canvas = _lines(found, rows)
+    for cell in range(found.plot if rows > 2 else 0):
+        canvas.behind(cell, rows // 2, "╌", "line")
+    return [
+        [*left, *line, *letters]
+        for (left, (*letters, _, _)), line in zip(_poles(found, rows), canvas.lines(), strict=True)
+    ]
+
+
+def _lines(found: Trace, rows: int) -> Canvas:
+    canvas = Canvas(found.plot, rows)
+    _line(canvas, found.scope, "scope", solid=False)
+    _line(canvas, found.phase, "phase", solid=True)
+    return canvas
+
+
+def _line(canvas: Canvas, values: Sequence[float], tone: str, *, solid: bool) -> None:
+    """A solid line is two dots thick and without gaps; a dotted one has one dot a cell."""
+    dots = canvas.rows * DOWN
+    before: int | None = None
+    for x, value in enumerate(values):
+        y = level(value, dots)
+        if not solid:
+            if x % ACROSS == 0:
+                canvas.dot(x, y, tone)
+            continue
+        other = y + 1 if y + 1 < dots else y - 1
+        start = y if before is None else before
+        for each in (*range(min(start, y), max(start, y) + 1), other):
+            canvas.dot(x, each, tone)
+        before = y
+
+
+def _poles(found: Trace, high: int) -> list[tuple[Line, Line]]:
+    """What stands left and right of each row: the names of the poles, and the lines' letters where they end."""
+    left = {0: "act", high - 1: "think"} if high > 1 else {0: ""}
+    right = {0: "converge", high - 1: "diverge"} if high > 1 else {0: ""}
+    ends: dict[int, Line] = {}
+    for letter, tone, values in (("P", "phase", found.phase), ("S", "scope", found.scope)):
+        if values:
+            ends.setdefault(level(values[-1], high * DOWN) // DOWN, []).append((letter, tone))
+    out: list[tuple[Line, Line]] = []
+    for row in range(high):
+        tick = "┤" if row in left else "│"
+        name = f"{left.get(row, ''):>{LEFT - 2}} "
+        letters = ends.get(row, [])
+        gap = " " * (2 - len(letters))
+        far = f"{right.get(row, ''):<{RIGHT - 3}}"
+        out.append(([(name, "phase"), (tick, "line")], [*letters, (f"{gap} ", "text"), (far, "scope")]))
+    return out
+
+
+def _axis(found: Trace, plot: int, shifts: Sequence[Mark], episodes: Sequence[int]) -> Line:
+    cells = ["─"] * plot
+    tones = ["line"] * plot
+    for place in episodes:
+        cells[column_of(place, found.count, plot)] = "┴"
+    for mark in sorted(shifts, key=lambda each: each.chosen):
+        column = column_of(mark.place, found.count, plot)
+        cells[column] = "▲"
+        tones[column] = "accent" if mark.chosen else "text"
+    line: Line = [(" " * (LEFT - 1) + "└", "line")]
+    line += list(zip(cells, tones, strict=True))
+    return merged(line)
+
+
+def _times(found: Trace, plot: int, shifts: Sequence[Mark]) -> Line:
+    """The times of as many shifts as there is room for, the chosen one first, then the newest."""
+    room = [" "] * (LEFT + plot + RIGHT)
+    tones = ["quiet"] * len(room)
+    for mark in sorted(shifts, key=lambda each: (each.chosen, each.place), reverse=True):
+        size = width(mark.label)
+        middle = LEFT + column_of(mark.place, found.count, plot)
+        start = max(0, min(middle - size // 2, len(room) - size))
+        around = room[max(0, start - 1) : start + size + 1]
+        if not size or any(char != " " for char in around):
+            continue
+        room[start : start + size] = list(mark.label)
+        tones[start : start + size] = ["accent" if mark.chosen else "quiet"] * size
+    return merged(list(zip(room, tones, strict=True)))
+
+
+def merged(line: Line) -> Line:
+    """Neighbouring spans of one tone as one."""
+    out: Line = []
+    for text, tone in line:
+        if out and out[-1][1] == tone:
+            out[-1] = (out[-1][0] + text, tone)
+        else:
+            out.append((text, tone))
+    return out
+
+
+def path(stretches: Sequence[Stretch], cells: int) -> Line:
+    """The way through the quadrants in `cells` cells: in each the shade of what there was most of."""
+    total = sum(each.count for each in stretches)
+    if not total or cells <= 0:
+        return [(" " * max(0, cells), "rest")]
+    line: Line = []
+    place, reached, tally = 0, 0, dict.fromkeys(FILLS, 0.0)
+    for each in stretches:
+        reached += each.count
+        while place < cells:
+            low, high = place * total / cells, (place + 1) * total / cells
+            tally[each.quadrant] = tally.get(each.quadrant, 0.0) + min(high, reached) - max(low, reached - each.count)
+            if high > reached:
+                break
+            most = max(tally, key=lambda name: tally[name])
+            line.append((FILLS.get(most, "·"), most if most in FILLS else "rest"))
+            place, tally = place + 1, dict.fromkeys(FILLS, 0.0)
+    line += [line[-1]] * (cells - len(line)) if line else [(" " * cells, "rest")]
+    return merged(line)

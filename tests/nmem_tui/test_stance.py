@@ -1,0 +1,391 @@
+"""The screen Stance: what its drawings and lists say, what its keys do, and that a long session stays quick."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from datetime import UTC
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from nmem.stance.model import QUADRANTS, Advice, Compared, Point, SessionStance, Share, Shift, Stance, Stretch, Strip
+from nmem_tui.model import labels, stance_card, stance_chart, stance_list, stance_plane
+from nmem_tui.model import stance as words
+from nmem_tui.model.line import TONES, Line, cut, length, plain
+from nmem_tui.model.plot import Canvas, column_of, level, stretched
+
+SIZES = {"80x24": (80, 24), "120x30": (120, 30), "160x45": (160, 45)}
+AT = 1_760_000_000_000
+
+
+def point(seq: int, phase: float | None, scope: float | None, *, failed: bool = False) -> Point:
+    """A point whose lines stand where its scores are."""
+    return Point(AT + seq * 60_000, seq, 100 + seq, 1, phase, scope, phase, scope, failed)
+
+
+def stance(points: list[Point], **given: Any) -> Stance:
+    """A stance of these points."""
+    told: dict[str, Any] = {
+        "session_id": "s", "project": "aurora", "count": len(points), "observations": len(points) + 2,
+        "placed": len(points), "quadrants": {name: Share(1, 0.25) for name in QUADRANTS}, "points": tuple(points),
+        "phase_5": 0.4, "phase_20": -0.08, "scope_5": 0.2, "scope_20": 0.2, "phase_direction": "act",
+        "scope_direction": "stable", "quadrant": "finish", "scope_base": 0.4, "shifts": (),
+        "locus": {"internal": Share(3, 0.75), "external": Share(1, 0.25)},
+        "novelty": {"routine": Share(), "novel": Share()},
+        "friction": {"smooth": Share(1, 0.5), "friction": Share(1, 0.5)}, "failed": 1, **given,
+    }  # fmt: skip
+    return Stance(**told)
+
+
+# The drawings
+
+
+def test_a_rising_line_ends_above_and_the_letters_stand_where_the_lines_end() -> None:
+    found = stance([point(n, -1 + n / 50, 0.4) for n in range(101)])
+    drawn = stance_chart.draw(stance_chart.trace(found, 80), 9, ())
+    rows = [plain([line]) for line in drawn]
+    assert rows[0].lstrip().startswith("act")
+    assert rows[6].lstrip().startswith("think")
+    assert "P" in rows[0]
+    assert "S" in rows[3], "scope that stands where diverge and converge divide is drawn in the middle"
+    assert [place for place in range(7) if "converge" in rows[place]] == [0]
+    assert [place for place in range(7) if "diverge" in rows[place]] == [6]
+
+
+def test_phase_and_scope_can_be_told_apart_without_colour() -> None:
+    found = stance([point(n, 0.5, -0.5) for n in range(200)])
+    rows = [plain([line]) for line in stance_chart.draw(stance_chart.trace(found, 80), 11, ())]
+    dots = [sum((ord(char) - 0x2800).bit_count() for char in row if 0x2800 < ord(char) < 0x2900) for row in rows]
+    upper, lower = sum(dots[:4]), sum(dots[5:9])
+    assert upper >= 3.5 * lower > 0
+
+
+def test_shifts_are_marked_with_their_times_and_the_chosen_one_never_goes_without() -> None:
+    found = stance([point(n, 0.5, 0.5) for n in range(300)])
+    ready = stance_chart.trace(found, 80)
+    marks = [stance_chart.Mark(place, f"10:{place:02}"[-5:]) for place in (10, 12, 14, 250)]
+    chosen = stance_chart.Mark(12, "CHOSE", chosen=True)
+    axis, times = (plain([line]) for line in stance_chart.draw(ready, 9, [*marks, chosen], [150])[-2:])
+    assert axis.count("▲") == 3
+    assert "┴" in axis
+    assert "CHOSE" in times
+    assert times.count(":") == 1, "times that would touch another are left out"
+
+
+def test_lifting_keeps_the_sides_of_the_dividing_line() -> None:
+    assert stance_chart.lifted(0.4, 0.4) == 0
+    assert stance_chart.lifted(1, 0.4) == 1
+    assert stance_chart.lifted(-1, 0.4) == -1
+    assert stance_chart.lifted(0.1, 0.4) < 0 < stance_chart.lifted(0.41, 0.4)
+
+
+def test_plane_puts_the_session_into_its_quadrant() -> None:
+    for phase, scope, corner in (
+        (0.9, 0.9, "finish"),
+        (-0.9, 0.9, "reason"),
+        (-0.9, -0.9, "explore"),
+        (0.9, -0.9, "scaffold"),
+    ):
+        drawn = [plain([line]).ljust(60) for line in stance_plane.draw([(0, 0), (phase, scope)], {}, 60, 15)]
+        row = next(place for place, text in enumerate(drawn) if "●" in text)
+        column = drawn[row].index("●")
+        name = next(place for place, text in enumerate(drawn) if corner in text)
+        assert (row < 7) == (name < 7), corner
+        assert (column > 30) == (drawn[name].index(corner) > 30), corner
+
+
+def test_a_path_gives_each_stretch_its_part() -> None:
+    way = [Stretch("explore", 10, 0), Stretch("finish", 30, 0)]
+    assert plain([stance_chart.path(way, 8)]) == "░░██████"
+    assert plain([stance_chart.path(way, 80)]).count("░") == 20
+    assert plain([stance_chart.path([], 4)]) == ""
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=400), st.integers(1, 200))
+def test_stretching_keeps_ends_and_bounds(values: list[float], columns: int) -> None:
+    out = stretched(values, columns)
+    assert len(out) == columns
+    assert min(values) - 1e-9 <= min(out) <= max(out) <= max(values) + 1e-9
+    places = [column_of(place, len(values), columns) for place in range(len(values))]
+    assert places == sorted(places)
+    assert 0 <= places[0] <= places[-1] == columns - 1
+
+
+@given(st.floats(-2, 2), st.integers(1, 99))
+def test_a_level_is_on_the_canvas(value: float, dots: int) -> None:
+    assert 0 <= level(value, dots) < dots
+    assert level(1, dots) == 0
+
+
+def test_canvas_draws_only_within_itself() -> None:
+    canvas = Canvas(3, 2)
+    for x in range(-3, 12):
+        for y in range(-3, 12):
+            canvas.dot(x, y, "phase")
+    canvas.text(-1, 0, "abcdef", "text")
+    canvas.text(0, 9, "x", "text")
+    assert [plain([line]) for line in canvas.lines()] == ["bcd", "⣿⣿⣿"]
+
+
+# The words
+
+
+def test_the_one_line_says_where_it_stands_and_where_it_goes() -> None:
+    told = plain([words.now(stance([point(0, 0.62, 0.5)]), 90)])
+    assert told.startswith("finishing · act +.62 → act · converge +.50")
+    assert "–" not in told
+    below = plain([words.now(stance([point(0, -0.1, 0.3)]), 90)])
+    assert "think −.10" in below
+    assert "diverge +.30" in below, "scope divides at its own line, not at zero"
+
+
+def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
+    assert plain([labels.told((0.9, None, -0.9, 0.8, 0.95))]) == "act   ~        novel friction"
+    assert plain([labels.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 25)]) == "think converge friction"
+    assert plain([labels.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 33)]) == "think converge novel friction"
+    assert labels.told(()) == []
+
+
+def test_the_small_card_keeps_what_tells_most_where_there_is_little_room() -> None:
+    shift = Shift("phase", AT, 3, "think", "act", 1, "do it", "reason", "finish")
+    found = stance(
+        [point(n, n / 10 - 0.5, 0.8) for n in range(10)], shifts=(shift,), guidance=(Advice("Look at X", ""),)
+    )
+    roomy = plain(stance_card.card(found, 46, 5, UTC))
+    assert "reason→finish" in roomy
+    assert "Look at X" in roomy
+    assert "think ┤" in roomy
+    low = plain(stance_card.card(found, 46, 3, UTC))
+    assert "reasoning → finishing" in low
+    assert "▁" <= plain([stance_card.line(found, 78)])[4] <= "█"
+
+
+TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=30) | st.sampled_from(
+    ["see [/foo]", "[red]x[/]", "\x1b]52;c;aGk=\x07", "漢字" * 20, "\u202eevil", "a\x00b"]
+)
+NUMBER = st.integers(-(2**53), 2**53)
+SCORE = st.none() | st.floats(-1, 1)
+SHARE = st.builds(Share, st.integers(0, 10**6), st.floats(0, 1))
+POINTS = st.lists(
+    st.builds(Point, NUMBER, st.integers(0, 10**6), st.just(1), st.none(), SCORE, SCORE, SCORE, SCORE, st.booleans()),
+    max_size=30,
+).map(lambda found: tuple(sorted(found, key=lambda each: each.seq)))
+SHARES = st.dictionaries(st.sampled_from(QUADRANTS), SHARE)
+STRETCHES = st.lists(st.builds(Stretch, st.sampled_from(QUADRANTS) | TEXT, st.integers(0, 99), NUMBER), max_size=4).map(
+    tuple
+)
+SHIFTS = st.builds(Shift, TEXT, NUMBER, st.integers(0, 10**6), TEXT, TEXT, st.none(), TEXT, TEXT, TEXT)
+STANCES = st.builds(
+    Stance,
+    session_id=TEXT,
+    project=TEXT,
+    count=st.integers(0, 10**6),
+    observations=st.integers(0, 10**6),
+    placed=st.integers(0, 10**6),
+    quadrants=st.dictionaries(st.sampled_from(QUADRANTS), SHARE),
+    points=POINTS,
+    phase_5=SCORE,
+    phase_20=SCORE,
+    scope_5=SCORE,
+    scope_20=SCORE,
+    phase_direction=st.sampled_from(["stable", "act", "think"]) | TEXT,
+    scope_direction=st.sampled_from(["stable", "converge", "diverge"]) | TEXT,
+    quadrant=st.sampled_from(["", *QUADRANTS]),
+    scope_base=st.floats(-0.99, 0.99),
+    shifts=st.lists(SHIFTS, max_size=4).map(tuple),
+    locus=st.dictionaries(TEXT, SHARE, max_size=2),
+    novelty=st.dictionaries(TEXT, SHARE, max_size=2),
+    friction=st.dictionaries(st.sampled_from(["smooth", "friction"]), SHARE),
+    failed=st.integers(0, 10**6),
+    guidance=st.lists(st.builds(Advice, TEXT, TEXT), max_size=3).map(tuple),
+    strips=st.lists(
+        st.builds(
+            Strip, st.integers(1, 9), TEXT, NUMBER, st.integers(0, 10**6), SHARES, STRETCHES,
+            st.integers(0, 10**6),
+        ), max_size=3,
+    ).map(tuple),
+    usual=st.lists(
+        st.builds(Compared, TEXT, *[st.floats(0, 1)] * 4, st.integers(0, 99), st.booleans(), TEXT), max_size=3
+    ).map(tuple),
+)  # fmt: skip
+
+
+def check(lines: list[Line], cells: int) -> None:
+    """Printable, in known tones, and no wider than it may be."""
+    for drawn in lines:
+        line = cut(drawn, cells)
+        text = "".join(part for part, _ in line)
+        assert not [char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+        assert {tone for _, tone in line} <= TONES
+        assert cell_len(text) <= cells
+
+
+@given(STANCES, st.integers(20, 170), st.integers(1, 20), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_whatever_is_stored_keeps_to_its_cells(found: Stance, cells: int, rows: int, column: bool) -> None:
+    if found.points:
+        ready = stance_chart.trace(found, cells)
+        check(stance_chart.draw(ready, rows, [stance_chart.Mark(0, "10:42", chosen=True)], ready.episodes), 10**6)
+        drawn = stance_chart.draw(stance_chart.trace(found, max(40, cells)), rows, ())
+        assert all(length(line) <= max(40, cells) for line in drawn)
+        check(stance_card.card(found, max(40, cells), rows, UTC), max(40, cells))
+        assert len(stance_card.card(found, 46, rows, UTC)) <= rows
+    check([stance_card.line(found, cells)], cells)
+    check([words.now(found, cells), words.header(found, found.project, found.project)], 10**6)
+    check([*words.guidance(found.guidance, cells), *words.usual(found.usual, cells)], cells)
+    check([*words.shares(found, cells), *words.figures(found, cells)], cells)
+    items = stance_list.of_session(found, cells, UTC, column=column, plane=column)
+    check([item.draw(cells) for item in items], cells)
+
+
+@given(st.lists(st.builds(SessionStance, TEXT, TEXT, NUMBER, NUMBER, TEXT, st.integers(0, 9), st.integers(0, 10**6),
+    st.integers(0, 9), SCORE, SCORE, st.dictionaries(st.sampled_from(QUADRANTS), SHARE), st.none() | st.floats(0, 1),
+    st.none() | st.floats(0, 1), st.integers(0, 10**6)), max_size=3), st.integers(20, 170))  # fmt: skip
+@settings(deadline=None)
+def test_sessions_keep_to_their_cells(found: list[SessionStance], cells: int) -> None:
+    check([item.draw(cells) for item in stance_list.of_sessions(found, "x", UTC)], cells)
+
+
+# The screen
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+async def test_a_long_session_is_drawn_as_accepted(
+    look: str, size: str, make_db: Any, cockpit: Any, snapshot: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with cockpit(make_db("long"), SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        snapshot(pilot, f"stance-long-{look}-{size}")
+        await pilot.press("v")
+        await settled(pilot)
+        snapshot(pilot, f"stance-sessions-{look}-{size}")
+
+
+async def test_the_cursor_points_out_its_shift_and_enter_goes_to_it_in_the_stream(
+    make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        before = text(pilot)
+        await pilot.press("j")
+        await settled(pilot)
+        assert text(pilot) != before
+        shown = next(line for line in text(pilot).splitlines() if "▌" in line)
+        when = shown.partition("▌")[2][:5]
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "Stream ─ row" in text(pilot)
+        assert next(line for line in text(pilot).splitlines() if "▌" in line).split("▌")[1].strip().startswith(when)
+
+
+async def test_a_shift_further_back_than_the_stream_was_read_is_found_as_well(
+    here: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    db = seeds.database("aurora.db")
+    seeds.long(db, times=12)
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        items = pilot.app.screen.pane.items
+        oldest = max(place for place, item in enumerate(items) if item.kind == "shift")
+        pilot.app.screen.pane.go(oldest)
+        await pilot.press("enter")
+        await settled(pilot)
+        row = pilot.app.screen.stream.row
+        assert abs(row.at - items[oldest].at) < 1
+
+
+async def test_w_tells_the_story_of_the_shifts_episode(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        pane = pilot.app.screen.pane
+        pane.go(next(place for place, item in enumerate(pane.items) if item.kind == "episode") + 1)
+        await pilot.press("w")
+        await settled(pilot)
+        assert "Story ─ episode 3" in text(pilot)
+
+
+async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        await pilot.press("3", "v")
+        await settled(pilot)
+        assert "Sessions of the project ─ 6 sessions" in text(pilot)
+        await pilot.press("j", "enter")
+        await settled(pilot)
+        assert "Earlier work, part 1" in text(pilot).splitlines()[0]
+        assert "Trajectory" in text(pilot)
+        await pilot.press("1")
+        await settled(pilot)
+        assert "Earlier work, part 1" in text(pilot), "the screen Now follows"
+        await pilot.press("3", "minus")
+        await settled(pilot)
+        assert "Are there other formats" in text(pilot).splitlines()[0]
+
+
+async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any) -> None:
+    path = make_db("long")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        calls = int(text(pilot).splitlines()[0].split("labelled")[0].split()[-1])
+        db = seeds.database(path)
+        seeds.do(db, seeds.NOW, "file_edit", "x", phase=0.9, scope=0.9, label_model=seeds.MODEL)
+        db.close()
+        for _ in range(60):
+            await pilot.pause(0.05)
+            if f"{calls + 1} labelled" in text(pilot):
+                break
+        assert f"{calls + 1} labelled calls" in text(pilot)
+
+
+async def test_without_labels_it_says_what_would_fill_it(
+    here: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    db = seeds.database("aurora.db")
+    seeds.story(db)
+    db.close()
+    async with cockpit("aurora.db") as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        assert "No call is labelled yet of the" in text(pilot)
+        assert "nmem backfill" in text(pilot)
+        await pilot.press("v")
+        await settled(pilot)
+        assert "not labelled" in text(pilot)
+
+
+async def test_keys_stay_quick_in_a_session_of_twenty_thousand_calls(
+    here: Any, cockpit: Any, settled: Any, seeds: Any
+) -> None:
+    db = seeds.database("aurora.db")
+    db.execute("BEGIN")
+    seeds.long(db, times=110)
+    db.execute("COMMIT")
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("3")
+        for _ in range(200):
+            await pilot.pause(0.05)
+            if pilot.app.screen.found:
+                break
+        await settled(pilot)
+        assert pilot.app.screen.found.stance.count > 18_000
+        took = []
+        for _ in range(30):
+            begun = time.process_time()
+            pilot.app.screen.do_down()
+            pilot.app.screen._compositor.render_strips()
+            pilot.app.screen.chart.render()
+            took.append(time.process_time() - begun)
+        assert sorted(took)[15] < 0.016
