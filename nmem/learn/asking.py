@@ -59,7 +59,7 @@ def intents(project: Project) -> list[Pattern]:
         ]
         if len(_apart([asked[one] for one in group])) >= THRESHOLD:
             taken.update(group)
-            out.append(_intent([asked[one] for one in group], asked[at], tokens[at]))
+            out.append(_intent([asked[one] for one in group], asked[at]))
     return out
 
 
@@ -90,7 +90,7 @@ def _apart(group: Sequence[Asked]) -> set[object]:
     return {("t", one.thread_id) if one.thread_id else ("s", one.session_id) for one in group}
 
 
-def _intent(group: Sequence[Asked], newest: Asked, tokens: Sequence[str]) -> Pattern:
+def _intent(group: Sequence[Asked], newest: Asked) -> Pattern:
     first = min(group, key=lambda one: (one.at, one.unit_id))
     key = " ".join(sorted(set(words.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]

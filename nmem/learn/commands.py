@@ -1,7 +1,7 @@
 """A command without what changes from run to run: the program, its subcommand and what it is about.
 
-`cd`, assignments, redirections, pipes into `tail` and the like, and wrappers that change nothing are taken off; a runner
-that may itself be what fails (`npx`, `uv run`, `docker exec`) stays. Commands that only look are none.
+`cd`, assignments, redirections, pipes into `tail` and the like, and wrappers that change nothing are taken off; a
+runner that may itself be what fails (`npx`, `uv run`, `docker exec`) stays. Commands that only look are none.
 """
 
 from __future__ import annotations
@@ -10,53 +10,28 @@ from dataclasses import dataclass
 
 from capture import shell
 from capture.shell import Step
-from capture.shell.families import git, positionals
+from capture.shell.families import git
 from capture.shell.tables import words
-from capture.shell.wrappers import program, unwrap
+from capture.shell.wrappers import program
 from nmem.learn.errors.normal import name
+from nmem.learn.looking import looks
 
 LONGEST = 120
+_TEMPORARY = ("/tmp", "/private/tmp", "/var/folders", "/dev/")  # noqa: S108 - left out of keys
 _WORDS = 5
 _STEPS = 4
 
-_TRANSPARENT = {"env": 0, "timeout": 1, "gtimeout": 1, "time": 0, "nice": 0, "ionice": 0, "nohup": 0, "stdbuf": 0,
-                "command": 0, "exec": 0, "builtin": 0, "caffeinate": 0, "unbuffer": 0, "chronic": 0, "cross-env": 0}  # fmt: skip
+_TRANSPARENT = words(
+    "env timeout gtimeout time nice ionice nohup stdbuf command exec builtin caffeinate unbuffer chronic cross-env"
+)
 _VALUED = words("-s -k -n -i -o -e -u -C --signal --kill-after")
 _KEYWORDS = words("if then elif else while until do ! { } time coproc")
-_LOOKS = words(
-    "which type hash whereis whence command ps pgrep pkill kill killall lsof netstat ss tmux screen ping dig nslookup host"
-    " nc stat du df file diff cmp readlink realpath basename dirname uname whoami id hostname env printenv history jobs"
-    " top htop free uptime open xdg-open pbcopy pbpaste tput stty seq expr let wait sleep date cal man info apropos"
-    " mkdir rm rmdir cp mv ln touch chmod chown tar zip unzip gunzip gzip mktemp install tee xargs sudo su"
-    " Get-Process Test-Path Get-Command Get-Item Remove-Item New-Item Copy-Item Move-Item Stop-Process where Where-Object"
-    " Select-Object ForEach-Object Out-File Start-Process for case select function done fi esac in [[ [ test"
+_SCRIPTED = words(
+    "python python3 python2 py node nodejs ruby perl php deno bash sh zsh fish osascript pwsh powershell psql sqlite3"
+    " mysql redis-cli mongosh awk sed jq"
 )
-_LOOKING = {
-    "git": "status diff log show branch remote rev-parse rev-list config ls-files ls-tree ls-remote blame stash merge-base"
-           " check-ignore describe for-each-ref symbolic-ref cat-file reflog shortlog grep name-rev show-ref tag worktree"
-           " version help",
-    "docker": "ps logs inspect images info version stats top port search history context",
-    "docker-compose": "ps logs config images top port version",
-    "kubectl": "get describe logs version config top explain api-resources cluster-info",
-    "systemctl": "status is-active is-enabled list-units show cat",
-    "npm": "ls list view info show outdated why config explain root prefix bin help search whoami ping",
-    "pnpm": "ls list view info show outdated why config root bin help", "yarn": "list info why config outdated help",
-    "bun": "pm --version", "pip": "show list freeze check config index help", "pip3": "show list freeze check config",
-    "uv": "tree version help", "cargo": "tree metadata search version help locate-project --list", "brew": "list info search"
-    " outdated --prefix deps doctor config", "go": "env list version doc help", "poetry": "show env config", "mise":
-    "ls current where which doctor tasks env --version", "rustup": "show", "gcloud": "info", "aws": "sts", "adb": "devices",
-}  # fmt: skip
-_LOOKING_SETS = {tool: words(verbs) for tool, verbs in _LOOKING.items()}
-_FORGE_LOOKS = words("view list status checks diff api search browse auth")
-_SCRIPTED = words("python python3 python2 py node nodejs ruby perl php deno bash sh zsh fish osascript pwsh powershell psql"
-                  " sqlite3 mysql redis-cli mongosh awk sed jq")  # fmt: skip
 _INLINE = words("-c -e --eval -p --print -r - -ne -pe -i -Command -command -n -Ene")
-_NETWORK = words(
-    "curl wget http https httpie xh telnet websocat grpcurl Invoke-WebRequest Invoke-RestMethod iwr irm ssh scp"
-)
 _GO = words("cd pushd Set-Location")
-_ASKS = words("--help -h --version -V version help -version")
-_QUIET = words("read search trivial write edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,32 +85,6 @@ def folders(text: str, powershell: bool = False) -> list[str]:
     return [step.argv[1] for step in steps if len(step.argv) > 1 and program(step.argv[0]) in _GO]
 
 
-def looks(argv: list[str], step: Step) -> bool:
-    """Whether a command only looks, waits or tidies, so that its failing says nothing."""
-    tool = program(argv[0])
-    inner = unwrap(argv) or argv
-    if tool in _LOOKS or program(inner[0]) in _LOOKS or _ASKS.intersection(argv[1:4]):
-        return True
-    if _QUIET.issuperset(step.families) and step.families:
-        return True
-    if tool in ("git", "gh", "glab", "hub"):
-        return _forge(tool, argv)
-    if tool in _NETWORK:
-        return True
-    plain = positionals(argv, ("-f", "-p", "-C", "--filter", "-n"))
-    return bool(plain) and plain[0] in _LOOKING_SETS.get(tool, ())
-
-
-def _forge(tool: str, argv: list[str]) -> bool:
-    if tool == "git":
-        verb, at = git(argv)
-        if verb in ("stash", "tag", "branch", "worktree", "remote", "config"):
-            rest = [word for word in argv[at + 1 :] if not word.startswith("-")]
-            return not rest or rest[0] in ("list", "show", "get-url", "-v") or verb in ("branch", "config", "tag")
-        return verb in _LOOKING_SETS["git"] or not verb
-    return bool(_FORGE_LOOKS.intersection(argv[1:3]))
-
-
 def _pipeline_heads(steps: list[Step]) -> list[Step]:
     """The steps that a line consists of: what stands behind a pipe only reads on; what is nested serves another."""
     out: list[Step] = []
@@ -154,10 +103,10 @@ def _bare(argv: list[str]) -> list[str]:
     for _ in range(8):
         while argv and (argv[0] in _KEYWORDS or _assigns(argv[0])):
             argv = argv[1:]
-        skip = _TRANSPARENT.get(program(argv[0])) if argv else None
-        if skip is None or len(argv) == 1 or "-v" in argv[1:2] or "-V" in argv[1:2]:
+        tool = program(argv[0]) if argv else ""
+        if tool not in _TRANSPARENT or len(argv) == 1 or "-v" in argv[1:2] or "-V" in argv[1:2]:
             return argv
-        argv = _after(argv[1:], skip)
+        argv = _after(argv[1:], 1 if tool in ("timeout", "gtimeout") else 0)
     return argv
 
 
@@ -245,7 +194,7 @@ def _target(word: str, root: str) -> str:
     path = word.replace("\\", "/").rstrip("/")
     root = root.replace("\\", "/").rstrip("/")
     low = path.lower()
-    if low.startswith(("/tmp", "/private/tmp", "/var/folders", "/dev/")) or "/temp/" in low or "scratchpad" in low:
+    if low.startswith(_TEMPORARY) or "/temp/" in low or "scratchpad" in low:
         return ""
     if root and path.startswith(root + "/"):
         path = path[len(root) + 1 :]

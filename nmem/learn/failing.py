@@ -33,7 +33,7 @@ def patterns(project: Project) -> list[Pattern]:
     out: list[Pattern] = []
     for key, told in errors.items():
         hit = [(session, one) for session, one in told if one.count]
-        if len(hit) >= (WEAK if hit[0][1].nature == RULE else THRESHOLD) and not (
+        if len(hit) >= (WEAK if told[0][1].nature == RULE else THRESHOLD) and not (
             key.startswith("client: ") and _slip(key, hit, project)
         ):
             out.append(_error(key, hit, runs))
@@ -143,7 +143,7 @@ def _remedy(hit: Told) -> tuple[list[Met], Remedy | None]:
     way = max(ways, key=lambda one: (len({session for session, _ in ways[one]}), one[0] != EDIT, len(ways[one])))
     times = len({session for session, _ in ways[way]})
     confidence = round(len(ways[way]) / len(fixes) * times / (times + 1), 2)
-    if confidence < BELIEVED or (way[0] == EDIT and times < 2):
+    if confidence < BELIEVED or (way[0] == EDIT and (times < 2 or hit[0][1].nature == RULE)):
         return fixes, None
     return fixes, as_remedy(ways[way][-1][1], confidence, times)
 

@@ -1,18 +1,19 @@
 """What one session says of its commands and errors: pure, from its observations in order.
 
 A failure counts when it says something of the project or the machine. A test that fails, code that does not compile,
-while the code is being written, is work: it counts only where nobody had edited anything before, or where it passes when
-it is merely run again.
+while the code is being written, is work: it counts only where nobody had edited anything before, or where it passes
+when it is merely run again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nmem.learn import commands, remedies
-from nmem.learn.errors import CODE, RULE, TEST, Signature, refused, signatures
+from nmem.learn.errors import CODE, RULE, TEST, WORK, Signature, refused, signatures
 from nmem.learn.errors.normal import normal, tail
+from nmem.learn.errors.signature import KEY
 from nmem.learn.remedies import EDIT, RERUN, Fix
 from nmem.learn.rows import Row
 
@@ -100,8 +101,7 @@ def _failures(rows: Sequence[Row], at: int, edited: bool) -> list[_Failure]:
     row = rows[at]
     found = [one for one in signatures(row.response) if not _of_looking(row, one)]
     out = []
-    for one in found:
-        one = _whose(row, one)
+    for one in (_whose(row, each) for each in found):
         fix = remedies.of_file(rows, at) if row.type in ("file_edit", "file_write") else None
         if one.key.startswith("client: does not exist"):
             fix = remedies.of_path(rows, at)
@@ -116,6 +116,8 @@ def _failures(rows: Sequence[Row], at: int, edited: bool) -> list[_Failure]:
 
 def _is_work(row: Row, signature: Signature, fix: Fix | None, edited: bool) -> bool:
     """Whether the failure belongs to writing the code."""
+    if signature.nature == WORK:
+        return True
     if signature.nature not in (CODE, TEST):
         return False
     if signature.nature == CODE and row.is_shell and not row.normal:
@@ -130,7 +132,7 @@ def _of_looking(row: Row, signature: Signature) -> bool:
     if signature.ecosystem == "client":
         return row.is_shell  # a shell does not speak like that
     if not row.is_shell:
-        return row.type in _LOOKED or row.tool.startswith("mcp__")
+        return row.type in _LOOKED or signature.key.startswith("program: HTTP ")
     missing = signature.key.startswith("shell: no command ")
     return (
         not missing and not signature.key.startswith("shell: cd ") and commands.only_looks(row.content, row.powershell)
@@ -143,29 +145,43 @@ def _whose(row: Row, signature: Signature) -> Signature:
     if signature.ecosystem == "program":
         of = row.key if key.endswith(("time out", "killed")) and row.key else ""
         of = of or (commands.program_of(row.content, row.powershell) if row.is_shell else row.tool)
-        return Signature("program", f"{of}{key[len('program'):]}"[:160], f"{of}: {signature.title}"[:160], signature.line,
-                         signature.nature)  # fmt: skip
+        return replace(signature, key=f"{of}{key[len('program') :]}"[:KEY], title=f"{of}: {signature.title}"[:KEY])
+    if key == "client: file too large to read whole" and row.path:
+        return replace(
+            signature, key=f"{key}: {tail(row.path)}"[:KEY], title=f"{tail(row.path)} is too large to be read whole"
+        )
     if key.startswith("client: does not exist"):
         named = key.removeprefix("client: does not exist").strip()
         path = row.path if row.path.startswith(("/", "~")) or row.path[1:2] == ":" else f"{row.root}/{row.path}"
         of = named if "/" in named else tail(f"{row.root}/{named}") if named else tail(path) if row.path else ""
         if of:
-            return Signature("client", f"client: does not exist {of}"[:160], f"{of} does not exist", signature.line,
-                             signature.nature)  # fmt: skip
+            return replace(signature, key=f"client: does not exist {of}"[:KEY], title=f"{of} does not exist"[:KEY])
     return signature
 
 
 def _failed(found: dict[tuple[str, str], Finding], one: _Failure) -> None:
     row, signature = one.row, one.signature
-    stored: dict[str, object] = {
-        "id": row.id, "at": row.at, "p": row.prompt_id, "c": row.key, "x": _excerpt(one),
-        "s": signature.key if signature else normal(_excerpt(one))[:120], "n": signature.nature if signature else "",
-        "fix": one.fix.stored() if one.fix else None, "f": row.path,
-    }  # fmt: skip
+    stored = _stored(one)
     if signature:
         _count(_of(found, ERROR, signature.key, signature.title), one, stored)
     if row.normal and not (signature and signature.key.startswith(("shell: cd ", "client: "))):
         _count(_of(found, COMMAND, row.key, row.key), one, stored)
+
+
+def _stored(one: _Failure) -> dict[str, object]:
+    """A failure as findings keep it."""
+    row, signature = one.row, one.signature
+    return {
+        "id": row.id,
+        "at": row.at,
+        "p": row.prompt_id,
+        "c": row.key,
+        "x": _excerpt(one),
+        "s": signature.key if signature else normal(_excerpt(one))[:120],
+        "n": signature.nature if signature else "",
+        "f": row.path,
+        "fix": one.fix.stored() if one.fix else None,
+    }
 
 
 def _count(finding: Finding, one: _Failure, stored: dict[str, object]) -> None:
@@ -196,16 +212,12 @@ def _stretches(rows: Sequence[Row], failed: Sequence[_Failure]) -> list[Finding]
         of = one.row.key if one.row.is_shell else one.row.path
         if of:
             groups.setdefault((of, one.signature.key), []).append(one)
-    for (of, key), ours in groups.items():
+    for (of, _), ours in groups.items():
         longest = _longest(rows, of, ours)
         if len(longest) >= LONG:
             finding = Finding(STRETCH, of, of, longest[0].signature.nature if longest[0].signature else "")
             finding.count = len(longest)
-            finding.failures = [
-                {"id": one.row.id, "at": one.row.at, "p": one.row.prompt_id, "c": one.row.key, "x": _excerpt(one), "s": key,
-                 "n": finding.nature, "fix": None, "f": one.row.path}
-                for one in longest[:_KEPT]
-            ]  # fmt: skip
+            finding.failures = [{**_stored(one), "fix": None} for one in longest[:_KEPT]]
             out.append(finding)
     return out
 

@@ -1,9 +1,9 @@
 """How hot a pattern is: how many sessions met it, and how lately, as 0 to 100.
 
-Each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 - 2^(-sum / 3)).
+Each session weighs 2^(-age / 168 h), age from its newest occurrence; weights add up, and heat is 100 (1 - 2^(-sum/3)).
 So three sessions of just now are 50, six are 75, and a single old one stays small, whatever it is listed with: the same
-learning has the same heat in every list. Age runs until the newest activity of the learning's own project, so months in
-which nobody worked on it cool nothing.
+learning has the same heat in every list. Age runs until the newest activity of the learning's own project, so months
+in which nobody worked on it cool nothing.
 """
 
 from __future__ import annotations

@@ -66,11 +66,11 @@ def of_file(rows: Sequence[Row], at: int) -> Fix | None:
 
 
 def of_path(rows: Sequence[Row], at: int) -> Fix | None:
-    """What was meant by a file or folder that is not there: what the client suggests, or what is read next by that name."""
+    """What was meant by a file that is not there: what the client suggests, or what is read next by that name."""
     failed = rows[at]
     _, hint, meant = failed.response.partition("Did you mean ")
     if hint and meant.split():
-        name = meant.split()[0].strip("?.,;`'\"")
+        name = meant.split()[0].strip("?,;`'\"").rstrip(".?")
         return Fix(SPELLING, f"It is `{name.rpartition('/')[2]}`", (), (), (failed.id,))
     wanted = failed.path.rpartition("/")[2]
     for row in rows[at + 1 : at + 1 + NEAR]:

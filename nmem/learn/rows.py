@@ -10,10 +10,9 @@ from nmem.learn import commands
 from nmem.learn.commands import Normal
 
 EDITS = ("file_edit", "file_write")
-SHELLS = ("Bash", "PowerShell", "shell", "local_shell", "run_shell_command", "bash", "exec_command", "unified_exec")
 _NOT_SHELL = frozenset(
-    ("file_edit", "file_write", "task_spawn", "skill", "web_fetch", "web_search", "mcp_call", "question", "plan", "todo",
-     "session_start", "session_resume", "session_clear", "session_compact", "marker", "tool_other")
+    ("file_edit", "file_write", "task_spawn", "skill", "web_fetch", "web_search", "mcp_call", "question", "plan",
+     "todo", "session_start", "session_resume", "session_clear", "session_compact", "marker", "tool_other")
 )  # fmt: skip
 _TOOLS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "glob", "grep", "search_file_content", "list_directory"))
 

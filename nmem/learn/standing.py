@@ -1,8 +1,9 @@
 """Whether a pattern is over: what was put right and has not come back is resolved; what comes back is open again.
 
 Played from the first session to the newest, so it does not matter when it is looked at. A pattern is resolved when it
-was put right at least once and has stayed away long enough: three times the usual distance between its occurrences, in sessions
-that could have met it, and at least five; for a command that passes by now, in sessions that ran it, and at least three.
+was put right at least once and has stayed away long enough: three times the usual distance between its occurrences,
+in sessions that could have met it, and at least five; for a command that passes by now, in sessions that ran it, and
+at least three.
 """
 
 from __future__ import annotations

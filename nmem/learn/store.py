@@ -14,8 +14,8 @@ from nmem.learn.rows import Row
 
 PER_SESSION = 6
 """Occurrences of one pattern whose evidence is kept of a session."""
-_COLUMNS = ("title", "files", "first_at", "last_at", "sessions", "occurrences", "state", "state_at", "state_by", "reopened",
-            "reopened_by_return", "remedy")  # fmt: skip
+_COLUMNS = ("title", "files", "first_at", "last_at", "sessions", "occurrences", "state", "state_at", "state_by",
+            "reopened", "reopened_by_return", "remedy")  # fmt: skip
 
 
 def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
@@ -197,7 +197,8 @@ def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
     for row in rows:
         db.execute(
             "INSERT INTO learning_evidence (learning_id, role, session_id, observation_id, prompt_id, at, excerpt)"
-            " VALUES (?, ?, ?, (SELECT id FROM observations WHERE id = ?), (SELECT id FROM prompts WHERE id = ?), ?, ?)",
+            " VALUES (?, ?, ?, (SELECT id FROM observations WHERE id = ?),"
+            " (SELECT id FROM prompts WHERE id = ?), ?, ?)",
             (learning_id, *row),
         )
     return len(rows)
@@ -216,7 +217,7 @@ def _bounded(met: Sequence[Met]) -> list[Met]:
 
 
 def forget(db: Connection, project_id: int | None = None) -> None:
-    """Take all that was read of sessions back, so that everything is read again; learnings stay. Inside a transaction."""
+    """Take all that was read of sessions back, so that all is read again; learnings stay. Inside a transaction."""
     ours = "SELECT id FROM sessions WHERE ? IS NULL OR project_id = ?"
     db.execute(f"DELETE FROM learning_findings WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
     db.execute(f"DELETE FROM learned_sessions WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608

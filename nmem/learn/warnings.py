@@ -1,7 +1,8 @@
 """Learnings that an episode runs into again: it works on the same files, or asks in the words of the pattern (SQL).
 
-Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent names the
-command, the file, the module or the question itself, or the episode works on a file that is known to be stuck.
+Better too few than one that is beside the point: only open learnings that are still warm, and only where the intent
+names the command, the file, the module or the question itself, or the episode works on a file that is known to be
+stuck.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def warn_open(db: Connection, project_id: int, now: int) -> int:
 
 
 def warn(db: Connection, unit_id: int, now: int) -> int:
-    """Bring the warnings of one episode up to date; how many are new. On a writing connection, outside a transaction."""
+    """Bring the warnings of one episode up to date; how many are new. On a writing connection."""
     row = db.execute(
         "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
     ).fetchone()

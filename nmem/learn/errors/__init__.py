@@ -29,11 +29,12 @@ from nmem.learn.errors.signature import (
     RULE,
     TEST,
     USAGE,
+    WORK,
     WORLD,
     Signature,
 )
 
-__all__ = ["CODE", "RULE", "TEST", "USAGE", "WORLD", "Signature", "refused", "signatures"]
+__all__ = ["CODE", "RULE", "TEST", "USAGE", "WORK", "WORLD", "Signature", "refused", "signatures"]
 
 _TABLES = (
     *clients.RULES, *git.RULES, *packages.RULES, *containers.RULES, *python.RULES, *javascript.RULES, *rust.RULES,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.learn.errors.rules import rule
-from nmem.learn.errors.signature import USAGE, WORLD
+from nmem.learn.errors.signature import USAGE, WORK, WORLD
 
 RULES = (
     rule("git", USAGE, r"fatal: The current branch \S+ has no upstream branch", "no upstream branch",
@@ -18,7 +18,7 @@ RULES = (
     rule("git", WORLD, r"\[remote rejected\].{0,200}\((?P<reason>[^)]{1,80})\)", "push rejected {reason}",
          "git push is rejected: {reason}", "[remote rejected]"),
     rule("git", WORLD, r"GH(?P<code>\d{3}): (?P<message>.{1,120})", "GH{code} {message}", "GitHub refuses: {message}", "GH0"),
-    rule("git", USAGE, r"CONFLICT \((?P<what>[^)]{1,40})\):", "merge conflict", "git: merge conflict", "CONFLICT ("),
+    rule("git", WORK, r"CONFLICT \((?P<what>[^)]{1,40})\):", "merge conflict", "git: merge conflict", "CONFLICT ("),
     rule("git", USAGE, r"Your local changes to the following files would be overwritten|cannot (?:pull with )?rebase: You have unstaged"
          r"|Please commit your changes or stash them", "local changes in the way", "git: uncommitted changes are in the way"),
     rule("git", USAGE, r"pathspec '(?P<file>[^']+)' did not match any", "no pathspec {file}", "git knows no file {file}", "pathspec"),

@@ -6,7 +6,7 @@ from nmem.learn.errors.rules import rule
 from nmem.learn.errors.signature import CODE, TEST, USAGE, WORLD
 
 RULES = (
-    rule("typescript", WORLD, r"error TS2307: Cannot find module '(?P<said>[^']+)'",
+    rule("typescript", WORLD, r"error TS2307: Cannot find module '(?P<said>(?:@[\w.-]+/)?[A-Za-z][^']*)'",
          "TS2307 {said}", "TS2307: cannot find module {said}"),
     rule("typescript", USAGE, r"error (?P<code>TS(?:5\d{3}|6\d{3}|18\d{3})): (?P<said>.{1,200})",
          "{code} {said}", "{code}: {said}", "error TS"),

@@ -15,6 +15,9 @@ CODE = "code"
 TEST = "test"
 """A test failed; while code is being written, that is work."""
 
+WORK = "work"
+"""Nothing is wrong: a merge that has conflicts, say."""
+
 KEY, LINE = 160, 240
 """Longest key or title, longest line."""
 MOST = 8
