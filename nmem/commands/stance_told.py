@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nmem.stance.model import Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
 
 _LEVELS = "▁▂▃▄▅▆▇█"
-_SPARK, _BAR, _STRIP = 40, 20, 20
+_SPARK, _BAR, _STRIP = 24, 20, 20
 _TITLE = 100
 _NAMES = {"explore": "think_diverge", "reason": "think_converge", "scaffold": "act_diverge", "finish": "act_converge"}
 _DONE = {"think": "thinks", "act": "acts", "diverge": "diverges", "converge": "converges"}
