@@ -63,7 +63,7 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
         ]
         facts += [printable(one.project)] * projects + [one.state] * (state == "all")
         facts += [printable(shown.remedy(one.remedy))] if one.remedy else []
-        console.print(Text(" " * (ids + 18) + "; ".join(facts), "dim"), no_wrap=True, overflow="ellipsis", crop=True)
+        console.print(Text(" " * (ids + 2) + "; ".join(facts), "dim"), no_wrap=True, overflow="ellipsis", crop=True)
 
 
 def write(db: Connection, found: Sequence[Learning], about: str, now: int, output: str | None) -> None:
@@ -93,7 +93,7 @@ def facts(one: Learning) -> list[tuple[str, str]]:
         ("until", time(one.snoozed_until) if one.state == "snoozed" and one.snoozed_until else ""),
         ("project", one.project),
         ("met", f"{times} in {terminal.count(one.sessions, 'session')}, {_day(one.first_at)} to {_day(one.last_at)}"),
-        ("weeks", f"{shown.weeks(one.weeks, terminal.now())} (12, this one last)"),
+        ("weeks", f"{shown.weeks(one.weeks, one.last_at)} to that of {_day(one.last_at)}"),
         ("files", ", ".join(one.files)),
         ("helped", shown.remedy(one.remedy)),
         ("rule", one.rule),

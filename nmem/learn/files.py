@@ -101,15 +101,24 @@ def difference(file: Instructions, after: bytes | None) -> list[str]:
     before = "/dev/null" if file.data is None else f"a/{name}"
     later = "/dev/null" if after is None else f"b/{name}"
     found = difflib.unified_diff(_shown(file.data), _shown(after), before, later, n=2, lineterm="")
-    return [printable(line) for line in found]
+    return [part for line in found for part in _parts(line)]
+
+
+_OPEN_END = "\0"
+"""Behind a last line that has no line end; no file that is written to holds one."""
 
 
 def _shown(data: bytes | None) -> list[str]:
-    """Lines for a diff; only one that has no line end says so."""
-    text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n")
-    lines = text.split("\n")
+    lines = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     last = lines.pop()
-    return [*lines, f"{last} (no newline at the end)"] if last else lines
+    return [*lines, last + _OPEN_END] if last else lines
+
+
+def _parts(line: str) -> list[str]:
+    """A line of a diff, printable, and what diff says below one without a line end."""
+    if line.endswith(_OPEN_END):
+        return [printable(line.removesuffix(_OPEN_END)), "\\ No newline at end of file"]
+    return [printable(line)]
 
 
 def _inside(path: str, root: str) -> bool:

@@ -44,7 +44,7 @@ def root(db: Connection, project_id: int, folder: str = "") -> str:
     there = next((each for each in roots if each.is_absolute() and each.is_dir()), None)
     if there is None:
         gone = printable(str(roots[0]))
-        raise NmemError(f"the folder of {printable(name)}, {gone}, is no longer there: run it inside a checkout of it")
+        raise NmemError(f"the folder of {printable(name)}, {gone}, is no longer there: run this in a checkout of it")
     return str(there)
 
 

@@ -36,7 +36,7 @@ def _lines(
 
 
 def _one(one: Learning, evidence: Sequence[Evidence]) -> Iterator[str]:
-    yield from ("", f"### {one.id}: {_code(one.title)}", "")
+    yield from ("", f"### {one.id}: {neat(_cut(one.title)) or '(empty)'}", "")
     yield f"- {shown.word(one.heat)}, heat {one.heat} of 100; {shown.standing(one)}"
     often = f"{one.occurrences} times in {one.sessions} session{'' if one.sessions == 1 else 's'}"
     yield f"- {often}, {_day(one.first_at)} to {_day(one.last_at)}, in {neat(one.project)}"
@@ -62,8 +62,12 @@ def _what(each: Evidence) -> str:
 
 
 def _code(text: str) -> str:
+    return neat(code(_cut(text))) or "(empty)"
+
+
+def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return neat(code(line if len(line) <= _TEXT else line[: _TEXT - 1] + ELLIPSIS)) or "(empty)"
+    return line if len(line) <= _TEXT else line[: _TEXT - 1] + ELLIPSIS
 
 
 def _day(at: int) -> str:

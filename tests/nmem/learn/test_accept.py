@@ -29,9 +29,9 @@ def test_a_rule_is_shown_written_and_undone(shop: Shop) -> None:
     file.chmod(0o640)
     planned = shop.plan(number)
     assert planned.rule == RULE
-    assert [line for line in planned.diff if line[:1] in "+-"] == [
-        "--- a/CLAUDE.md", "+++ b/CLAUDE.md", "-Be kind. (no newline at the end)", "+Be kind.", "+",
-        f"+{OPEN.decode()}", f"+- {RULE}", f"+{CLOSE.decode()} (no newline at the end)",
+    assert planned.diff == [
+        "--- a/CLAUDE.md", "+++ b/CLAUDE.md", "@@ -1,2 +1,6 @@", " # Shop", "-Be kind.", "\\ No newline at end of file",
+        "+Be kind.", "+", f"+{OPEN.decode()}", f"+- {RULE}", f"+{CLOSE.decode()}", "\\ No newline at end of file",
     ]  # fmt: skip
     assert file.read_bytes() == b"# Shop\r\nBe kind."
     shop.accept(number)
