@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.labels.rules import verdicts
+from capture.labels.rules import THINKING, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _INTENTS = (
     ("check", (" tests ", " test ", " lint", " verify", "make sure", " typecheck", "테스트", "тест")),
     ("go", (" continue", " go on ", " yes ", " ok ", " okay ", " do it ", " proceed", " go ahead", " weiter", "продолж",
             "계속", "继续", "続け", " ja ", " next ", " again ", " retry", " sure ", " yep ", " oui ", " sí ", " да ")),
+    ("still", (" still ", " again ", "doesn t work", "not working", "same error", "immer noch", " ancora", "todavía",
+               "всё ещё", "아직", "まだ", "还是", "toujours", "another attempt")),
     ("plan", (" plan", " design", " propose", "think about", " options", " approach", "brainstorm", "идеи", "設計")),
 )  # fmt: skip
 Asked = tuple[list[str], list[str], str, str]
@@ -165,6 +167,10 @@ def _before(call: Call, previous: object, first: str) -> list[str]:
         out += ("unchanged", f"{role}+unchanged" if many < 4 else f"{role}+unchanged long")
     if away:
         out.append("away")
+    if roles <= THINKING:
+        out.append(f"{role}+looking")
+        if role not in THINKING:
+            out.append("looking")
     if call.path:
         out += _same_file(call, calls)
     elif call.heads:
