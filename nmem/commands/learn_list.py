@@ -14,9 +14,9 @@ from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.learn import lifecycle, read, report, rules, shown
 from nmem.learn.learning import FIX, STATES, Evidence, Learning
-from nmem.text import fit, printable
+from nmem.text import fit, fit_path, printable
 
-_EVIDENCE = 3
+_EVIDENCE, _FILES, _PATH = 3, 4, 48
 _HEAT = {"hot": "red", "warm": "yellow", "cool": "cyan"}
 
 
@@ -94,13 +94,19 @@ def facts(one: Learning) -> list[tuple[str, str]]:
         ("project", one.project),
         ("met", f"{times} in {terminal.count(one.sessions, 'session')}, {_day(one.first_at)} to {_day(one.last_at)}"),
         ("weeks", f"{shown.weeks(one.weeks, one.last_at)} to that of {_day(one.last_at)}"),
-        ("files", ", ".join(one.files)),
+        ("files", ", ".join(_files(one.files))),
         ("helped", shown.remedy(one.remedy)),
         ("rule", one.rule),
         ("as a rule", "" if one.rule else rules.rule(one)),
         ("can", ", ".join(f"nmem learn {verb} {one.id}" for verb in lifecycle.able(one.state))),
     ]
     return [(name, value) for name, value in found if value]
+
+
+def _files(paths: Sequence[str]) -> list[str]:
+    """The first ones, each by its end: that tells it apart."""
+    more = [f"{len(paths) - _FILES} more"] if len(paths) > _FILES else []
+    return [fit_path(printable(path), _PATH) for path in paths[:_FILES]] + more
 
 
 def met(each: Evidence) -> str:

@@ -10,4 +10,10 @@ refresh     brings the rows up to date with the sessions
 heat        how often and how lately, as 0 to 100
 warnings    learnings that an episode runs into again
 read        what the screens and the command line show
+lifecycle   a person's word: accepted, dismissed, snoozed, resolved, open again
+accept      the rule of an accepted one into the project's instructions, and out again
+rules       the rule's wording; wording: as one harmless line of Markdown
+instructions  rules between markers, in bytes; files: which file, and whether it may be written
+undo        takes a person's word back
+report      as Markdown; shown: words for the command line and the screens
 """
