@@ -21,6 +21,8 @@ from nmem.errors import NmemError
 OPEN, CLOSE = b"<!-- nmem:learnings -->", b"<!-- /nmem:learnings -->"
 _BOM = b"\xef\xbb\xbf"
 _BULLET = b"- "
+_BULLETS = (b"- ", b"* ", b"+ ")
+"""A formatter may have chosen another one."""
 _FENCE = re.compile(rb"((?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*)(`{3,}|~{3,})(.*)")
 
 
@@ -90,7 +92,7 @@ def remove(data: bytes, rule: str, whole: bool) -> bytes:
     block = _block(_lines(data))
     if block is None:
         return data
-    ours = [line for line in block.rules if not line.fenced and line.text == _BULLET + rule.encode()]
+    ours = [line for line in block.rules if not line.fenced and _said(line) == rule.encode()]
     if ours:
         data = data[: ours[-1].start] + data[ours[-1].after :]
         block = _block(_lines(data))
@@ -104,11 +106,13 @@ def rules(data: bytes) -> tuple[str, ...]:
     block = _block(_lines(data))
     if block is None:
         return ()
-    return tuple(
-        line.text[len(_BULLET) :].decode("utf-8", "replace")
-        for line in block.rules
-        if not line.fenced and line.text.startswith(_BULLET)
-    )
+    found = (_said(line) for line in block.rules if not line.fenced)
+    return tuple(said.decode("utf-8", "replace") for said in found if said is not None)
+
+
+def _said(line: _Line) -> bytes | None:
+    """What an item of a list says; None where the line is none."""
+    return line.text[len(_BULLET) :] if line.text.startswith(_BULLETS) else None
 
 
 def _lines(data: bytes) -> list[_Line]:
@@ -154,14 +158,14 @@ class _Fence:
 
 def _block(lines: list[_Line]) -> _Block | None:
     """Where the rules stand; None where there is no block."""
-    marks = [line for line in lines if line.text in (OPEN, CLOSE) and not line.fenced]
+    marks = [line for line in lines if not line.fenced and (line.text == OPEN or line.text.startswith(CLOSE))]
     openings = [line for line in marks if line.text == OPEN]
     if not openings:
         return None
     if len(openings) > 1:
         raise Unfit(f"nmem's rules begin in line {openings[0].number} and again in line {openings[1].number}: keep one")
     opening = openings[0]
-    closing = next((line for line in marks if line.text == CLOSE and line.number > opening.number), None)
+    closing = next((line for line in marks if line.text != OPEN and line.number > opening.number), None)
     if closing is None:
         raise Unfit(f"nmem's rules begin in line {opening.number} and no line {CLOSE.decode()} ends them: add it")
     return _Block(opening, tuple(lines[opening.number : closing.number - 1]), closing)
@@ -179,7 +183,7 @@ def _whole(lines: list[_Line]) -> None:
 
 def _stands(lines: list[_Line], rule: str) -> bool:
     wanted = rule.encode()
-    return any(line.text in (wanted, b"- " + wanted, b"* " + wanted) for line in lines if not line.fenced)
+    return any(wanted in (line.text, _said(line)) for line in lines if not line.fenced)
 
 
 def _eol(text: bytes) -> bytes:
@@ -197,8 +201,10 @@ def _around(text: bytes, eol: bytes) -> tuple[bytes, bytes]:
 
 def _without(data: bytes, block: _Block) -> bytes:
     """The file without the block and what was put before it; where somebody changed that, their bytes stay."""
-    before, after, eol = data[: block.opening.start], data[block.closing.after :], block.eol
-    if block.closing.end.endswith(b"\n"):
+    before, eol, closing = data[: block.opening.start], block.eol, block.closing
+    glued = closing.text != CLOSE  # somebody appended to a last line without a line end
+    after = data[closing.start + len(CLOSE) :] if glued else data[closing.after :]
+    if glued or closing.end.endswith(b"\n"):
         rest = before.removesuffix(eol)
         return (rest if rest.endswith(b"\n") else before) + after
     rest = before.removesuffix(eol + eol)

@@ -69,6 +69,19 @@ def test_text_written_after_the_block_stays_apart_from_what_was_before_it() -> N
     assert instructions.remove(closer, RULE, whole=True) == b"# Shop\nmore"
 
 
+def test_text_that_a_shell_appended_to_the_last_line_survives() -> None:
+    data = put(b"# Shop", RULE) + b"- and this\n"
+    assert instructions.rules(put(data, "another")) == (RULE, "another")
+    assert instructions.remove(data, RULE, whole=True) == b"# Shop\n- and this\n"
+
+
+def test_a_formatter_may_have_been_there() -> None:
+    data = put(b"# Shop\n", RULE).replace(b"\n- ", b"\n\n* ").replace(b"\n" + CLOSE, b"\n\n" + CLOSE)
+    assert instructions.rules(data) == (RULE,)
+    assert instructions.put(data, RULE).wrote is False
+    assert instructions.remove(data, RULE, whole=True) == b"# Shop\n"
+
+
 def test_line_ends_that_somebody_converted() -> None:
     data = put(b"# Shop\n", RULE, "another").replace(b"\n", b"\r\n")
     assert instructions.remove(data, RULE, whole=True).count(b"\n- ") == 1
