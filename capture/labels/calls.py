@@ -1,8 +1,10 @@
-"""One call as the classifiers see it: from an observation's columns alone, so that old rows are read as new ones are."""
+"""One call as the classifiers see it: from an observation's columns alone, so that old rows are read like new ones."""
 
 from __future__ import annotations
 
-from capture.labels.commands import LOCAL_HOSTS, clipped, look
+from capture.labels.commands import clipped, look
+from capture.labels.does import LOCAL_HOSTS
+from capture.labels.programs import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +31,13 @@ _SHELL_TYPES = frozenset(
 )
 _SHELL_TOOLS = frozenset(("Bash", "PowerShell", "shell", "run_shell_command", "exec_command", "local_shell",
                           "shell_command", "Monitor", "container.exec", "unified_exec"))  # fmt: skip
-_LOCAL_SERVERS = frozenset(
-    "playwright puppeteer chrome devtools browser filesystem fs memory sequential thinking sequentialthinking journal"
-    " serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo desktop shell terminal private"
-    " computer idea vscode zed emacs neovim docker process commander diagnostics mem session simulator godot unity"
-    " blender everything time fetch_local task taskmaster plan".split()
-)
+_LOCAL_SERVERS = words("""
+    playwright puppeteer chrome devtools browser filesystem fs memory sequential thinking sequentialthinking journal
+    serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo desktop
+    shell terminal private computer idea vscode zed emacs neovim docker process commander diagnostics mem session
+    simulator godot unity blender everything time task taskmaster plan
+""")
+"""Words in the names of MCP servers that work on this machine."""
 _CUT = str.maketrans("_/-.:", "     ")
 
 
@@ -109,12 +112,15 @@ def _explores(text: str) -> bool:
     return False
 
 
-_SEARCHES = ("explor", "find", "search", "research", "analy", "investig", "underst", "review", "audit", "survey", "look",
-             "map", "locat", "check", "inspect", "trac", "stud", "compar", "gather", "discover", "where", "how", "why",
-             "summar", "read", "list", "scan", "examin", "identif", "найти", "изуч", "finde", "busca", "cherch", "탐색",
-             "조사", "分析", "調査", "查找", "untersuch", "prüf", "recherch", "verif")  # fmt: skip
-_DOES = ("implement", "write", "writ", "fix", "add", "creat", "port", "refactor", "updat", "test", "build", "migrat",
-         "convert", "generat", "renam", "remov", "replac", "translat", "apply", "run", "mak")  # fmt: skip
+_SEARCHES = tuple(sorted(words("""
+    explor find search research analy investig underst review audit survey look map locat check inspect trac stud compar
+    gather discover where how why summar read list scan examin identif найти изуч finde busca cherch 탐색 조사 分析 調査
+    查找 untersuch prüf recherch verif
+""")))  # fmt: skip
+_DOES = tuple(sorted(words("""
+    implement writ fix add creat port refactor updat test build migrat convert generat renam remov replac translat apply
+    run mak
+""")))  # fmt: skip
 
 
 class Seen:

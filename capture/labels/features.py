@@ -12,7 +12,7 @@ _RULES = ("act", "converge", "external", "novel", "friction")
 _WORDS = 24
 _CONTENT_WORDS = 12
 _SPOKEN = frozenset(("delegate", "explore", "mcp", "web", "skill", "ask", "plan", "other"))
-_CUT = str.maketrans({char: " " for char in "\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^"})
+_CUT = str.maketrans(dict.fromkeys("\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^", " "))
 _SAMPLES = 2_048
 _SAID = 600
 _ALIKE = 100

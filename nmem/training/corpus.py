@@ -41,6 +41,7 @@ class Example:
     labels: Labels
     where: str
     title: str
+    language: str = ""
 
 
 def files() -> list[Path]:
@@ -51,7 +52,7 @@ def files() -> list[Path]:
 def examples(sources: Iterable[Path]) -> Iterator[Example]:
     """The labelled calls of corpus files. Raises NmemError at the first line that is no record."""
     for source in sources:
-        group, prompt, previous = "", "", list[Call]()
+        group, language, prompt, previous = "", "", "", list[Call]()
         for number, line in enumerate(source.read_text("utf-8").splitlines(), 1):
             if not line.strip():
                 continue
@@ -59,6 +60,7 @@ def examples(sources: Iterable[Path]) -> Iterator[Example]:
             record = _record(line, where)
             if "session" in record:
                 group, prompt, previous = str(record["session"]), "", []
+                language = str(record.get("lang") or "")
             elif "prompt" in record:
                 prompt = str(record["prompt"])[:TEXT]
             else:
@@ -67,7 +69,7 @@ def examples(sources: Iterable[Path]) -> Iterator[Example]:
                 if not group:
                     raise NmemError(f"{where}: a call before any session")
                 seen = Seen(call, tuple(previous[:WINDOW]), prompt)
-                yield Example(group, seen, _labels(str(record["labels"]), where), where, title)
+                yield Example(group, seen, _labels(str(record["labels"]), where), where, title, language)
                 previous.insert(0, call)
 
 

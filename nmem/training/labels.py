@@ -12,6 +12,7 @@ import argparse
 import json
 import marshal
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ def train(corpus: Sequence[Example]) -> Fitted:
     return Fitted(data, card)
 
 
-def least(scores: Any, gold: Any, accuracy: float) -> float:
+def least(scores: lf.Array, gold: lf.Array, accuracy: float) -> float:
     """The smallest threshold from which on the answers are as accurate as that."""
     known = (gold >= 0) & ~np.isnan(scores)
     right = (scores[known] > 0) == (gold[known] == 1)
@@ -90,11 +91,13 @@ def _name(weights: dict[str, int], constant: int, thresholds: Sequence[float]) -
     return blake2b(held, digest_size=6).hexdigest()
 
 
-def _size(corpus: Sequence[Example]) -> dict[str, int]:
-    return {"calls": len(corpus), "sessions": len({each.group for each in corpus})}
+def _size(corpus: Sequence[Example]) -> dict[str, Any]:
+    sessions = {each.group: each.language for each in corpus}
+    spoken = Counter(sessions.values())
+    return {"calls": len(corpus), "sessions": len(sessions), "languages": dict(sorted(spoken.items()))}
 
 
-def _card(table: lf.Table, at: int, scores: Any, threshold: float, weights: Any) -> dict[str, Any]:
+def _card(table: lf.Table, at: int, scores: lf.Array, threshold: float, weights: lf.Array) -> dict[str, Any]:
     """What is known of one dimension."""
     words, gold = WORDS[at], table.gold(at)
     named = [each.labels[at] for each in table.examples]
@@ -132,8 +135,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     out(f"{fitted.name}: {fitted.card['corpus']}, {fitted.card['words']} words, {len(fitted.data)} bytes\n")
     for name, card in fitted.card["dimensions"].items():
         found, rules = card["folds"], card["rules"]
-        out(f"{name:9} macro-F1 {found['macro_f1']:.3f} (rules {rules['macro_f1']:.3f})"
-            f"  accuracy {found['accuracy_answered']:.3f} at {found['coverage']:.2f}, threshold {card['threshold']}\n")  # fmt: skip
+        sure = f"{found['accuracy_answered']:.3f} at {found['coverage']:.2f}, threshold {card['threshold']}"
+        out(f"{name:9} macro-F1 {found['macro_f1']:.3f} (rules {rules['macro_f1']:.3f}), accuracy {sure}\n")
 
 
 if __name__ == "__main__":
