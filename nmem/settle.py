@@ -21,6 +21,7 @@ from nmem import tables
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.storytelling import Teller
+from nmem.labels.backfill import fill
 from nmem.learn import refresh
 from nmem.llm.ask import Desk
 from nmem.llm.assessor import Assessor
@@ -43,6 +44,8 @@ class Report:
     """What a run did; `left` says that time ran out before everything was done."""
 
     drained: int = 0
+    labelled: int = 0
+    """Calls of before there were labels, or that a hook could not label."""
     detected: int = 0
     closed: int = 0
     threads: int = 0
@@ -67,8 +70,8 @@ class Report:
     @property
     def idle(self) -> bool:
         """Whether there was nothing to do."""
-        return not any((self.drained, self.detected, self.closed, self.threads, self.judged, self.told, self.by_model,
-                        self.summaries, self.links, self.condensed, self.learned))  # fmt: skip
+        return not any((self.drained, self.labelled, self.detected, self.closed, self.threads, self.judged, self.told,
+                        self.by_model, self.summaries, self.links, self.condensed, self.learned))  # fmt: skip
 
 
 def settle(
@@ -111,6 +114,7 @@ class _Run:
     def all(self) -> None:
         steps = (
             self._facts,
+            self._labels,
             self._episodes,
             self._boundaries,
             self._stories,
@@ -137,6 +141,10 @@ class _Run:
     def _facts(self) -> None:
         """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""
         self.report.drained += max(0, fold(self.db_path, _WAIT))
+
+    def _labels(self) -> None:
+        """Calls that carry no labels get them before episodes count what they are."""
+        self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set)
 
     def _episodes(self) -> None:
         """Sessions into threads, prompts into episodes; what is over is closed and counted to its end."""

@@ -1,4 +1,4 @@
-"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings.
+"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """
@@ -38,6 +38,10 @@ def describe(entry: Entry) -> str:
         from nmem.learn import undo as learnings
 
         return learnings.describe(entry)
+    if _of(entry) == "observation":
+        from nmem.labels import corrections as labels
+
+        return labels.describe(entry)
     if entry.kind in ("link", "unlink"):
         joined = "one line of work" if entry.kind == "link" else "not one line of work"
         return f"threads {entry.payload.get('earlier', '?')} and {entry.payload.get('later', '?')} are {joined}"
@@ -54,6 +58,10 @@ def _take_back(db: Connection, entry: Entry) -> str:
         from nmem.learn import undo as learnings
 
         return learnings.take_back(db, entry)
+    if _of(entry) == "observation":
+        from nmem.labels import corrections as labels
+
+        return labels.take_back(db, entry)
     if entry.kind in ("link", "unlink"):
         from nmem.threads import outcomes
 

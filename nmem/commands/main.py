@@ -24,7 +24,9 @@ COMMANDS: dict[str, str] = {
     "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
-    "train": "learn from your corrections where one task ends and the next begins",
+    "train": "learn from your corrections: where a task begins, what a call is",
+    "relabel": "say what a call was: thinking or acting, widening or narrowing ...; see why the model thinks otherwise",
+    "backfill": "label past calls by the model in force",
     "redact": "take the secrets out of standard input",
     "eval": "measure nmem on labelled data or on your own history",
 }

@@ -69,7 +69,8 @@ def summary(report: Report) -> str:
         line = "nothing to settle"
     else:
         counts = (
-            (report.drained, "spooled batches stored"), (report.detected, "sessions cut into episodes"),
+            (report.drained, "spooled batches stored"), (report.labelled, "calls labelled"),
+            (report.detected, "sessions cut into episodes"),
             (report.closed, "sessions closed"), (report.told, "episodes told"),
             (report.by_model, f"told by {report.model or 'a model'}"), (report.summaries, "sessions summed up"),
             (report.judged, "sessions judged by a model"), (report.links, "threads compared"),

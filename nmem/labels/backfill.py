@@ -1,0 +1,221 @@
+"""SQL: history labelled by the model in force, session by session, the newest first.
+
+Labels are worked out outside of transactions, and written in ones so short, and so far apart, that a hook does not
+wait. Whatever is written is whole: killed anywhere, the next run goes on with what is still due. What a person decided
+is not touched.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from capture.labels import DIMENSIONS
+from capture.labels.calls import NOT_CALLS
+from capture.labels.model import Model, current
+from capture.storage.store import transaction
+from nmem.errors import NmemError
+from nmem.labels import models, store, workers
+from nmem.labels.store import Change, Touched
+from nmem.labels.workers import Job, Task
+
+_MANY = 20_000
+"""Rows from which on processes of their own are worth their start."""
+_PROCESSES = 2
+_BRIEF, _LONG = 0.010, 0.025
+"""Seconds that a transaction should take: less, and the next one is larger; more, and it is smaller."""
+_FEWEST, _MOST = 32, 1000
+_CHECKPOINT = 20_000
+"""Rows after which the write-ahead log is folded back, with no lock held."""
+_CALLS = f"obs_type NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_CALLS))})"
+_OTHERS = "(label_model IS NULL OR (label_model != :model AND substr(label_model, 1, 13) != :model || '+'))"
+_BARE = "(label_model IS NULL OR substr(label_model, 1, 1) = '+')"
+_NAMED = ":project IN (p.name, p.key, p.root)"
+_SESSIONS = f"SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id WHERE {_NAMED}"  # noqa: S608
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run did."""
+
+    model: str = ""
+    due: int = 0
+    """Rows that were due when it began."""
+    labelled: int = 0
+    changed: int = 0
+    """Of these, rows where a word is another one now."""
+    sessions: int = 0
+    seconds: float = 0.0
+    left: bool = False
+    """Whether some are still due."""
+    longest_ms: float = 0.0
+    """The longest time that the database was locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to label: nothing said is all that another model or none has labelled."""
+
+    dimension: str = ""
+    project: str = ""
+    everything: bool = False
+    limit: int = 0
+
+
+def in_force(db_path: str) -> Model:
+    """The model that labels now. Raises NmemError when there is none."""
+    model = current(db_path)
+    if model is None:
+        raise NmemError("the table of weights is missing or damaged: install nmem again")
+    return model
+
+
+def backfill(
+    db: Connection, db_path: str, now: int, wanted: Wanted | None = None, *, processes: int | None = None,
+    step: Callable[[Report], None] = lambda _report: None, stop: Callable[[], bool] = lambda: False,
+) -> Report:  # fmt: skip
+    """Label what is due. `step` is told after each transaction; `stop` ends the run between two of them.
+
+    Call it outside a transaction. Raises NmemError or sqlite3.Error; what was written stays.
+    """
+    wanted = wanted or Wanted()
+    if wanted.dimension and wanted.dimension not in DIMENSIONS:
+        raise NmemError(f"{wanted.dimension} is no dimension: {', '.join(DIMENSIONS)}")
+    model = in_force(db_path)
+    models.met(db, db_path, model, now)
+    dimensions = (wanted.dimension,) if wanted.dimension else DIMENSIONS
+    task = Task(model.name, dimensions, everything=wanted.everything)
+    jobs, due = _jobs(db, db_path, task, wanted.project)
+    run = _Run(db, Report(model.name, min(due, wanted.limit) if wanted.limit else due), step, stop, wanted.limit)
+    many = processes if processes is not None else min(_PROCESSES, os.cpu_count() or 1)
+    run.all(jobs, many if run.report.due >= _MANY or processes else 0)
+    return run.report
+
+
+def fill(db: Connection, db_path: str, now: int, stop: Callable[[], bool]) -> int:
+    """Label what no model has labelled yet, in this process: how many rows. For settling; cheap when nothing is new.
+
+    Raises sqlite3.Error.
+    """
+    model = current(db_path)
+    if model is None:
+        return 0
+    models.met(db, db_path, model, now)
+    newest = int(db.execute("SELECT coalesce(max(id), 0) FROM observations").fetchone()[0])
+    since = models.looked_to(db)
+    if newest <= since:
+        return 0
+    jobs, due = _jobs(db, db_path, Task(model.name, bare=True), after=since)
+    run = _Run(db, Report(model.name, due), lambda _report: None, stop, 0)
+    run.all(jobs, 0)
+    if not run.report.left:
+        models.looked(db, model, newest)
+    return run.report.labelled
+
+
+def _jobs(db: Connection, db_path: str, task: Task, project: str = "", after: int = 0) -> tuple[list[Job], int]:
+    """The sessions with rows that are due, the newest first, and how many rows these are."""
+    due = "1" if task.everything else _BARE if task.bare else _OTHERS
+    where = (
+        f"{_CALLS} AND {due}"
+        + (" AND id > :after" if after else "")
+        + (f" AND session_id IN ({_SESSIONS})" if project else "")
+    )
+    values = {"model": task.model, "after": after, "project": project}
+    if project and not db.execute(f"SELECT 1 FROM projects p WHERE {_NAMED}", values).fetchone():  # noqa: S608 - our words
+        raise NmemError(f"there is no project {project}: `nmem status` lists some")
+    found = db.execute(
+        f"SELECT session_id, min(at), count(*) FROM observations NOT INDEXED WHERE {where}"  # noqa: S608 - our words
+        " GROUP BY session_id ORDER BY max(at) DESC, session_id", values
+    ).fetchall()  # fmt: skip
+    return [Job(db_path, task, row[0], row[1]) for row in found], sum(row[2] for row in found)
+
+
+class _Run:
+    """One pass: takes what was worked out and writes it, a few rows at a time."""
+
+    def __init__(
+        self, db: Connection, report: Report, step: Callable[[Report], None], stop: Callable[[], bool], limit: int
+    ) -> None:
+        self.db, self.report, self.step, self.stop, self.limit = db, report, step, stop, limit
+        self._size = 8 * _FEWEST
+        self._took = self._ended = 0.0
+        self._unfolded = 0
+        self._touched: dict[str, Touched] = {}
+
+    def all(self, jobs: Sequence[Job], processes: int) -> None:
+        """Everything that is due, until it is told to stop."""
+        begun = time.perf_counter()
+        self.db.execute("PRAGMA wal_autocheckpoint=0")
+        working = workers.work(self.db, jobs, processes)
+        try:
+            for done in working:
+                self._take(done.session_id, done.changes)
+                if done.over:
+                    self._over(done.session_id)
+                if self.report.left:
+                    break
+        finally:
+            working.close()  # type: ignore[attr-defined]
+            for session_id in list(self._touched):
+                self._over(session_id)
+            self._fold(self._unfolded and _CHECKPOINT)
+        self.report.seconds = round(time.perf_counter() - begun, 3)
+
+    def _take(self, session_id: str, changes: Sequence[Change]) -> None:
+        at = 0
+        while at < len(changes):
+            room = self.limit - self.report.labelled if self.limit else len(changes)
+            if self.stop() or room <= 0:
+                self.report.left = True
+                return
+            some = changes[at : at + min(self._size, room)]
+            self._write(session_id, some)
+            at += len(some)
+            self._fold(len(some))
+            self.step(self.report)
+
+    def _write(self, session_id: str, some: Sequence[Change]) -> None:
+        """One transaction; as long as it took, others have the database to themselves."""
+        time.sleep(max(0.0, self._took - (time.perf_counter() - self._ended)))
+        try:
+            count, touched = self._in_one(lambda: (len(some), store.write(self.db, some)))
+        except store.Overtaken:
+            count, touched = self._in_one(lambda: store.write_free(self.db, some))
+        known = self._touched.setdefault(session_id, {})
+        for unit_id, whole in touched.items():
+            known[unit_id] = whole or known.get(unit_id, False)
+        self.report.labelled += count
+        self.report.changed += sum(_words(each.before) != _words(each.after) for each in some)
+
+    def _in_one(self, write: Callable[[], tuple[int, Touched]]) -> tuple[int, Touched]:
+        with transaction(self.db):
+            begun = time.perf_counter()
+            found = write()
+        self._ended = time.perf_counter()
+        self._took = self._ended - begun
+        self.report.longest_ms = max(self.report.longest_ms, round(self._took * 1000, 1))
+        if self._took > _LONG:
+            self._size = max(_FEWEST, self._size // 2)
+        elif self._took < _BRIEF:
+            self._size = min(_MOST, self._size * 2)
+        return found
+
+    def _fold(self, more: int) -> None:
+        self._unfolded += more
+        if self._unfolded >= _CHECKPOINT:
+            self._unfolded = 0
+            self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def _over(self, session_id: str) -> None:
+        touched = self._touched.pop(session_id, None)
+        if touched is not None:
+            self.report.sessions += 1
+            store.retrace(self.db, session_id, touched)
+
+
+def _words(scores: Sequence[float | None]) -> list[int]:
+    return [0 if not score else 1 if score > 0 else -1 for score in scores]

@@ -1,0 +1,200 @@
+"""SQL: one call with its words, how sure they are and why, and what a person has said of calls.
+
+Takes a connection of `nmem.database.reader`. Text is as stored: callers make it printable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from capture.labels import DIMENSIONS, WORDS
+from capture.labels.calls import Seen
+from capture.labels.features import features
+from capture.labels.model import Model, current
+from nmem import tables
+from nmem.errors import NmemError
+from nmem.labels import names, walk, wording
+from nmem.text import printable
+
+REASONS = 5
+_FAINT = 0.05
+"""Log-odds below which a feature says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A feature that speaks for the word, or against it when `weight` is below 0; in log-odds."""
+
+    feature: str
+    words: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What is said of one dimension."""
+
+    dimension: str
+    word: str
+    """Empty: the model abstains."""
+    score: float | None
+    own: bool
+    """A person decided it."""
+    model: str
+    """Who gave it; with `own` who would speak otherwise. Empty: nobody."""
+    thinks: str
+    """What the model in force says, also when it is too close to tell."""
+    leaning: float
+    """Its score, -1..1."""
+    threshold: float
+    reasons: tuple[Reason, ...]
+    """Why the model in force says so, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One call with its words."""
+
+    id: int
+    session_id: str
+    at: int
+    obs_type: str
+    tool_name: str
+    file_path: str
+    content: str
+    outcome: str
+    prompt: str
+    words: tuple[Word, ...]
+    model: str
+    """The model in force; empty when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A person's standing words about one call."""
+
+    id: int
+    session_id: str
+    at: int
+    """When the call was made."""
+    obs_type: str
+    content: str
+    words: dict[str, str]
+
+
+def labelled(db: Connection, db_path: str, observation_id: int) -> Labelled:
+    """A call with its words. Raises NmemError when there is none of that number."""
+    row = db.execute(
+        "SELECT o.session_id, o.at, o.obs_type, coalesce(o.tool_name, ''), coalesce(o.file_path, ''),"
+        " substr(o.content, 1, 2000), o.outcome, coalesce((SELECT substr(content, 1, 400) FROM prompts p WHERE p.id ="
+        " o.prompt_id), ''), o.label_model, o.phase, o.scope, o.locus, o.novelty, o.friction"
+        " FROM observations o WHERE o.id = ?", (observation_id,),
+    ).fetchone()  # fmt: skip
+    if row is None:
+        raise NmemError(f"there is no observation {observation_id}: `nmem show` gives their numbers")
+    session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = tuple(row)
+    found, model = walk.one(db, observation_id), current(db_path)
+    if found is None:
+        raise NmemError(f"observation {observation_id} ({printable(kind)}) is no call: it has no labels")
+    words = _words(origin, dict(zip(DIMENSIONS, scores, strict=True)), found[1], model)
+    named = model.name if model else ""
+    return Labelled(observation_id, session_id, at, kind, tool, path, content, outcome, prompt, words, named)
+
+
+def _words(
+    label_model: str | None, scores: dict[str, float | None], seen: Seen, model: Model | None
+) -> tuple[Word, ...]:
+    origin = names.read(label_model)
+    given = features(seen) if model else []
+    leanings = model.scores(given) if model else [0.0] * len(DIMENSIONS)
+    out = []
+    for at, name in enumerate(DIMENSIONS):
+        score, pair = scores[name], WORDS[at]
+        out.append(Word(
+            name, word(at, score), score, name in origin.own, origin.of(name), pair[leanings[at] > 0] if model else "",
+            round(leanings[at], 4), model.thresholds[at] if model else 0.0,
+            _reasons(model, given, at, leanings[at]) if model else (),
+        ))  # fmt: skip
+    return tuple(out)
+
+
+def word(dimension: int, score: float | None) -> str:
+    """The word of a score; empty when there is none."""
+    return "" if not score else WORDS[dimension][score > 0]
+
+
+def _reasons(model: Model, given: list[str], at: int, leaning: float) -> tuple[Reason, ...]:
+    side = 1 if leaning > 0 else -1
+    none = model.logits(())[at]
+    found = [(side * (model.logits((each,))[at] - none), each) for each in dict.fromkeys(given)]
+    strong = sorted((each for each in found if abs(each[0]) >= _FAINT), key=lambda each: (-abs(each[0]), each[1]))
+    return tuple(Reason(name, wording.in_words(name), round(weight, 3)) for weight, name in strong[:REASONS])
+
+
+def said(db: Connection, limit: int = 20, session_id: str = "") -> list[Said]:
+    """Calls of which a person has decided something that stands, those decided last first."""
+    if not tables.version(db):
+        return []
+    where = " AND o.session_id = :session" if session_id else ""
+    found = db.execute(
+        "SELECT o.id, o.session_id, o.at, o.obs_type, substr(o.content, 1, 400), o.label_model, o.phase, o.scope,"  # noqa: S608
+        " o.locus, o.novelty, o.friction FROM (SELECT max(id) AS last, cast(substr(target, 13) AS INTEGER) AS number"
+        " FROM corrections WHERE kind = 'label' AND undone_at IS NULL GROUP BY target) c"
+        f" JOIN observations o ON o.id = c.number WHERE instr(o.label_model, '+'){where}"
+        " ORDER BY c.last DESC LIMIT :limit",
+        {"session": session_id, "limit": limit},
+    ).fetchall()
+    return [_said(tuple(row)) for row in found]
+
+
+def _said(row: tuple[int, str, int, str, str, str, float, float, float, float, float]) -> Said:
+    own = names.read(row[5]).own
+    words = {name: word(at, row[6 + at]) for at, name in enumerate(DIMENSIONS) if name in own}  # type: ignore[arg-type]
+    return Said(*row[:5], words)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which model labels, and how many calls carry its labels, another's, or none; `bare` ones nobody labelled."""
+
+    model: str
+    source: str
+    calls: int
+    by_it: int
+    by_others: int
+    bare: int
+    own: int
+    """Calls of which a person decided something."""
+    others: tuple[tuple[str, int], ...]
+    """The other models, with their rows."""
+
+    @property
+    def due(self) -> int:
+        """What `nmem backfill` would label."""
+        return self.by_others + self.bare
+
+
+def standing(db: Connection, db_path: str) -> Standing:
+    """How history is labelled now; reads the whole table once."""
+    from capture.labels.calls import NOT_CALLS
+    from nmem.labels import cards
+
+    kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
+    rows = db.execute(
+        f"SELECT label_model, count(*) FROM observations NOT INDEXED WHERE obs_type NOT IN ({kinds}) GROUP BY label_model"  # noqa: S608, E501
+    ).fetchall()
+    model = current(db_path)
+    name = model.name if model else ""
+    by: dict[str, int] = {}
+    own = 0
+    for text, number in rows:
+        origin = names.read(text)
+        own += number * bool(origin.own)
+        whole = not origin.others
+        key = origin.base if whole else f"{origin.base} and others"
+        by[key] = by.get(key, 0) + number
+    bare, mine = by.pop("", 0), by.pop(name, 0) if name else 0
+    others = tuple(sorted(by.items(), key=lambda each: (-each[1], each[0])))
+    return Standing(name, cards.card_of(db_path, name)[0] if name else "", bare + mine + sum(by.values()), mine,
+                    sum(by.values()), bare, own, others)  # fmt: skip

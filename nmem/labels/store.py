@@ -1,0 +1,149 @@
+"""SQL: labels written, and what episodes keep of them: counts of words, and the scores in their traces.
+
+Counts follow in the transaction that writes the labels. A trace is rewritten once a session is done (`retrace`); until
+then `traced_seq` is 0, by which settling knows an episode to annotate again, should nobody come back to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from capture.labels import DIMENSIONS
+from capture.storage.store import transaction
+from nmem.episodes.annotate import sign_session
+from nmem.episodes.tally import LABELS
+from nmem.labels.walk import Scores
+
+_WRITE = (
+    "UPDATE observations SET phase = ?, scope = ?, locus = ?, novelty = ?, friction = ?, label_model = ?"
+    " WHERE id = ? AND label_model IS ?"
+)
+Touched = dict[int, bool]
+"""Episode -> whether its trace was whole, and has to follow."""
+_WORDS = {name: (above, below) for name, above, below in LABELS}
+
+
+class Change(NamedTuple):
+    """One row's labels, before and after."""
+
+    id: int
+    seq: int
+    prompt_id: int | None
+    before: Scores
+    after: Scores
+    was: str | None
+    """label_model as it was read: when it is another by now, the row is left alone."""
+    model: str | None
+
+
+class Overtaken(Exception):
+    """A row was labelled by somebody else since it was read; nothing is written."""
+
+
+def write(db: Connection, changes: Sequence[Change]) -> Touched:
+    """Write labels of one session inside the caller's transaction; the episodes that are touched.
+
+    Raises Overtaken and sqlite3.Error; then the transaction has to be rolled back.
+    """
+    done = db.executemany(_WRITE, [(*each.after, each.model, each.id, each.was) for each in changes])
+    if done.rowcount != len(changes):
+        raise Overtaken
+    return _count(db, [each for each in changes if each.before != each.after])
+
+
+def write_free(db: Connection, changes: Iterable[Change]) -> tuple[int, Touched]:
+    """Write those that nobody has overtaken; how many, and the episodes that are touched."""
+    kept = [each for each in changes if db.execute(_WRITE, (*each.after, each.model, each.id, each.was)).rowcount]
+    return len(kept), _count(db, [each for each in kept if each.before != each.after])
+
+
+def _count(db: Connection, changes: Sequence[Change]) -> Touched:
+    """Move the counts of words of the episodes that have counted these rows."""
+    prompts = sorted({each.prompt_id for each in changes if each.prompt_id is not None})
+    if not prompts:
+        return {}
+    marks = ",".join("?" for _ in prompts)
+    sql = f"SELECT prompt_id, unit_id FROM unit_prompts WHERE prompt_id IN ({marks})"  # noqa: S608 - only marks
+    of = dict(db.execute(sql, prompts).fetchall())
+    by_unit: dict[int, list[Change]] = {}
+    for each in changes:
+        if each.prompt_id in of:
+            by_unit.setdefault(of[each.prompt_id], []).append(each)
+    out: Touched = {}
+    for unit_id, some in by_unit.items():
+        signature, counted, until = db.execute(
+            "SELECT phase_signature, annotated_seq, traced_seq FROM work_units WHERE id = ?", (unit_id,)
+        ).fetchone()
+        moved = _moved(signature, [each for each in some if each.seq <= counted])
+        db.execute("UPDATE work_units SET phase_signature = ?, traced_seq = 0 WHERE id = ?", (moved, unit_id))
+        out[unit_id] = 0 < until == counted
+    return out
+
+
+def _moved(signature: str, changes: Iterable[Change]) -> str:
+    counts: dict[str, int] = json.loads(signature)
+    for each in changes:
+        for name, old, new in zip(DIMENSIONS, each.before, each.after, strict=True):
+            for score, by in ((old, -1), (new, 1)):
+                if score:
+                    word = _WORDS[name][score < 0]
+                    counts[word] = counts.get(word, 0) + by
+    return json.dumps({word: number for word, number in counts.items() if number > 0}, separators=(",", ":"))
+
+
+def retrace(db: Connection, session_id: str, units: Touched) -> None:
+    """Bring what is kept of a session's episodes up to the rows, each trace in a short transaction of its own."""
+    for unit_id in sorted(unit_id for unit_id, whole in units.items() if whole):
+        row = _known(db, unit_id)
+        if row is not None:
+            new = _traced(db, session_id, unit_id, row[0])
+            with transaction(db):
+                _keep(db, unit_id, row, new)
+    if units:
+        with transaction(db):
+            sign_session(db, session_id)
+
+
+def retrace_now(db: Connection, session_id: str, units: Touched) -> None:
+    """The same inside the caller's transaction."""
+    for unit_id in (unit_id for unit_id, whole in units.items() if whole):
+        row = _known(db, unit_id)
+        if row is not None:
+            _keep(db, unit_id, row, _traced(db, session_id, unit_id, row[0]))
+    if units:
+        sign_session(db, session_id)
+
+
+def _known(db: Connection, unit_id: int) -> tuple[str, int] | None:
+    row = db.execute("SELECT obs_trace, annotated_seq FROM work_units WHERE id = ?", (unit_id,)).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def _keep(db: Connection, unit_id: int, known: tuple[str, int], new: str) -> None:
+    """Store a trace unless the episode was annotated again meanwhile."""
+    db.execute(
+        "UPDATE work_units SET obs_trace = ?, traced_seq = annotated_seq"
+        " WHERE id = ? AND obs_trace = ? AND annotated_seq = ?",
+        (new, unit_id, *known),
+    )
+
+
+def _traced(db: Connection, session_id: str, unit_id: int, trace: str) -> str:
+    """A trace with the scores that the rows have now; rows that are gone keep what is told of them."""
+    found = db.execute(
+        "SELECT id, phase, scope, locus, novelty, friction FROM observations WHERE session_id = ?"
+        " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)",
+        (session_id, unit_id),
+    )
+    scores = {row[0]: {name: score for name, score in zip(DIMENSIONS, row[1:], strict=True) if score is not None}
+              for row in found}  # fmt: skip
+    told = json.loads(trace)
+    for each in told:
+        if each.get("id") in scores:
+            each.pop("scores", None)
+            if scores[each["id"]]:
+                each["scores"] = scores[each["id"]]
+    return json.dumps(told, separators=(",", ":"), ensure_ascii=False)

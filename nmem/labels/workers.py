@@ -1,0 +1,222 @@
+"""Labels of whole sessions worked out, in this process or in several of their own; nothing is written here."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from sqlite3 import Connection
+from typing import BinaryIO, NamedTuple, cast
+
+from capture.labels import DIMENSIONS
+from capture.labels.model import Model, current
+from nmem import database
+from nmem.errors import NmemError
+from nmem.labels import names
+from nmem.labels.store import Change
+from nmem.labels.walk import Scores, Stored, Walk
+from nmem.own_process import words
+
+AT_ONCE = 1000
+"""Rows that are handed over together."""
+_WAITING = 16
+"""Handed over and not yet written, at most."""
+_NONE: Scores = (None, None, None, None, None)
+
+
+class Task(NamedTuple):
+    """What is to be labelled anew."""
+
+    model: str
+    """The name of the model that labels: another one beside the database by now ends the work."""
+    dimensions: tuple[str, ...] = DIMENSIONS
+    everything: bool = False
+    """Also what this model has labelled."""
+    bare: bool = False
+    """Only rows that no model has labelled."""
+
+
+class Job(NamedTuple):
+    """One session, from the first row on that is due."""
+
+    db_path: str
+    task: Task
+    session_id: str
+    at: int
+
+
+class Done(NamedTuple):
+    """Rows of a session with their new labels; `over` with its last ones."""
+
+    session_id: str
+    changes: list[Change]
+    over: bool
+    error: str = ""
+
+
+class Judge:
+    """Says what becomes of a row's labels."""
+
+    def __init__(self, model: Model, task: Task) -> None:
+        self.model, self.task = model, task
+        self._known: dict[str | None, tuple[str | None, tuple[int, ...]]] = {}
+
+    def change(self, walk: Walk, stored: Stored) -> Change | None:
+        """The row's labels before and after; None when it is not due."""
+        found = self._known.get(stored.label_model)
+        if found is None:
+            found = self._known[stored.label_model] = self._plan(stored.label_model)
+        model, places = found
+        if not places:
+            return None
+        given = self._given(walk, stored)
+        after = given
+        if len(places) < len(DIMENSIONS):
+            after = cast("Scores", tuple(given[at] if at in places else old for at, old in enumerate(stored.scores)))
+        return Change(stored.id, stored.seq, stored.prompt_id, stored.scores, after, stored.label_model, model)
+
+    def _given(self, walk: Walk, stored: Stored) -> Scores:
+        try:
+            return self.model.label(walk.seen(stored))
+        except Exception:  # noqa: BLE001 - the boundary between a row and what is made of it: it gets no words
+            return _NONE
+
+    def _plan(self, stored: str | None) -> tuple[str | None, tuple[int, ...]]:
+        """What label_model becomes, and the dimensions that are written; none when the row is not due."""
+        task, origin = self.task, names.read(stored)
+        if task.bare and origin.base:
+            return stored, ()
+        due = [name for name in task.dimensions if name not in origin.own
+               and (task.everything or origin.of(name) != task.model)]  # fmt: skip
+        if not due and not (origin.base == "" and task.dimensions == DIMENSIONS):
+            return stored, ()
+        for name in due:
+            origin.give(name, task.model)
+        origin.base = origin.base or task.model
+        return origin.text(), tuple(DIMENSIONS.index(name) for name in due)
+
+
+def work_on(db: Connection, job: Job, model: Model) -> Iterator[Done]:
+    """The rows of one session that are due, in their order."""
+    judge, walk = Judge(model, job.task), Walk(db, job.session_id, job.at)
+    kept: list[Change] = []
+    for stored in walk:
+        change = judge.change(walk, stored)
+        if change is not None:
+            kept.append(change)
+            if len(kept) >= AT_ONCE:
+                yield Done(job.session_id, kept, over=False)
+                kept = []
+    yield Done(job.session_id, kept, over=True)
+
+
+def model_of(db_path: str, name: str) -> Model:
+    """The model of that name. Raises NmemError when another one labels by now."""
+    model = current(db_path)
+    if model is None or model.name != name:
+        raise NmemError("another model labels by now: start it again")
+    return model
+
+
+def serve() -> None:
+    """Answer each Job on standard input with what is Done, until the input ends."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            job: Job = pickle.load(source)  # noqa: S301 - from our own parent, over a pipe
+        except EOFError:
+            return
+        try:
+            for done in _answers(job):
+                pickle.dump(_flat(done), target, pickle.HIGHEST_PROTOCOL)
+                target.flush()
+        except BrokenPipeError:
+            os._exit(0)
+
+
+def _answers(job: Job) -> Iterator[Done]:
+    try:
+        model = model_of(job.db_path, job.task.model)
+        with closing(database.reader(job.db_path)) as db:
+            db.row_factory = None
+            yield from work_on(db, job, model)
+    except NmemError as error:
+        yield Done(job.session_id, [], over=True, error=str(error))
+
+
+def _flat(done: Done) -> tuple[object, ...]:
+    """Plain tuples: a class a row would double what goes through the pipe."""
+    return done.session_id, [tuple(each) for each in done.changes], done.over, done.error
+
+
+def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
+    """What becomes of all jobs: each session's rows in order, sessions side by side when there are processes.
+
+    Raises NmemError, or sqlite3.Error where this process reads itself.
+    """
+    if processes:
+        yield from _beside(jobs, processes)
+        return
+    for job in jobs:
+        yield from work_on(db, job, model_of(job.db_path, job.task.model))
+
+
+def _beside(jobs: Iterable[Job], processes: int) -> Iterator[Done]:
+    todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        todo.put(job)
+    done: queue.Queue[Done | None] = queue.Queue(_WAITING)
+    stop = threading.Event()
+    command = words(function="nmem.labels.workers:serve")
+    # a session of its own: Ctrl-C is for the writer, which then closes the pipes
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(processes)
+    ]
+    try:
+        for process in running:
+            threading.Thread(target=_serve, args=(process, todo, done, stop), daemon=True).start()
+        ended = 0
+        while ended < processes:
+            found = done.get()
+            if found is None:
+                ended += 1
+            elif found.error:
+                raise NmemError(found.error)
+            else:
+                yield found
+    finally:
+        stop.set()
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def _serve(
+    process: subprocess.Popen[bytes], todo: queue.SimpleQueue[Job], done: queue.Queue[Done | None],
+    stop: threading.Event,
+) -> None:  # fmt: skip
+    """Give one process a job after the other and pass its answers on."""
+    source, target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
+    with source, target:
+        while not stop.is_set():
+            try:
+                job = todo.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
+                target.flush()
+                over = False
+                while not over:
+                    session_id, flat, over, error = pickle.load(source)  # noqa: S301 - from our own child
+                    done.put(Done(session_id, [Change._make(each) for each in flat], over, error))
+            except (EOFError, OSError, pickle.UnpicklingError):
+                done.put(Done(job.session_id, [], over=True, error="a process that labels has ended: start it again"))
+                break
+    done.put(None)
