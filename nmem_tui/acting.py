@@ -117,8 +117,9 @@ class Acting(App[None]):
     def tell_change(self, message: Changed) -> None:
         """A change is done or could not be."""
         self.say(message.text, severity="warning" if message.failed else "information")
-        if look := getattr(self.view(), "look_again", None):
-            look()
+        for screen in dict.fromkeys((self.view(), self.screen)):
+            if look := getattr(screen, "look_again", None):
+                look()
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""

@@ -95,6 +95,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("review", ("r",), "review", "answer the open questions, one key each", "Review", "now episodes"),
     Action(
         "copy",
+    Action("models", ("m",), "models", "the model cards: what labels calls, and how far to trust it", "View", "stance"),
+    Action("relabel", ("L",), "labels", "the row's labels and why; say it better, one key each", "Labels", "now"),
         ("y",),
         "copy",
         "copy the row's text, the story or list, to the clipboard",

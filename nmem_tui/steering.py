@@ -136,6 +136,18 @@ def forget_next(project_id: int) -> Change:
     return change
 
 
+def relabel(observation_id: int, dimension: str, word: str | None) -> Change:
+    """A call is labelled by the person's word; without one by the model's again."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.labels import corrections
+
+        corrections.relabel(db, observation_id, dimension, word, now)
+        return f"{dimension}: {word} by your word{_BACK}" if word else f"{dimension}: the model's word again{_BACK}"
+
+    return change
+
+
 def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
     from nmem.undo import undo as take_back

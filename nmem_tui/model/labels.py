@@ -15,6 +15,8 @@ POLES = {
     "friction": ("smooth", "friction"),
 }
 """Each dimension: the word below zero, and the one from zero on."""
+UNLABELLED = frozenset(("session_start", "session_resume", "session_clear", "session_compact", "marker"))
+"""Rows that are no calls."""
 CELLS = 15
 """What phase and scope take."""
 MORE = 10
@@ -36,7 +38,7 @@ def sure(score: float | None) -> str:
 
 def by_person(labelled_by: str) -> frozenset[str]:
     """The dimensions that a person set, from who labelled a row."""
-    _, _, named = labelled_by.partition("+")
+    named = labelled_by.partition("+")[2]
     return frozenset(named.split(",")) & frozenset(POLES)
 
 

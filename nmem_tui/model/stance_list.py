@@ -9,9 +9,10 @@ from datetime import tzinfo
 from nmem.stance.model import SessionStance, Stance
 from nmem.text import pad, printable
 from nmem_tui.model import stance as words
-from nmem_tui.model import stance_plane
+from nmem_tui.model import stance_models, stance_plane
 from nmem_tui.model.figures import day, several
 from nmem_tui.model.line import Line, cut
+from nmem_tui.model.stance_models import Models
 from nmem_tui.model.unit import flat
 
 _PLANE_ROWS = 11
@@ -89,6 +90,11 @@ def _strips(stance: Stance, zone: tzinfo | None) -> Iterator[Item]:
             lambda cells, each=each: words.strip(each, cells, zone),  # type: ignore[misc]
             "episode", str(each.unit_id), each.started_at,
         )  # fmt: skip
+
+
+def of_models(found: Models, cells: int) -> list[Item]:
+    """The model cards, to be read."""
+    return list(_plain(stance_models.lines(found, cells)))
 
 
 def of_sessions(found: Sequence[SessionStance], current: str, zone: tzinfo | None) -> list[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,6 +16,7 @@ from nmem_tui.model import stance_list
 from nmem_tui.model.empty import no_labels, nothing
 from nmem_tui.model.figures import several
 from nmem_tui.model.stance_list import Item
+from nmem_tui.model.stance_models import Models, models
 from nmem_tui.model.stance_reading import Reading, Wanted, reading, sessions
 from nmem_tui.screens.base import View
 from nmem_tui.widgets.card import Card, Panel
@@ -26,6 +27,7 @@ from nmem_tui.widgets.stance import StancePane
 
 _BROAD = 150
 """Cells from which on the words stand in cards beside the lists."""
+ONE, OVER, MODELS = "one", "over", "models"
 _EVERY_S = 0.5
 """The stance is read at most this often."""
 
@@ -41,8 +43,8 @@ class StanceView(View):
         self.pane = StancePane()
         self.frame = Vertical(id="turns")
         self.found: Reading | None = None
-        self.over: Sequence[SessionStance] | None = None
-        """The project's sessions while they are shown instead of one."""
+        self.mode = ONE
+        """Whether one session is shown, the project's sessions, or the model cards."""
         self._due = False
         self._shown = ""
         """The session that the list is about."""
@@ -76,7 +78,7 @@ class StanceView(View):
     def on_resize(self) -> None:
         """Another width may have room for the cards, or for the plane."""
         self.set_class(self.size.width >= _BROAD, "-broad")
-        if self.found and self.over is None:
+        if self.found and self.mode == ONE:
             self.call_after_refresh(self._list, self.found.stance, keep=True)
 
     # What is read
@@ -91,8 +93,8 @@ class StanceView(View):
 
     def session_changed(self) -> None:
         """The person chose another session."""
-        self.over, self.found = None, None
-        self.reads.forget("stance")
+        self.mode, self.found = ONE, None
+        self.reads.forget("stance", OVER, MODELS)
         self._read()
 
     look_again = refresh_data
@@ -103,13 +105,17 @@ class StanceView(View):
         wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock())
         one = self.found.following if self.found else None
         self.reads.ask("stance", lambda db: reading(db, wanted, one, cells), self._show)
-        if self.over is not None:
+        if self.mode == OVER:
             self._read_over()
 
     def _read_over(self) -> None:
         row = self.found.session if self.found else None
         project = (row.root or row.project) if row else self.cockpit.project
-        self.reads.ask("sessions", lambda db: sessions(db, project), self._show_over)
+        self.reads.ask(OVER, lambda db: sessions(db, project), self._show_over)
+
+    def _read_models(self) -> None:
+        path = self.cockpit.db_path
+        self.reads.ask(MODELS, lambda db: models(db, path), self._show_models)
 
     # What the answers change
 
@@ -122,14 +128,14 @@ class StanceView(View):
         self.cockpit.shown(found.session)
         self.found = found
         self.remove_class("-empty", "-blank")
-        self.set_class(not found.stance.points, "-unlabelled")
+        self.set_class(not found.stance.points and self.mode == ONE, "-unlabelled")
         self.header.show(lambda _cells: words.header(found.stance, found.session.project, found.session.intent))
         if found.stance.points:
             self._draw(found, keep=same)
         else:
             calls = found.stance.observations
             self.query_one("#empty", Panel).show(lambda cells, rows: no_labels(cells, rows, calls))
-        if self.over is None:
+        if self.mode == ONE:
             self._list(found.stance, keep=same)
 
     def _draw(self, found: Reading, *, keep: bool) -> None:
@@ -160,7 +166,9 @@ class StanceView(View):
         self.check_keys()
 
     def _show_over(self, found: Sequence[SessionStance]) -> None:
-        first, self.over = not self.has_class("-over"), found
+        if self.mode != OVER:
+            return
+        first = not self.has_class("-over")
         self.remove_class("-unlabelled")
         self.add_class("-over")
         current, zone = self.found.session.id if self.found else "", self.cockpit.zone
@@ -168,6 +176,16 @@ class StanceView(View):
         self.frame.border_title = Content(f"Sessions of the project ─ {several(len(found), 'session')}")
         self.frame.border_subtitle = Content("░ explore  ▒ reason  ▓ scaffold  █ finish")
         self.pane.hint = "  no session of this project yet"
+        self.check_keys()
+
+    def _show_models(self, found: Models) -> None:
+        if self.mode != MODELS:
+            return
+        self.remove_class("-unlabelled")
+        self.add_class("-over")
+        self.pane.tell(lambda cells: stance_list.of_models(found, cells), free=True, keep=False)
+        self.frame.border_title = Content("Model cards ─ what labels a call, and how far to trust it")
+        self.frame.border_subtitle = Content("")
         self.check_keys()
 
     @on(Lines.Moved, "#items")
@@ -180,7 +198,7 @@ class StanceView(View):
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
-        self.found, self.over, self._shown = None, None, ""
+        self.found, self.mode, self._shown = None, ONE, ""
         self.remove_class("-blank")
         self.add_class("-empty")
         self.query_one("#empty", Panel).show(lambda cells, rows: nothing(cells, rows, self.cockpit.project))
@@ -231,7 +249,7 @@ class StanceView(View):
         if item.kind == "episode":
             self.cockpit.show_episode(int(item.key))
         elif item.kind == "session":
-            self.over = None
+            self.mode = ONE
             self.cockpit.choose(item.key)
         elif stance is not None and (place := _place(stance, item)):
             point = stance.points[bisect_left(stance.points, place[0], key=lambda each: each.seq)]
@@ -265,14 +283,23 @@ class StanceView(View):
 
     def do_over(self) -> None:
         """The project's sessions, or back to the one."""
-        if self.over is not None:
+        self._turn(OVER, self._read_over)
+
+    may_models = may_over
+
+    def do_models(self) -> None:
+        """The model cards, or back to the session."""
+        self._turn(MODELS, self._read_models)
+
+    def _turn(self, mode: str, read: Callable[[], None]) -> None:
+        if self.mode == mode:
             self._back_to_one()
-        else:
-            self.over = ()
-            self._read_over()
+            return
+        self.mode = mode
+        read()
 
     def _back_to_one(self) -> None:
-        self.over = None
+        self.mode = ONE
         if self.found:
             self.set_class(not self.found.stance.points, "-unlabelled")
             self._list(self.found.stance, keep=False)
@@ -303,7 +330,7 @@ class StanceView(View):
 
     def do_back(self) -> None:
         """Back to the one session, else to the top."""
-        if self.over is not None:
+        if self.mode != ONE:
             self._back_to_one()
         else:
             self.do_top()

@@ -11,6 +11,7 @@ from nmem.read import stream
 from nmem.read.stream import Marks, Query, Slots
 from nmem.read.views import StreamRow
 from nmem.text import printable
+from nmem_tui.model import labels
 from nmem_tui.model.figures import day, several
 from nmem_tui.model.reading import FIRST, Opening, Tick, opening, tick
 from nmem_tui.model.window import Window
@@ -244,6 +245,21 @@ class Streaming(View):
     def do_details_up(self) -> None:
         """Scroll the details back."""
         self.details.scroll_relative(y=-5, animate=False)
+
+    def may_relabel(self) -> str | None:
+        """Only a call has labels."""
+        row = self.stream.row
+        return (
+            None if row is not None and row.outcome and row.word not in labels.UNLABELLED else "only a call has labels"
+        )
+
+    def do_relabel(self) -> None:
+        """Its labels, and why; one key each says them better."""
+        from nmem_tui.screens.relabel import Relabel
+
+        key = self.stream.window.key(self.stream.cursor)
+        if key is not None:
+            self.app.push_screen(Relabel(key // 2))
 
     def do_copy(self) -> None:
         """Copy the row's whole text."""

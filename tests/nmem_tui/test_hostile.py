@@ -245,6 +245,8 @@ def test_the_empty_screen_names_the_next_command(cells: int, height: int) -> Non
         ["3", "v", "enter"],
         ["3", "w"],
         ["3", "G", "y"],
+        ["3", "m"],
+        ["L", "p"],
         ["enter"],
         ["s"],
         ["question_mark"],

@@ -12,8 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from capture.labels import DIMENSIONS, WORDS
+from capture.labels.calls import NOT_CALLS
+from nmem.labels import cards
+from nmem.labels.read import Labelled, Reason, Standing, Word
 from nmem.stance.model import QUADRANTS, Advice, Compared, Point, SessionStance, Share, Shift, Stance, Stretch, Strip
-from nmem_tui.model import labels, stance_card, stance_chart, stance_list, stance_plane
+from nmem_tui.model import labels, relabel, stance_card, stance_chart, stance_list, stance_models, stance_plane
 from nmem_tui.model import stance as words
 from nmem_tui.model.line import TONES, Line, cut, length, plain
 from nmem_tui.model.plot import Canvas, column_of, level, stretched
@@ -347,6 +351,120 @@ async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any,
             if f"{calls + 1} labelled" in text(pilot):
                 break
         assert f"{calls + 1} labelled calls" in text(pilot)
+
+
+async def test_model_cards_say_corpus_figures_threshold_and_failures(
+    make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        await pilot.press("3", "m")
+        await settled(pilot)
+        shown = text(pilot)
+        shipped = cards.cards("aurora.db")
+        assert [card.dimension for card in shipped] == list(labels.POLES)
+        first = shipped[0]
+        assert f"{first.calls} written calls of {first.sessions} sessions" in shown
+        assert f"macro-F1 {first.folds.macro_f1:.3f}" in shown
+        assert f"macro-F1 {first.rules.macro_f1:.3f}" in shown
+        assert first.missed[0].call[:40] in shown
+        assert "nmem backfill" in shown
+        await pilot.press("G")
+        await settled(pilot)
+        assert "friction ─ smooth or friction" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Trajectory" in text(pilot)
+
+
+def test_a_missing_card_is_said() -> None:
+    standing = Standing("", "", 3, 0, 0, 3, 0, ())
+    shown = plain(stance_models.lines(stance_models.Models((), standing), 80))
+    assert "install nmem again" in shown
+    assert "3 by none" in shown
+
+
+async def test_a_label_is_said_better_in_one_key_and_undone(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+
+    def stored() -> tuple[Any, ...]:
+        db = seeds.database(path)
+        asked = "SELECT phase, friction, label_model FROM observations WHERE obs_type = 'git_commit'"
+        row = db.execute(asked).fetchone()
+        db.close()
+        return tuple(row)
+
+    before = stored()
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("k", "L")
+        await settled(pilot)
+        assert "Labels of this call" in text(pilot)
+        assert "Raise the avatar limit" in text(pilot)
+        await pilot.press("p")
+        await settled(pilot)
+        assert stored() == (-1.0, before[1], f"{before[2]}+phase")
+        assert "✓ by your word" in text(pilot)
+        await pilot.press("f")
+        await settled(pilot)
+        assert stored() == (-1.0, 1.0, f"{before[2]}+phase,friction")
+        await pilot.press("P")
+        await settled(pilot)
+        assert stored()[0] == before[0]
+        await pilot.press("u", "u", "u")
+        await settled(pilot)
+        assert stored() == before
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "act   converge" in text(pilot)
+
+
+async def test_only_calls_are_relabelled(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("g", "j", "L")
+        await settled(pilot)
+        await pilot.pause(0.1)
+        assert "only a call has labels" in text(pilot)
+
+
+def test_words_are_those_of_the_classifiers() -> None:
+    assert tuple(labels.POLES) == DIMENSIONS
+    assert tuple(labels.POLES.values()) == WORDS
+    assert labels.UNLABELLED == NOT_CALLS
+
+
+def said(word: str, thinks: str, *, own: bool = False) -> Word:
+    return Word("phase", word, 1.0 if word else None, own, "m", thinks, 0.2, 0.3, ())
+
+
+@pytest.mark.parametrize(
+    ("word", "thinks", "flipped"),
+    [
+        ("act", "act", "think"),
+        ("think", "think", "act"),
+        ("", "think", "think"),
+        ("", "", "act"),
+    ],
+)
+def test_a_flip_says_the_other_word_and_where_it_is_not_clear_what_the_model_leans_to(
+    word: str, thinks: str, flipped: str
+) -> None:
+    assert relabel.flipped(said(word, thinks)) == flipped
+
+
+WORDS = st.builds(
+    Word, st.sampled_from(list(labels.POLES)), TEXT, SCORE, st.booleans(), TEXT, TEXT, st.floats(-1, 1),
+    st.floats(0, 1), st.lists(st.builds(Reason, TEXT, TEXT, st.floats(-9, 9)), max_size=2).map(tuple),
+)  # fmt: skip
+LABELLED = st.builds(
+    Labelled, st.just(1), TEXT, NUMBER, *[TEXT] * 6, st.lists(WORDS, max_size=5).map(tuple), TEXT
+)  # fmt: skip
+
+
+@given(LABELLED, st.integers(30, 120), st.booleans())
+@settings(deadline=None)
+def test_the_dialog_keeps_to_its_cells(found: Labelled, cells: int, why: bool) -> None:
+    check(relabel.lines(found, cells, why=why), cells)
 
 
 async def test_without_labels_it_says_what_would_fill_it(
