@@ -452,12 +452,12 @@ def test_a_flip_says_the_other_word_and_where_it_is_not_clear_what_the_model_lea
     assert relabel.flipped(said(word, thinks)) == flipped
 
 
-WORDS = st.builds(
+SAID = st.builds(
     Word, st.sampled_from(list(labels.POLES)), TEXT, SCORE, st.booleans(), TEXT, TEXT, st.floats(-1, 1),
     st.floats(0, 1), st.lists(st.builds(Reason, TEXT, TEXT, st.floats(-9, 9)), max_size=2).map(tuple),
 )  # fmt: skip
 LABELLED = st.builds(
-    Labelled, st.just(1), TEXT, NUMBER, *[TEXT] * 6, st.lists(WORDS, max_size=5).map(tuple), TEXT
+    Labelled, st.just(1), TEXT, NUMBER, *[TEXT] * 6, st.lists(SAID, max_size=5).map(tuple), TEXT
 )  # fmt: skip
 
 
