@@ -30,6 +30,7 @@ _SCRIPTED = words(
     "python python3 python2 py node nodejs ruby perl php deno bash sh zsh fish osascript pwsh powershell psql sqlite3"
     " mysql redis-cli mongosh awk sed jq"
 )
+_QUERIED = words("psql sqlite3 mysql redis-cli mongosh duckdb")
 _INLINE = words("-c -e --eval -p --print -r - -ne -pe -i -Command -command -n -Ene")
 _GO = words("cd pushd Set-Location")
 
@@ -136,26 +137,28 @@ def _key(argv: list[str], root: str) -> str:
     tool = program(argv[0])
     if tool in _SCRIPTED and (len(argv) == 1 or _INLINE.intersection(argv[1:3])):
         return ""
+    if tool in _QUERIED and any(" " in word for word in argv):
+        return ""
     if "/" in argv[0] or "\\" in argv[0]:
         tool = _target(argv[0], root) or tool
     if tool == "git":
         return f"git {git(argv)[0]}"
-    kept = [tool]
-    options = False
-    for at, word in enumerate(argv[1:], 1):
-        if len(kept) >= _WORDS:
-            break
-        if word == "--":
-            continue
-        if word.startswith(("-", "+", "/")) and not _is_path(word):
-            options = True
-            if word == "-m" and tool.startswith("python") and at + 1 < len(argv):
-                options = False
-            continue
-        shown = _word(word, options, root, argv)
-        if shown:
-            kept.append(shown)
+    kept = [tool, *_kept(argv, root, tool.startswith("python"))]
     return "" if tool in _SCRIPTED and len(kept) == 1 else " ".join(kept)[:LONGEST]
+
+
+def _kept(argv: list[str], root: str, modules: bool) -> list[str]:
+    """The words behind the program that stay; `modules`: `-m` names what is run."""
+    kept: list[str] = []
+    options = False
+    for word in argv[1:]:
+        if len(kept) >= _WORDS - 1:
+            break
+        if word.startswith(("-", "+", "/")) and not _is_path(word):
+            options = word != "--" and not (modules and word == "-m")
+        elif shown := _word(word, options, root, argv):
+            kept.append(shown)
+    return kept
 
 
 def _word(word: str, options: bool, root: str, argv: list[str]) -> str:

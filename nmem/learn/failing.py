@@ -37,7 +37,10 @@ def patterns(project: Project) -> list[Pattern]:
             key.startswith("client: ") and _slip(key, hit, project)
         ):
             out.append(_error(key, hit, runs))
-    covered = {(one.command, session) for one in out if one.command for session in one.sessions}
+    listed = {one.key.partition(" | ")[2] or one.key for one in out}
+    covered = {
+        (str(each["c"]), session) for key in listed for session, one in errors.get(key, ()) for each in one.failures
+    }
     for key, told in runs.items():
         made = _unhealthy(key, told, covered)
         if made:

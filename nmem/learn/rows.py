@@ -10,6 +10,7 @@ from nmem.learn import commands
 from nmem.learn.commands import Normal
 
 EDITS = ("file_edit", "file_write")
+_SHELLS = frozenset(("Bash", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command", "bash"))
 _NOT_SHELL = frozenset(
     ("file_edit", "file_write", "task_spawn", "skill", "web_fetch", "web_search", "mcp_call", "question", "plan",
      "todo", "session_start", "session_resume", "session_clear", "session_compact", "marker", "tool_other")
@@ -45,7 +46,7 @@ class Row:
 
     @property
     def is_shell(self) -> bool:
-        return self.type not in _NOT_SHELL and self.tool not in _TOOLS
+        return self.tool in _SHELLS or (self.type not in _NOT_SHELL and self.tool not in _TOOLS)
 
     @property
     def powershell(self) -> bool:

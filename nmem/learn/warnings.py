@@ -62,7 +62,7 @@ def warn(db: Connection, unit_id: int, now: int) -> int:
         return 0
     warm = warm_learnings(db, row[0], now)
     unit = next((one for one in _units(db, row[0], unit_id)), None)
-    if unit is None or not warm:
+    if unit is None:
         return 0
     with base.transaction(db):
         return _write(db, unit.id, matches(warm, unit.intent, unit.files), now)

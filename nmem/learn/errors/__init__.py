@@ -37,7 +37,7 @@ from nmem.learn.errors.signature import (
 __all__ = ["CODE", "RULE", "TEST", "USAGE", "WORK", "WORLD", "Signature", "refused", "signatures"]
 
 _TABLES = (
-    *clients.RULES, *git.RULES, *packages.RULES, *containers.RULES, *python.RULES, *javascript.RULES, *rust.RULES,
+    *clients.RULES, *git.RULES, *packages.RULES, *containers.RULES, *javascript.RULES, *python.RULES, *rust.RULES,
     *golang.RULES, *jvm.RULES, *linters.RULES, *native.RULES, *other.RULES, *shell.RULES, *network.RULES,
 )  # fmt: skip
 

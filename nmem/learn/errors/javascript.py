@@ -33,6 +33,6 @@ RULES = (
          "FAIL"),
     rule("jest", USAGE, r"^No tests found|No test files found", "no tests found", "No tests found"),
     rule("bun", USAGE, r"The following filters did not match any test files", "no tests found", "No tests found"),
-    rule("node", CODE, r"^(?:Uncaught )?(?P<type>(?:Reference|Type|Syntax|Range)Error): (?P<said>.{1,200})$",
+    rule("node", CODE, r"^(?:Uncaught )?(?P<type>(?:Reference|Range)Error|TypeError(?=: .{0,160}(?:is not a (?:function|constructor)|undefined|null|is not iterable$))): (?P<said>.{1,200})$",
          "{type} {said}", "{type}: {said}", "Error: "),
 )  # fmt: skip

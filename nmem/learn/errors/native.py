@@ -18,7 +18,7 @@ RULES = (
          "multiple definition of {symbol}"),
     rule("c", CODE, r"(?P<file>[\w.+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|m|mm|cu|swift)):\d+(?::\d+)?: (?:fatal )?error: (?P<said>.{1,180})",
          "{file} {said}", "{said} ({file})", "error:"),
-    rule("msvc", CODE, r"(?P<file>[\w.+-]+)\(\d+(?:,\d+)?\): (?:fatal )?error (?P<code>[A-Z]{1,4}\d{4}): (?P<said>.{1,160})",
+    rule("msvc", CODE, r"(?P<file>[\w.+-]+)\(\d+(?:,\d+)?\): (?:fatal )?error (?P<code>(?:C|LNK|D|RC|MSB)\d{4}): (?P<said>.{1,160})",
          "{code} {said}", "{code}: {said}", "error "),
     rule("make", USAGE, r"No rule to make target [`'\"](?P<file>[^'`\"]+)['`\"]", "no target {file}",
          "make knows no target {file}", "No rule to make"),

@@ -10,7 +10,7 @@ RULES = (
     rule("exunit", TEST, r"^\d+\) (?P<test>test .{1,140}) \((?P<module>[\w.]+)\)$", "test {module} {test}", "{test} fails", ") test "),
     rule("phpunit", TEST, r"^\d+\) (?P<test>[\w\\]+::\w+)", "test {test}", "test {test} fails", "::"),
     rule("dotnet", TEST, r"^Failed (?P<test>[\w.]+(?:\([^)]{0,80}\))?) \[", "test {test}", "test {test} fails", "Failed "),
-    rule("dotnet", CODE, r"error (?P<code>(?:CS|NU|MSB|NETSDK|FS)\d{4}): (?P<said>.{1,160})", "{code} {said}", "{code}: {said}", "error "),
+    rule("dotnet", CODE, r"error (?P<code>(?:CS|NU|NETSDK|FS)\d{4}): (?P<said>.{1,160}?)(?: \[[^\]]+\])?$", "{code} {said}", "{code}: {said}", "error "),
     rule("ruby", WORLD, r"cannot load such file -- (?P<file>\S+)", "no file {file}", "Ruby cannot load {file}", "cannot load"),
     rule("php", CODE, r"PHP (?:Fatal|Parse) error: +(?P<said>.{1,160})", "{said}", "PHP: {said}", "PHP "),
     rule("database", WORLD, r"database is locked|SQLITE_BUSY", "sqlite locked", "The SQLite database is locked"),

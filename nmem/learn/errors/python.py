@@ -30,10 +30,10 @@ RULES = (
          "cannot collect {file}{name}", "pytest cannot collect {file}{name}", "ERROR"),
     rule("unittest", TEST, r"^(?:FAIL|ERROR): (?P<test>\w+) \((?P<class>[\w.]+)\)",
          "test {class}.{test}", "test {test} fails", "FAIL: |ERROR: "),
-    rule("python", WORLD, r"^(?P<type>PermissionError|FileNotFoundError|IsADirectoryError|OSError): \[Errno (?P<code>\d+)\]"
+    rule("python", WORLD, r"^(?P<type>PermissionError|FileNotFoundError|IsADirectoryError|OSError): \[Errno (?P<code>(?!98|48)\d+)\]"
          r" (?P<said>.{1,200})", "{type} {code} {said}", "{type}: {said}", "[Errno"),
     rule("python", WORLD, r"(?P<type>ConnectionRefusedError|TimeoutError|ReadTimeout|ConnectTimeout|ConnectionError"
          r"|SSLError|OperationalError): (?P<message>.{0,160})", "{type} {message}", "{type}: {message}", "Error|Timeout"),
-    rule("python", CODE, r"^(?:E +)?(?:[\w]+\.)*(?P<type>[A-Z]\w*(?:Error|Exception|Warning|Interrupt))"
+    rule("python", CODE, r"^(?:E +)?(?:[\w]+\.)*(?P<type>(?!ReferenceError|RangeError|OSError)[A-Z]\w*(?:Error|Exception|Warning|Interrupt))"
          r"(?:: (?P<said>.{0,200}))?$", "{type} {said}", "{type}: {said}", "Error|Exception|Warning|Interrupt"),
 )  # fmt: skip

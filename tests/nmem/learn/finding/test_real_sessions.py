@@ -1,0 +1,44 @@
+"""A year of real sessions of several projects, where the material is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from capture.storage import store as base
+from nmem import tables
+from nmem.importing.discover import find
+from nmem.importing.importer import Importer
+from nmem.learn import commands, read, refresh
+from nmem.learn.learning import OCCURRENCE, OPEN, RESOLVED
+
+NOW = 1_790_000_000_000
+
+
+@pytest.mark.slow
+def test_they_are_read_in_seconds_and_nothing_of_looking_is_a_pattern(shared: Path, tmp_path: Path) -> None:
+    words = [sys.executable, str(shared / "tools" / "timelines_to_transcripts.py"), str(shared / "data" / "timelines")]
+    subprocess.run([*words, str(tmp_path / "history")], check=True, capture_output=True)
+    with closing(base.connect(str(tmp_path / "n.db"), timeout=10)) as db:
+        tables.ensure(db)
+        Importer(db).run(list(find([tmp_path / "history"])))
+        begun = time.perf_counter()
+        done = refresh.refresh(db, NOW)
+        assert time.perf_counter() - begun < 30
+        assert done.sessions > 300
+        found = read.learnings(db, NOW, states=(OPEN, RESOLVED))
+        assert len(found) >= 10
+        for one in found:
+            met = [each for each in read.evidence(db, one.id, 200) if each.role == OCCURRENCE]
+            assert len({each.session_id for each in met}) == one.sessions
+            for each in met:
+                assert each.outcome == "failed"
+                assert each.command
+                is_file = each.command.startswith(("Read ", "Edit ", "Write ", "Grep ", "Glob "))
+                assert is_file or not commands.only_looks(each.command) or "cd" in each.excerpt
+        assert refresh.refresh(db, NOW).sessions == 0

@@ -1,0 +1,226 @@
+"""Learnings follow the sessions: bit by bit or all at once, twice or once; and a person's word stands."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from capture.storage import store as base
+from nmem import tables
+from nmem.learn import heat, read, refresh, store, warnings
+from nmem.learn.learning import OPEN, RESOLVED
+
+History = Any
+NO_BUN = "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS]"
+DAY = 86_400_000
+
+
+def _months(history: History, after_each: bool) -> None:
+    """Several weeks: a command that comes back, an error that is put right, a loop, quiet days."""
+    for number in range(12):
+        history.begin(f"a{number}")
+        if number not in (5, 6, 7, 8, 9):
+            history.fails("rtk bun run test", NO_BUN).runs("bun run test")
+        if number < 4:
+            history.fails("pytest -q", "ModuleNotFoundError: No module named 'yaml'").runs("pip install pyyaml").runs(
+                "pytest -q"
+            )
+        if number in (3, 7):
+            for _ in range(5):
+                history.edit("src/sync.py").fails("make sync", "FAIL: test_race (shop.Sync)")
+        history.runs("pytest -q").runs("ls")
+        if after_each:
+            refresh.refresh(history.db, history.at)
+
+
+def test_bit_by_bit_or_all_at_once_is_the_same(history: History, tmp_path: Path) -> None:
+    _months(history, after_each=True)
+    step_by_step = history.rows()
+    refresh.rebuild(history.db, history.at)
+    assert history.rows() == step_by_step
+    db = base.connect(str(tmp_path / "other.db"))
+    tables.ensure(db)
+    other = type(history)(db)
+    _months(other, after_each=False)
+    refresh.refresh(db, other.at)
+    assert other.rows() == step_by_step
+    assert len(step_by_step[0]) >= 3
+    db.close()
+
+
+def test_twice_changes_nothing_and_costs_nothing(history: History) -> None:
+    _months(history, after_each=False)
+    refresh.refresh(history.db, history.at)
+    ids, changes = history.db.execute("SELECT id FROM learnings ORDER BY id").fetchall(), history.db.total_changes
+    again = refresh.refresh(history.db, history.at)
+    assert (again.sessions, again.learnings, history.db.total_changes) == (0, 0, changes)
+    assert refresh.rebuild(history.db, history.at).learnings == 0
+    assert history.db.execute("SELECT id FROM learnings ORDER BY id").fetchall() == ids
+
+
+@given(st.lists(st.sampled_from(["fail", "other", "fix", "edit", "quiet", "new"]), max_size=40))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_order_of_things_is_the_same_bit_by_bit(history: History, tmp_path_factory: Any, steps: list[str]) -> None:
+    found = []
+    for each in (True, False):
+        with closing(base.connect(str(tmp_path_factory.mktemp("d") / "n.db"))) as db:
+            tables.ensure(db)
+            here = type(history)(db).begin("first")
+            for number, step in enumerate(steps):
+                _step(here, step, number)
+                if each:
+                    refresh.refresh(db, here.at)
+            refresh.refresh(db, here.at)
+            found.append(here.rows())
+    assert found[0] == found[1]
+
+
+def _step(here: History, step: str, number: int) -> None:
+    match step:
+        case "fail":
+            here.fails("rtk bun run test", NO_BUN)
+        case "other":
+            here.fails("pytest -q", "FAILED a_test.py::test_a - x")
+        case "fix":
+            here.runs("bun run test")
+        case "edit":
+            here.edit("a.py")
+        case "quiet":
+            here.runs("ls")
+        case _:
+            here.begin(f"n{number}")
+
+
+def _rtk(history: History, *names: str) -> None:
+    for name in names:
+        history.begin(name).fails("rtk bun run test", NO_BUN).runs("bun run test")
+
+
+def _say(history: History, state: str) -> None:
+    history.db.execute("UPDATE learnings SET state = ?, state_by = 'person', state_at = ?", (state, history.at))
+
+
+@pytest.mark.parametrize("state", ["accepted", "dismissed", "snoozed"])
+def test_a_persons_word_stands_when_it_occurs_again(history: History, state: str) -> None:
+    _rtk(history, "a", "b", "c")
+    history.learn()
+    _say(history, state)
+    _rtk(history, "d")
+    (one,) = history.learn()
+    assert (one.state, one.state_by, one.sessions, one.reopened) == (state, "person", 4, 0)
+
+
+def test_what_a_person_resolved_opens_when_it_occurs_again(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    history.learn()
+    _say(history, RESOLVED)
+    history.quiet(2)
+    assert history.learn()[0].state == RESOLVED
+    _rtk(history, "d")
+    for _ in range(2):
+        (one,) = history.learn()
+        assert (one.state, one.state_by, one.reopened) == (OPEN, "evidence", 1)
+        refresh.rebuild(history.db, history.at)
+
+
+def test_what_a_person_said_something_of_stays_when_its_sessions_go(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    history.learn()
+    _say(history, "dismissed")
+    for table in ("learned_sessions", "learning_findings", "learning_evidence"):
+        history.db.execute(f"DELETE FROM {table} WHERE session_id = 'a'")
+    history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
+    history.quiet(1)
+    assert [one.state for one in history.learn()] == ["dismissed"]
+
+
+def test_what_is_no_longer_borne_out_goes(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    assert history.learn()
+    history.db.execute("DELETE FROM learning_evidence WHERE session_id = 'a'")
+    history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
+    refresh.rebuild(history.db, history.at)
+    assert history.learn() == []
+
+
+def test_an_observation_that_is_forgotten_leaves_its_excerpt(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    (one,) = history.learn()
+    history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
+    left = [each for each in read.evidence(history.db, one.id) if each.session_id == "a" and each.role == "occurrence"]
+    assert [(each.observation_id, each.excerpt) for each in left] == [(None, NO_BUN.split("\n", maxsplit=1)[0])]
+
+
+def test_other_rules_read_every_session_again(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    _rtk(history, "a", "b")
+    history.learn()
+    assert store.stale(history.db) == []
+    monkeypatch.setattr(store, "VERSION", "another")
+    assert [session for session, _ in store.stale(history.db)] == ["a", "b"]
+
+
+def test_an_episode_that_asks_for_the_command_inherits_the_warning(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    (one,) = history.learn()
+    for intent, reason in (
+        ("add a flag, then check it with `rtk bun run test`", "is to run `rtk bun run test`"),
+        ("Verification: run `bun run test` and the linter", "is to run `bun run test`"),
+        ("test the basket", ""), ("bun is fast; run the linter", ""), ("", ""),
+    ):  # fmt: skip
+        found = warnings.matches([one], intent, [])
+        assert [why for _, why in found] == ([reason] if reason else [])
+
+
+def test_warnings_are_written_for_recent_episodes_and_read_back(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    history.begin("d").user("run `bun run test` after the change")
+    unit = history.db.execute(
+        "INSERT INTO work_units (session_id, first_prompt_id, last_prompt_id, started_at, last_at, intent)"
+        " VALUES ('d', ?, ?, ?, ?, 'run `bun run test` after the change')",
+        (history.prompt, history.prompt, history.at, history.at),
+    ).lastrowid
+    history.learn()
+    (one,) = read.warned(history.db, int(unit or 0), history.at)
+    assert one.learning.kind == "failed_command"
+    history.db.execute("UPDATE learnings SET state = 'dismissed', state_by = 'person', state_at = 1")
+    assert read.warned(history.db, int(unit or 0), history.at) == ()
+    assert warnings.warn(history.db, int(unit or 0), history.at) == 0
+    assert history.db.execute("SELECT count(*) FROM unit_warnings").fetchone() == (0,)
+
+
+def test_heat_is_hand_computed() -> None:
+    week = 7 * DAY
+    assert heat.weight([1000, 1000 - week, 1000 - 2 * week], 1000) == pytest.approx(1.75)
+    assert [heat.scaled(weight) for weight in (0.0, 1.0, 3.0, 6.0, 60.0)] == [0, 21, 50, 75, 100]
+    assert heat.weight([2000], 1000) == 1.0
+    assert heat.week(1_760_000_000_000) == 1_759_708_800_000  # Monday 2025-10-06
+    assert heat.weeks([1_759_708_800_000, 1_760_000_000_000, 1_759_708_799_999]) == (
+        (1_759_104_000_000, 1),
+        (1_759_708_800_000, 2),
+    )
+
+
+def test_months_in_which_nobody_worked_cool_nothing_and_work_does(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    hot = history.learn()[0].heat
+    (later,) = read.learnings(history.db, history.at + 90 * DAY)
+    assert later.heat == hot
+    history.quiet(4)
+    (cooler,) = [one for one in history.learn() if one.kind == "failed_command"]
+    assert cooler.heat < hot
+
+
+def test_what_was_put_off_is_open_again_when_the_time_is_over(history: History) -> None:
+    _rtk(history, "a", "b", "c")
+    history.learn()
+    history.db.execute(
+        "UPDATE learnings SET state = 'snoozed', state_by = 'person', state_at = 1, snoozed_until = ?",
+        (history.at + DAY,),
+    )
+    assert read.learnings(history.db, history.at) == ()
+    assert len(read.learnings(history.db, history.at + 2 * DAY)) == 1

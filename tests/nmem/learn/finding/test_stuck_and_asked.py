@@ -1,0 +1,120 @@
+"""Stuck loops, what is asked again, and files looked into in vain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nmem.learn import asking
+from nmem.learn.learning import STUCK_LOOP
+from nmem.learn.patterns import Asked, Project
+
+History = Any
+LOCKED = "FAILED tests/test_sync.py::test_race - database is busy"
+
+
+def _stuck(history: History, name: str, times: int, every: int = 1) -> None:
+    history.begin(name)
+    for _ in range(times):
+        history.edit("src/sync.py").fails("pytest tests/test_sync.py", LOCKED)
+        history.at += every * 60_000
+
+
+def test_the_same_error_four_times_in_two_sessions_is_a_stuck_loop(history: History) -> None:
+    _stuck(history, "a", 4)
+    assert history.learn() == []
+    _stuck(history, "b", 5)
+    (one,) = history.learn()
+    assert (one.kind, one.sessions, one.occurrences) == (STUCK_LOOP, 2, 9)
+    assert "up to 5 times" in one.title
+
+
+def test_six_times_in_half_an_hour_of_one_session_are_enough(history: History) -> None:
+    _stuck(history, "a", 6, every=10)
+    (one,) = history.learn()
+    assert (one.kind, one.sessions) == (STUCK_LOOP, 1)
+
+
+def test_a_success_in_between_is_progress(history: History) -> None:
+    for name in "ab":
+        history.begin(name)
+        for _ in range(3):
+            history.fails("pytest tests/test_sync.py", LOCKED).edit("src/sync.py").fails(
+                "pytest tests/test_sync.py", LOCKED
+            )
+            history.edit("src/sync.py").runs("pytest tests/test_sync.py")
+    assert history.learn() == []
+
+
+def test_a_run_whose_outcome_is_not_known_may_have_been_a_success(history: History) -> None:
+    for name in "ab":
+        history.begin(name).edit("src/sync.py")
+        for _ in range(3):
+            history.fails("pytest tests/test_sync.py", LOCKED).fails("pytest tests/test_sync.py", LOCKED)
+            history.runs("pytest tests/test_sync.py", "unknown")
+    assert history.learn() == []
+
+
+def asked(number: int, intent: str, **more: Any) -> Asked:
+    known: dict[str, Any] = {
+        "unit_id": number, "session_id": f"s{number}", "thread_id": None, "prompt_id": number, "at": number * 1000,
+        "intent": intent, "resumes": False, "reads": {}, "edits": {}, "failures": 0, "executed": 0,
+        "interrupted": False,
+    }  # fmt: skip
+    return Asked(**{**known, **more})
+
+
+def project(*units: Asked) -> Project:
+    others = [asked(900 + at, text) for at, text in enumerate(OTHERS)]
+    return Project([(one.session_id, one.at) for one in units], [], [*units, *others])
+
+
+OTHERS = (
+    "add a dark theme to the settings page", "rename the warehouse service to depot",
+    "explain how retries are scheduled",
+    "write a migration for the price table", "upgrade the linter and fix what it says", "draw the basket icon again",
+)  # fmt: skip
+
+
+def test_what_is_asked_in_three_sessions_is_a_repeated_intent() -> None:
+    found = asking.intents(project(
+        asked(1, "the nightly invoice export times out again, find out why"),
+        asked(2, "nightly invoice export times out, please find out why"),
+        asked(3, "Why does the nightly invoice export time out again?"),
+    ))  # fmt: skip
+    assert [one.sessions for one in found] == [["s1", "s2", "s3"]]
+
+
+def test_a_thread_that_goes_on_does_not_ask_again() -> None:
+    text = "the nightly invoice export times out again, find out why"
+    same = [asked(at, text, thread_id=7) for at in range(1, 5)]
+    resumed = [asked(at, text, resumes=True) for at in range(5, 9)]
+    assert asking.intents(project(*same, *resumed)) == []
+
+
+def test_the_same_words_about_different_things_are_different_tasks() -> None:
+    units = [
+        asked(at, f"Work on ticket shop-{at}. Look at its details and start with the first subtask")
+        for at in range(1, 6)
+    ]
+    assert asking.intents(project(*units)) == []
+
+
+def test_commands_and_bare_orders_are_no_questions() -> None:
+    units = [
+        asked(at, text) for at, text in enumerate(["commit this", "/publish the report of today", "yes do it"] * 4)
+    ]
+    assert asking.intents(project(*units)) == []
+
+
+def test_a_file_looked_into_in_vain_in_three_sessions() -> None:
+    vain = [asked(at, "why is the stock wrong", reads={"src/stock.py": 3}, failures=2) for at in (1, 2, 3)]
+    (one,) = asking.reads(project(*vain))
+    assert one.files == ["src/stock.py"]
+
+
+def test_reading_alone_says_nothing() -> None:
+    calm = [asked(at, "explain the stock", reads={"src/stock.py": 5}) for at in range(1, 6)]
+    docs = [asked(at, "why", reads={"docs/stock.md": 5, "README.md": 5}, failures=5) for at in range(6, 10)]
+    mended = [asked(at, "why", reads={"src/vat.py": 5}, failures=5) for at in range(11, 15)]
+    mended.append(asked(20, "fix it", edits={"src/vat.py": 1}))
+    assert asking.reads(project(*calm, *docs, *mended)) == []
