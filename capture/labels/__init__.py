@@ -1,10 +1,10 @@
 """Five linear classifiers of what a call is: phase, scope, locus, novelty, friction. Inference only.
 
-calls.py     one call as the classifiers see it, and what its shell command amounts to (commands.py)
+calls.py     one call as the classifiers see it; what its command amounts to: commands.py, does.py, programs.py
 rules.py     the published rules; their verdicts are features
-features.py  the call, the last calls of its session and the prompt, as short words
+features.py  the call, the last calls of its session (before.py) and the prompt (wishes.py), as short words
 model.py     a table of words and weights; signed scores, and where they are too close to 0 to tell
-history.py   the last calls of a session, from memory or from the database
+labeller.py  labels rows as they are written; history.py looks up what came before them
 """
 
 from __future__ import annotations

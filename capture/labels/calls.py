@@ -33,9 +33,9 @@ _SHELL_TOOLS = frozenset(("Bash", "PowerShell", "shell", "run_shell_command", "e
                           "shell_command", "Monitor", "container.exec", "unified_exec"))  # fmt: skip
 _LOCAL_SERVERS = words("""
     playwright puppeteer chrome devtools browser filesystem fs memory sequential thinking sequentialthinking journal
-    serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo desktop
-    shell terminal private computer idea vscode zed emacs neovim docker process commander diagnostics mem session
-    simulator godot unity blender everything time task taskmaster plan
+    serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo
+    desktop shell terminal private computer idea vscode zed emacs neovim docker process commander diagnostics mem
+    session simulator godot unity blender everything time task taskmaster plan
 """)
 """Words in the names of MCP servers that work on this machine."""
 _CUT = str.maketrans("_/-.:", "     ")

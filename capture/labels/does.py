@@ -1,12 +1,12 @@
-"""What one step of a shell command is: its program and subcommand, what that does, and whether it leaves the machine."""
+"""One step of a shell command: its program and subcommand, what that does, and whether it leaves the machine."""
 
 from __future__ import annotations
 
 from capture.labels.programs import FETCHERS, NETWORKED, REMOTE, ROLES, SEVERAL
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal")  # noqa: S104 - looked for, not bound
-_OPTION_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "-n", "--namespace", "--context", "--kube-context", "--prefix",
-                  "--filter", "-F", "-w", "--repo", "-R", "--cwd", "--dir")  # fmt: skip
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal")  # noqa: S104 - looked for
+_OPTION_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "-n", "--namespace", "--context", "--kube-context",
+                  "--prefix", "--filter", "-F", "-w", "--repo", "-R", "--cwd", "--dir")  # fmt: skip
 _STAYING = ("helm", "kubectl", "ansible-playbook", "npm", "twine")
 _HERE = ("lint", "template", "unittest", "--syntax-check", "--offline", "--context kind", "kind-", "minikube",
          "--dry-run=client")  # fmt: skip
@@ -61,7 +61,7 @@ def _branch(sub: str, words: list[str]) -> str:
     """Whether a git command about branches shows or changes."""
     rest = words[words.index(sub) + 1 :] if sub in words else []
     if sub in ("stash", "worktree", "remote", "config"):
-        shows = rest[:1] and rest[0] in _LISTS or (sub == "remote" and not rest)
+        shows = (rest[:1] and rest[0] in _LISTS) or (sub == "remote" and not rest)
     else:
         shows = sub in ("branch", "tag") and (
             any(word in _ASKS for word in rest) or all(word in ("-a", "-r", "-v", "-vv", "-n") for word in rest)

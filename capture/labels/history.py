@@ -1,6 +1,4 @@
-"""The last calls of a session, as far as a label needs them: from memory while rows are written one after the other, else
-from the database (SQL).
-"""
+"""SQL: the last calls of a session, as far as a label needs them."""
 
 from __future__ import annotations
 
@@ -18,7 +16,8 @@ _LOOKED = 24
 """Rows that are looked through for the calls of one agent: others work beside it."""
 COLUMNS = (
     "obs_type, coalesce(tool_name, ''), coalesce(file_path, ''),"
-    f" iif(length(content) > {HEAD + TAIL}, substr(content, 1, {HEAD}) || char(10) || substr(content, -{TAIL}), content),"
+    f" iif(length(content) <= {HEAD + TAIL}, content,"
+    f" substr(content, 1, {HEAD}) || char(10) || substr(content, -{TAIL})),"
     " outcome = 'failed' OR coalesce(instr(metadata, '\"refused\":'), 0) > 0"
 )
 """What a Call is made of, as SQL over observations."""

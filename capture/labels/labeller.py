@@ -1,4 +1,4 @@
-"""Labels of rows that are being written: whoever writes them (a hook, an import, the spool, the demo), they are the same."""
+"""Labels of rows that are being written: by a hook, an import, the spool or the demo, they are the same."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ class Labeller:
         if self._made is None:
             return
         call, at, before = self._made
+        known = self._last.get((session_id, agent_id))
+        if known is not None and known[0] > at:
+            del self._last[session_id, agent_id]  # it came late: what the next one follows must be looked up
+            return
         if len(self._last) >= _AGENTS:
             self._last.clear()
         self._last[session_id, agent_id] = at, [call, *before[: WINDOW - 1]]

@@ -1,8 +1,9 @@
 """The table of words and weights: five signed scores of a call in one look-up a word.
 
-The five weights of a word are one whole number, a field of 40 bits each, so that a call's scores are the sum of its words'
-numbers. A field holds 2^-28ths; sums stay below 2^11, so no field runs over into the next. The scores are calibrated:
-2p - 1, where p is the probability of the right-hand word (capture.labels.WORDS).
+The five weights of a word are one whole number, a field of 40 bits each, so that a call's scores are the sum of its
+words' numbers. A field holds 2^-28ths; sums stay below 2^11, so no field runs over into the next. A score is 2p - 1,
+where p is the calibrated probability of the right-hand word (capture.labels.WORDS), moved so that 0 divides the two
+words where macro-F1 is best: docs/labels.md.
 """
 
 from __future__ import annotations

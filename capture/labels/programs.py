@@ -1,4 +1,4 @@
-"""Programs and what they do, as data for `capture.labels.commands`. An underscore stands between program and subcommand."""
+"""Programs and what they do, as data. An underscore stands between a program and its subcommand."""
 
 from __future__ import annotations
 

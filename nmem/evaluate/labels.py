@@ -1,7 +1,7 @@
 """How the five classifiers do on labelled calls: always answering, and where they answer.
 
-A record is {prompt, previous, tool, arg, error, phase, scope, locus, novelty, friction}. `previous` holds the calls before,
-oldest first, as "Tool argument", and "ERROR answer" behind one that failed. "?" is left out.
+A record is {prompt, previous, tool, arg, error, phase, scope, locus, novelty, friction}. `previous` holds the calls
+before, oldest first, as "Tool argument", and "ERROR answer" behind one that failed. "?" is left out.
 """
 
 from __future__ import annotations
@@ -137,7 +137,6 @@ def evaluate(found: Iterable[Example], model: Model | None = None) -> dict[str, 
         **measured(examples, judge),
         "baseline": {"name": "rules", **measured(examples, by_rules)},
         "by": {part: _parts(examples, part, judge) for part in ("tool", "repo")},
-        "model": model.name,
     }
 
 
@@ -150,9 +149,7 @@ def table(found: dict[str, Any]) -> Table:
     """The figures for a terminal."""
     from rich.table import Table
 
-    shown = Table(
-        "", *(key.replace("_", " ") for key in KEYS), title=f"labels ({found['model']})", title_justify="left"
-    )
+    shown = Table("", *(key.replace("_", " ") for key in KEYS), title="labels", title_justify="left")
     for name in DIMENSIONS:
         shown.add_row(name, *_row(found[name]))
     shown.add_section()

@@ -29,7 +29,7 @@ _KEYS = {
     "skill": "skill",
 }  # fmt: skip
 _WRAPPED = {"Bash": "command", "Read": "file_path", "Edit": "file_path", "Write": "file_path"}
-_PROJECT = Project("corpus", "corpus", "")
+_PROJECT = Project("corpus", "corpus", "/srv/corpus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def observed(tool: str, argument: str, error: str = "") -> Call:
 def observation(tool: str, argument: str, error: str = "") -> Observation:
     """What is stored of a call of a client's own tool with its one argument; `error` is what a failed one answered."""
     event = Event("claude", TOOL_ERROR if error else TOOL_RESULT, "corpus", 0)
-    event.tool_name = tool
+    event.cwd, event.tool_name = _PROJECT.root, tool
     event.tool, event.tool_input = canonical(tool, _arguments(tool, argument), _NAMES)
     if error:
         claude_tools.answer(event, error)

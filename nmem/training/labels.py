@@ -1,9 +1,9 @@
 """Fits the five classifiers on the written corpus and writes the table that hooks read, with its card.
 
-    python -m nmem.training.labels [CORPUS.jsonl ...] [--table FILE] [--card FILE] [--check EVALUATION.jsonl]
+    python -m nmem.training.labels [CORPUS.jsonl ...] [--table FILE] [--card FILE]
 
-Sessions are the folds' groups. Scores are calibrated, and the thresholds of abstention are set, on examples whose session
-the model has not seen. The same corpus gives the same table. Needs the extra `train`.
+Sessions are the folds' groups. Scores are calibrated, and the thresholds of abstention are set, on examples whose
+session the model has not seen. The same corpus gives the same table. Needs the extra `train`.
 """
 
 from __future__ import annotations

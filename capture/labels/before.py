@@ -1,0 +1,107 @@
+"""What the session did just before a call, and what the call has to do with it."""
+
+from __future__ import annotations
+
+from capture.labels.rules import THINKING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from capture.labels.calls import Call
+
+_FULL = 4
+"""Entries of a session's past from which on it is not its beginning; a failed call counts twice, with what it said."""
+_ALIKE = 100
+"""Characters by which two commands are compared."""
+
+
+def before(call: Call, calls: Sequence[Call], first: str) -> list[str]:
+    """Words about the last calls, newest first; `first` is what the prompt wishes first."""
+    role, many = call.role, len(calls) + sum(one.failed for one in calls)
+    out = [f"before:{many}", f"{role}+before:{many}"] if many < _FULL - 1 else []
+    if not calls:
+        out.append(f"opens+{first}")
+        return out
+    last = calls[0]
+    out += (f"last:{last.role}", f"{role}<{last.role}", f"last+{last.kind}")
+    if len(calls) > 1:
+        out += (f"last2:{calls[1].role}", f"{role}<<{calls[1].role}")
+    roles = {one.role for one in calls}
+    out += [f"had:{one}" for one in roles]
+    if roles <= THINKING:
+        out += (f"{role}+looking",) if role in THINKING else (f"{role}+looking", "looking")
+    if any(one.external for one in calls):
+        out.append("away")
+    out += _runs(call, calls, many)
+    failed = next((at for at, one in enumerate(calls, 1) if one.failed), 0)
+    out += _after_failure(call, calls, failed) if failed else ("calm",)
+    if call.path:
+        out += _same_file(call, calls)
+    elif call.heads:
+        out += _same_command(call, calls)
+    return out
+
+
+def _runs(call: Call, calls: Sequence[Call], many: int) -> list[str]:
+    """How long it has been doing the same, and since when something was changed."""
+    role, run = call.role, 0
+    for one in calls:
+        if one.role != role:
+            break
+        run += 1
+    out = [f"run:{role}{run}"] if run else []
+    changed = next((at for at, one in enumerate(calls, 1) if one.changes), 0)
+    if changed:
+        out += ("changed", f"{role}+changed", f"{role}+changed{changed}")
+    else:
+        out += ("unchanged", f"{role}+unchanged" if many < _FULL else f"{role}+unchanged long")
+    return out
+
+
+def _after_failure(call: Call, calls: Sequence[Call], at: int) -> list[str]:
+    failed, role = calls[at - 1], call.role
+    out = [f"after:{at}", f"{role}+after:{at}", f"{role}+failed:{failed.role}"]
+    if sum(one.failed for one in calls) > 1:
+        out.append("failures")
+    if not any(one.changes for one in calls[: at - 1]):
+        out += ("unrepaired", f"{role}+unrepaired", f"{role}+failed:{failed.role}+unrepaired")
+        if role == failed.role:
+            out.append("retry")
+    if call.path and failed.path == call.path:
+        out.append("same>failed")
+    if call.heads and failed.heads:
+        if call.text[:_ALIKE] == failed.text[:_ALIKE]:
+            out.append("again>failed")
+        elif set(call.heads) & set(failed.heads):
+            out.append("like>failed")
+    if role == failed.role:
+        out.append("role>failed")
+        if at == 1:
+            out.append("role>failed1")
+    return out
+
+
+def _same_file(call: Call, calls: Sequence[Call]) -> list[str]:
+    role = call.role
+    out = []
+    for at, one in enumerate(calls, 1):
+        if one.path == call.path:
+            out = [f"same>{one.role}", f"{role}>{one.role}", f"{role}>same{at}"]
+            break
+    else:
+        out.append(f"{role}>new")
+    if any(one.folder == call.folder for one in calls if one.path):
+        out.append(f"{role}>near")
+    elif any(one.path for one in calls):
+        out.append(f"{role}>far")
+    return out
+
+
+def _same_command(call: Call, calls: Sequence[Call]) -> list[str]:
+    text = call.text[:_ALIKE]
+    for at, one in enumerate(calls, 1):
+        if one.text[:_ALIKE] == text:
+            return ["again", f"again{at}"]
+    mine = set(call.heads)
+    return ["like"] if any(mine.intersection(one.heads) for one in calls) else ["unlike", f"{call.role}+unlike"]

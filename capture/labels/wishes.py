@@ -1,0 +1,76 @@
+"""What a prompt wants, from how it is worded: in a dozen languages, by the beginnings of words."""
+
+from __future__ import annotations
+
+CUT = str.maketrans(dict.fromkeys("\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^", " "))
+"""What is no part of a word."""
+_SAID = 600
+_WORDS = 24
+_ASKING = 50
+_KEPT = 2_048
+_TERSE, _SHORT = 5, 30
+_WISHES = (
+    ("why", (" why ", "find out", "root cause", "investig", " debug", "diagnos", "figure out", "what happen", " warum",
+             "почему", "왜 ", "なぜ", "为什么", "pourquoi", "por qué", "por que ", "perché", "waarom", "원인", "原因")),
+    ("ask", (" what ", " how ", " where ", " which ", " explain", " does ", "is there", "can we ", "should we", " wie ",
+             "was ist", " como ", "comment ", " что ", " как ", "怎么", "どう", " cómo ", " qué ", " quel")),
+    ("wrong", (" error", " fail", "broken", "crash", " bug", "not work", " doesn t", " isn t ", " issue", " problem",
+               "exception", "traceback", " wrong", "regress", "flaky", " hang", " slow", " leak", "fehler", "kaputt",
+               "ошибк", "오류", "エラー", "错误", "erreur", "errore", "falla")),
+    ("survey", (" review", " analy", " explore", "look at", "look into", "understand", "overview", " audit", "research",
+                " compare", "evaluat", " assess", " survey", "familiar", "walk me", "summar", " read ", " check ",
+                "검토", "분석", "分析", "調査", "analys", "prüf", "revis", "изучи", "посмотри")),
+    ("fix", (" fix", " resolve", " repair", " correct", "behebe","исправ", "수정", "修复", "修正", "corrig",
+             "arregla")),
+    ("make", (" implement", " add ", " create", " write ", " build ", "refactor", " rename", " update", " change ",
+              " remove", " delete", " move ", " replace", " port ", "migrat", " extract", " split", " convert",
+              "generate", " set up", " make ", " use ", "추가", "구현", "добав", "сделай", "追加", "実装",
+               "添加", "实现", " ajoute", "añad", "füge", "erstell", " baue", "작성", "напиши", "créer", "crea ")),
+    ("ship", (" commit", " push", " release", " deploy", " publish", " merge", " tag ", " pr ", "pull request", " bump",
+              "커밋", "закоммит", "提交", " ship ")),
+    ("check", (" tests ", " test ", " lint", " verify", "make sure", " typecheck", "테스트", "тест")),
+    ("go", (" continue", " go on ", " yes ", " ok ", " okay ", " do it ", " proceed", " go ahead", " weiter", "продолж",
+            "계속", "继续", "続け", " ja ", " next ", " again ", " retry", " sure ", " yep ", " oui ", " sí ", " да ")),
+    ("still", (" still ", " again ", "doesn t work", "not working", "same error", "immer noch", " ancora", "todavía",
+               "всё ещё", "아직", "まだ", "还是", "toujours", "another attempt")),
+    ("plan", (" plan", " design", " propose", "think about", " options", " approach", "brainstorm", "идеи", "設計")),
+)  # fmt: skip
+
+
+class Asked:
+    """A prompt as it is read once."""
+
+    __slots__ = ("first", "text", "wishes", "words")
+
+    def __init__(self, prompt: str) -> None:
+        self.text = prompt[:_SAID].lower()
+        """In lower case."""
+        said = self.text.translate(CUT).split()
+        head = f" {' '.join(said[:_ASKING])} "
+        found = [(place, name) for name, stems in _WISHES for place in [_first(head, stems)] if place >= 0]
+        self.first = min(found, default=(0, "none"))[1]
+        """The wish that is worded first."""
+        self.wishes = [f"wish:{name}" for _, name in found]
+        self.wishes.append(f"first:{self.first}")
+        if "?" in self.text[:400] or "？" in self.text[:400]:
+            self.wishes.append("wish:?")
+        size = "none" if not said else "terse" if len(said) < _TERSE else "short" if len(said) < _SHORT else "long"
+        self.wishes.append(f"size:{size}")
+        self.words = list({f"word:{word[:12]}" for word in said[:_WORDS] if len(word) > 2})
+
+
+_known: dict[str, Asked] = {}
+
+
+def asked(prompt: str) -> Asked:
+    """A prompt's wishes and words; those met before are not read again."""
+    found = _known.get(prompt)
+    if found is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        found = _known[prompt] = Asked(prompt)
+    return found
+
+
+def _first(text: str, stems: tuple[str, ...]) -> int:
+    return min((place for place in map(text.find, stems) if place >= 0), default=-1)
