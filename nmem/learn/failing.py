@@ -148,13 +148,24 @@ def _remedy(hit: Told) -> tuple[list[Met], Remedy | None]:
     confidence = round(len(ways[way]) / len(fixes) * times / (times + 1), 2)
     if confidence < BELIEVED or (way[0] == EDIT and (times < 2 or hit[0][1].nature == RULE)):
         return fixes, None
-    return fixes, as_remedy(ways[way][-1][1], confidence, times)
+    return fixes, as_remedy(_common([fix for _, fix in ways[way]]), confidence, times)
 
 
 def _fixed(session: str, each: dict[str, object], fix: dict[str, object]) -> Met:
     ids = fix["ids"]
     last = ids[-1] if isinstance(ids, list) and ids else None
     return Met(session, _int(each["at"]) + 1, _optional(last), _optional(each["p"]), str(fix["text"]))
+
+
+def _common(ways: Sequence[dict[str, object]]) -> dict[str, object]:
+    """The newest of several ways that are the same; the words in which commands differ, branches say, left open."""
+    newest = ways[-1]
+    typed = [str(ran[0]) for fix in ways if isinstance(ran := fix["commands"], list) and len(ran) == 1]
+    words = [each.split() for each in typed]
+    if newest["kind"] != SPELLING or len(words) != len(ways) or len({len(each) for each in words}) != 1:
+        return newest
+    said = " ".join(column[0] if len(set(column)) == 1 else "…" for column in zip(*words, strict=True))
+    return {**newest, "commands": [said], "text": str(newest["text"]).replace(typed[-1], said)}
 
 
 def as_remedy(fix: dict[str, object], confidence: float, times: int) -> Remedy:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmem.learn import commands
-from nmem.learn.errors import USAGE, WORLD
+from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.rows import Row
 
 SPELLING, COMMAND, EDIT, RERUN = "spelling", "command", "edit", "rerun"
@@ -15,6 +16,7 @@ NEAR = 10
 """Observations after a failure in which another spelling of the command is looked for."""
 FAR = 400
 _FILES, _COMMANDS, _TEXT = 5, 3, 160
+_MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
 _SETUP = frozenset(("install", "container"))
 _SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
 
@@ -44,7 +46,7 @@ def of_command(rows: Sequence[Row], at: int, nature: str) -> Fix | None:
     for end in range(at + 1, min(len(rows), at + FAR)):
         row = rows[end]
         if row.outcome == "ok" and failed.key and row.runs(failed.key):
-            return between(rows[at + 1 : end], row)
+            return between(rows[at + 1 : end], row, nature)
     return None
 
 
@@ -89,7 +91,7 @@ def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
         if _typed(row) == mine:
             return None  # the very same works now: something else has changed
         if _same_work(failed, row):
-            return Fix(SPELLING, _otherwise(failed, row), (), (_short(_typed(row)),), (row.id,))
+            return Fix(SPELLING, _otherwise(failed, row), (), (_shown(row),), (row.id,))
     return None
 
 
@@ -100,10 +102,15 @@ def _otherwise(failed: Row, row: Row) -> str:
         if not now:
             return f"Without `cd {before[0]}` it works: the shell is there already"
         return f"After `cd {now[0]}` it works"
-    return f"`{_short(_typed(row))}` works"
+    return f"`{_shown(row)}` works"
 
 
-def _short(typed: str) -> str:
+_ENDING = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:tail|head)\b[^|;&]*$|\s*2>&1\s*$")
+
+
+def _shown(row: Row) -> str:
+    """A command as it was typed, without what only shortens its output."""
+    typed = _ENDING.sub("", _typed(row))
     return typed if len(typed) <= _TEXT else typed[: _TEXT - 1].rpartition(" ")[0] + " …"
 
 
@@ -125,21 +132,34 @@ def _typed(row: Row) -> str:
     return " ".join(row.content.split())
 
 
-def between(rows: Sequence[Row], passing: Row) -> Fix:
-    """What was done before a passing run, after it had failed."""
+def between(rows: Sequence[Row], passing: Row, nature: str = "") -> Fix:
+    """What was done before a passing run, after it had failed in this nature."""
+    mends = [row for row in rows if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
+    done = mends or [row for row in rows if row.outcome == "ok" and row.is_shell and _sets_up(row)]
+    ran = tuple(dict.fromkeys(row.key if mends else _shown(row) for row in done))[-_COMMANDS:]
     edited = Counter(row.path for row in rows if row.edits)
-    done = [row for row in rows if row.outcome == "ok" and row.is_shell and _sets_up(row)]
-    ran = tuple(dict.fromkeys(_typed(row)[:_TEXT] for row in done))[-_COMMANDS:]
-    if ran and not edited:
+    if ran and (mends or not edited):
+        shown = mends[-1].key if mends else ran[-1]
         ids = (*(row.id for row in done[-_COMMANDS:]), passing.id)
-        return Fix(COMMAND, f"After `{ran[-1]}` it passes", (), ran, ids)
+        return Fix(COMMAND, f"After `{shown}` it passes", (), ran, ids)
     if edited:
-        files = tuple(path for path, _ in edited.most_common(_FILES))
-        last = [row for row in rows if row.edits and row.path == files[0]][-1]
-        line = next((line for line in last.content.split("\n") if line.startswith("+") and len(line.strip()) > 3), "")
-        text = f"{files[0].rpartition('/')[2]} was changed" + (f": {line[1:].strip()[:100]}" if line else "")
-        return Fix(EDIT, text, files, ran, (*(row.id for row in rows if row.edits and row.path in files), passing.id))
+        return _edit(rows, edited, ran, passing)
     return Fix(RERUN, "It passes when it is run again", (), (), (passing.id,))
+
+
+def _edit(rows: Sequence[Row], edited: Counter[str], ran: tuple[str, ...], passing: Row) -> Fix:
+    files = tuple(path for path, _ in edited.most_common(_FILES))
+    last = [row for row in rows if row.edits and row.path == files[0]][-1]
+    line = next((line for line in last.content.split("\n") if line.startswith("+") and len(line.strip()) > 3), "")
+    text = f"{files[0].rpartition('/')[2]} was changed" + (f": {line[1:].strip()[:100]}" if line else "")
+    ids = (*(row.id for row in rows if row.edits and row.path in files), passing.id)
+    return Fix(EDIT, text, files, ran, ids)
+
+
+def _mends(row: Row) -> bool:
+    """Whether a command puts right what linters and formatters find."""
+    said = row.key.replace(":", " ").replace("-", " ").replace("_", " ").split()
+    return bool(row.key) and (bool(_MENDING.intersection(said)) or "--fix" in row.content or "--write" in row.content)
 
 
 def _sets_up(row: Row) -> bool:

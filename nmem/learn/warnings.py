@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
+from sqlite3 import Connection, Cursor, Row
 
 from capture.storage import store as base
 from nmem.learn import read
@@ -22,6 +22,7 @@ from nmem.learn.learning import (
     STUCK_LOOP,
     UNRESOLVED_READ,
     Learning,
+    Warned,
 )
 from nmem.learn.remedies import SPELLING
 from nmem.threads import words
@@ -39,7 +40,6 @@ class _Unit:
     id: int
     intent: str
     files: frozenset[str]
-    session_id: str
 
 
 def warn_open(db: Connection, project_id: int, now: int) -> int:
@@ -66,6 +66,24 @@ def warn(db: Connection, unit_id: int, now: int) -> int:
         return 0
     with base.transaction(db):
         return _write(db, unit.id, matches(warm, unit.intent, unit.files), now)
+
+
+def current(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
+    """What an episode runs into as it stands now, the hottest first; reads only, so that a screen may ask each turn."""
+    row = (
+        _named(db)
+        .execute(
+            "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
+        )
+        .fetchone()
+    )
+    if row is None or not read.present(db):
+        return ()
+    unit = next((one for one in _units(db, row["project_id"], unit_id) if one.id == unit_id), None)
+    if unit is None:
+        return ()
+    found = matches(warm_learnings(db, row["project_id"], now), unit.intent, unit.files)
+    return tuple(Warned(one, reason, now) for one, reason in found)
 
 
 def warm_learnings(db: Connection, project_id: int, now: int) -> tuple[Learning, ...]:
@@ -140,13 +158,24 @@ class _Asked:
 
 
 def _units(db: Connection, project_id: int, unit_id: int | None = None) -> list[_Unit]:
-    newest = db.execute("SELECT max(last_at) FROM sessions WHERE project_id = ?", (project_id,)).fetchone()[0] or 0
-    found = db.execute(
-        "SELECT u.id, u.intent, u.hot_files, u.session_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
+    cursor = _named(db)
+    newest = (
+        cursor.execute("SELECT max(last_at) AS at FROM sessions WHERE project_id = ?", (project_id,)).fetchone()["at"]
+        or 0
+    )
+    found = cursor.execute(
+        "SELECT u.id, u.intent, u.hot_files FROM work_units u JOIN sessions s ON s.id = u.session_id"
         " WHERE s.project_id = ? AND (u.id = ? OR (? IS NULL AND u.last_at >= ?)) ORDER BY u.last_at DESC LIMIT 50",
         (project_id, unit_id, unit_id, newest - _RECENT),
     ).fetchall()
-    return [_Unit(row[0], row[1], frozenset(_paths(row[2])), row[3]) for row in found]
+    return [_Unit(row["id"], row["intent"], frozenset(_paths(row["hot_files"]))) for row in found]
+
+
+def _named(db: Connection) -> Cursor:
+    """A cursor whose rows answer to names, whatever the connection's do."""
+    cursor = db.cursor()
+    cursor.row_factory = Row
+    return cursor
 
 
 def _paths(text: str) -> list[str]:
