@@ -9,7 +9,7 @@ from nmem.learn import commands
 from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.find import COMMAND, ERROR, Finding
 from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, Remedy
-from nmem.learn.patterns import THRESHOLD, Met, Pattern, Project
+from nmem.learn.patterns import STRONG, THRESHOLD, Met, Pattern, Project
 from nmem.learn.remedies import EDIT, RERUN, SPELLING
 
 ONE_COMMAND = 0.8
@@ -33,19 +33,24 @@ def patterns(project: Project) -> list[Pattern]:
     out: list[Pattern] = []
     for key, told in errors.items():
         hit = [(session, one) for session, one in told if one.count]
-        if len(hit) >= (WEAK if told[0][1].nature == RULE else THRESHOLD) and not (
-            key.startswith("client: ") and _slip(key, hit, project)
-        ):
-            out.append(_error(key, hit, runs))
+        if len(hit) >= STRONG and not (key.startswith("client: ") and _slip(key, hit, project)):
+            made = _error(key, hit, runs)
+            if len(hit) >= (WEAK if hit[0][1].nature == RULE else THRESHOLD) or _strong(made, hit):
+                out.append(made)
     listed = {one.key.partition(" | ")[2] or one.key for one in out}
     covered = {
         (str(each["c"]), session) for key in listed for session, one in errors.get(key, ()) for each in one.failures
     }
     for key, told in runs.items():
-        made = _unhealthy(key, told, covered)
-        if made:
-            out.append(made)
+        if unhealthy := _unhealthy(key, told, covered):
+            out.append(unhealthy)
     return out
+
+
+def _strong(made: Pattern, hit: Told) -> bool:
+    """Whether a wrong call or a gap of the machine was put right in the same way each time: then two sessions do."""
+    known = hit[0][1].nature in (USAGE, WORLD) and not hit[0][1].key.startswith("client: ")
+    return known and made.remedy is not None and made.remedy.times == len(hit)
 
 
 def _grouped(findings: Told, kind: str) -> dict[str, list[tuple[str, Finding]]]:

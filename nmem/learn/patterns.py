@@ -11,7 +11,7 @@ from nmem.learn.learning import OPEN, Remedy
 THRESHOLD = 3
 """Distinct sessions that make a pattern."""
 STRONG = 2
-"""Distinct sessions that suffice where the evidence is strong: a stuck stretch in each."""
+"""Distinct sessions that suffice where the evidence is strong: a stuck stretch in each, or the same remedy in each."""
 
 
 @dataclass(frozen=True)

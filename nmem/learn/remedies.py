@@ -98,7 +98,7 @@ def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
 def _otherwise(failed: Row, row: Row) -> str:
     """In what the command that works differs."""
     before, now = commands.folders(failed.content), commands.folders(row.content)
-    if before != now and set(row.key.split(" && ")) & set(failed.key.split(" && ")):
+    if before != now and row.key.startswith(failed.key.partition(" && ")[0]):
         if not now:
             return f"Without `cd {before[0]}` it works: the shell is there already"
         return f"After `cd {now[0]}` it works"

@@ -28,6 +28,12 @@ def test_two_sessions_are_no_pattern(history: History) -> None:
     assert history.learn() == []
 
 
+def test_two_sessions_are_one_where_the_same_put_it_right_in_both(history: History) -> None:
+    for name in "ab":
+        history.begin(name).fails("rtk bun run test", NO_BUN).runs("bun run test")
+    assert [one.sessions for one in history.learn()] == [2]
+
+
 def test_three_times_in_one_session_are_no_pattern(history: History) -> None:
     history.begin("a")
     for _ in range(3):
@@ -220,3 +226,21 @@ def test_what_nothing_put_right_only_cools(history: History) -> None:
     (one,) = history.learn()
     assert one.state == OPEN
     assert one.heat < hot / 4
+
+
+def test_the_formatter_that_mends_is_the_remedy_of_its_rule(history: History) -> None:
+    said = "src/a.ts format\n  × Formatter would have printed the following content:"
+    for name in "abcd":
+        history.begin(name).edit("src/a.ts").fails("bun run lint", said).runs("bun run lint:fix").runs("bun run lint")
+    (one,) = history.learn()
+    assert one.remedy is not None
+    assert (one.remedy.text, one.remedy.commands) == ("After `bun run lint:fix` it passes", ("bun run lint:fix",))
+
+
+def test_words_in_which_the_remedies_differ_are_left_open(history: History) -> None:
+    for name in ("till", "vat", "depot"):
+        history.begin(name).fails("git push 2>&1", f"fatal: The current branch {name} has no upstream branch.")
+        history.runs(f"git push --set-upstream origin {name} 2>&1")
+    (one,) = history.learn()
+    assert one.remedy is not None
+    assert one.remedy.text == "`git push --set-upstream origin …` works"

@@ -140,7 +140,8 @@ def test_what_a_person_said_something_of_stays_when_its_sessions_go(history: His
 
 
 def test_what_is_no_longer_borne_out_goes(history: History) -> None:
-    _rtk(history, "a", "b", "c")
+    for name in "abc":
+        history.begin(name).fails("rtk bun run test", NO_BUN)
     assert history.learn()
     history.db.execute("DELETE FROM learning_evidence WHERE session_id = 'a'")
     history.db.execute("DELETE FROM observations WHERE session_id = 'a'")
@@ -187,6 +188,8 @@ def test_warnings_are_written_for_recent_episodes_and_read_back(history: History
     history.learn()
     (one,) = read.warned(history.db, int(unit or 0), history.at)
     assert one.learning.kind == "failed_command"
+    (now,) = warnings.current(history.db, int(unit or 0), history.at)
+    assert (now.learning, now.reason) == (one.learning, one.reason)
     history.db.execute("UPDATE learnings SET state = 'dismissed', state_by = 'person', state_at = 1")
     assert read.warned(history.db, int(unit or 0), history.at) == ()
     assert warnings.warn(history.db, int(unit or 0), history.at) == 0
