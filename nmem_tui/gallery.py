@@ -7,6 +7,7 @@ where `rsvg-convert` is installed.
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 import shutil
 import subprocess
@@ -21,6 +22,9 @@ from nmem_tui.app import Cockpit
 AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
 _FONT = "DejaVu Sans Mono"
+_BRAILLE = re.compile(
+    r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="([\d.]+)"([^>]*)>([^<]*[\u2801-\u28ff][^<]*)</text>'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,10 @@ SHOTS = (
     Shot("episodes", keys=("2", "j", "j", "j", "enter")),
     Shot("episodes-narrow", (80, 24), keys=("2",)),
     Shot("story-narrow", (80, 24), keys=("2", "j", "j", "enter")),
+    Shot("stance", keys=("3", "j")),
+    Shot("stance-light", theme="light", keys=("3",)),
+    Shot("stance-narrow", (80, 24), keys=("3",)),
+    Shot("labels", (100, 30), keys=("k", "L")),
     Shot("review", (80, 24), keys=("r",)),
     Shot("health", keys=("8",)),
     Shot("help", (80, 24), keys=("question_mark",)),
@@ -58,7 +66,20 @@ def _record(path: str) -> None:
 def tidy(svg: str) -> str:
     """Stable ids, an installed font, and blanks that every converter keeps."""
     svg = re.sub(r"terminal-\d+-", "terminal-", svg).replace("Fira Code", _FONT)
+    svg = _BRAILLE.sub(_each_in_its_cell, svg)
     return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
+
+
+def _each_in_its_cell(found: re.Match[str]) -> str:
+    """A text of braille patterns, a cell at a time: the font that has them need not be as wide as the others'."""
+    head, x, rest, length, tail, text = found.groups()
+    chars = html.unescape(text)
+    cell = float(length) / max(1, len(chars))
+    return "".join(
+        f'<text {head}x="{float(x) + place * cell:.1f}"{rest}textLength="{cell:.1f}"{tail}>{html.escape(char)}</text>'
+        for place, char in enumerate(chars)
+        if char.strip()
+    )
 
 
 async def take(shot: Shot, path: str) -> str:

@@ -43,11 +43,12 @@ def by_person(labelled_by: str) -> frozenset[str]:
 
 
 def told(labels: Sequence[float | None]) -> Line:
-    """Phase and scope, then only what is out of the ordinary: external, novel, friction."""
+    """Phase and scope, then only what is out of the ordinary: external, novel, friction; the ordinary is quiet."""
     if len(labels) != len(POLES):
         return []
     phase, scope, *others = labels
-    line: Line = [(pad(word("phase", phase), 6), "phase"), (pad(word("scope", scope), 9), "scope")]
+    wide = scope is not None and scope < 0
+    line: Line = [(pad(word("phase", phase), 6), "quiet"), (pad(word("scope", scope), 9), "text" if wide else "quiet")]
     for (name, (_, telling)), score in zip(list(POLES.items())[2:], others, strict=True):
         if score is not None and score >= 0:
             line.append((f"{telling} ", "warn" if name == "friction" else "quiet"))

@@ -62,7 +62,8 @@ def _axis_now(axis: str, ema: float | None, above: str, below: str, direction: s
     if ema is None:
         return []
     moving = f" {_TOWARDS[direction]}" if direction in _TOWARDS else ""
-    return [(above if ema >= middle else below, axis), (f" {signed(ema)}", "quiet"), (moving, "text")]
+    divides = f" (divides at {signed(middle)})" if 0 < ema < middle or middle <= ema < 0 else ""
+    return [(above if ema >= middle else below, axis), (f" {signed(ema)}{divides}", "quiet"), (moving, "text")]
 
 
 def shares(stance: Stance, cells: int) -> list[Line]:
@@ -154,7 +155,8 @@ def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
 def guidance(found: tuple[Advice, ...], cells: int, rows: int = 99) -> list[Line]:
     """What is worth knowing now, each with its reason below."""
     if not found:
-        return [[("✓ nothing to point out: no stall, no repeated failure", "quiet")]]
+        said = wrap("nothing to point out: no stall, no repeated failure", cells - 2, 2)
+        return [[("  " if number else "✓ ", "good"), (text, "quiet")] for number, text in enumerate(said)]
     lines: list[Line] = []
     for advice in found:
         said = wrap(flat(advice.text), cells - 2, 3)
@@ -166,7 +168,8 @@ def guidance(found: tuple[Advice, ...], cells: int, rows: int = 99) -> list[Line
 def usual(found: tuple[Compared, ...], cells: int, rows: int = 99) -> list[Line]:
     """This session beside the person's earlier ones."""
     if not found:
-        return [[("nothing to compare with yet: it needs some earlier sessions of this project", "quiet")]]
+        said = "nothing to compare with yet: it needs some earlier sessions of this project"
+        return [[(text, "quiet")] for text in wrap(said, cells, 3)]
     lines: list[Line] = []
     for each in found:
         line: Line = [

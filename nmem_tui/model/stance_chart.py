@@ -30,6 +30,7 @@ class Mark:
     label: str
     """Said below the chart where there is room."""
     chosen: bool = False
+    glyph: str = "▲"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +94,25 @@ def _begun(values: Sequence[float | None]) -> list[float]:
     return out
 
 
-def draw(found: Trace, rows: int, shifts: Sequence[Mark], episodes: Sequence[int] = ()) -> list[Line]:
-    """The chart in `rows` rows, its axis and the times below it included."""
+def draw(
+    found: Trace, rows: int, shifts: Sequence[Mark], episodes: Sequence[int] = (), ends: Sequence[Mark] = ()
+) -> list[Line]:
+    """The chart in `rows` rows, its axis and the times below it included; the `ends` have only times."""
     plot = found.plot
     high = max(1, rows - 2)
     high -= (high + 1) % 2 if high > 2 else 0
     canvas = _lines(found, high)
-    for mark in shifts:
-        if mark.chosen:
-            for row in range(high):
-                canvas.behind(column_of(mark.place, found.count, plot), row, "│", "accent")
-    for place in episodes:
+    for column in {column_of(mark.place, found.count, plot) for mark in shifts if mark.chosen}:
         for row in range(high):
-            canvas.behind(column_of(place, found.count, plot), row, "┊", "line")
+            canvas.behind(column, row, "│", "accent")
+    for column in {column_of(place, found.count, plot) for place in episodes}:
+        for row in range(high):
+            canvas.behind(column, row, "┊", "line")
     for cell in range(plot if high > 2 else 0):
         canvas.behind(cell, high // 2, "╌", "line")
     names = _poles(found, high)
     body = [[*left, *line, *right] for (left, right), line in zip(names, canvas.lines(), strict=True)]
-    return [*body, _axis(found, plot, shifts, episodes), _times(found, plot, shifts)][: max(1, rows)]
+    return [*body, _axis(found, plot, shifts, episodes), _times(found, plot, shifts, ends)][: max(1, rows)]
 
 
 def small(found: Trace, rows: int) -> list[Line]:
@@ -174,20 +176,22 @@ def _axis(found: Trace, plot: int, shifts: Sequence[Mark], episodes: Sequence[in
         cells[column_of(place, found.count, plot)] = "┴"
     for mark in sorted(shifts, key=lambda each: each.chosen):
         column = column_of(mark.place, found.count, plot)
-        cells[column] = "▲"
+        cells[column] = mark.glyph
         tones[column] = "accent" if mark.chosen else "text"
     line: Line = [(" " * (LEFT - 1) + "└", "line")]
     line += list(zip(cells, tones, strict=True))
     return merged(line)
 
 
-def _times(found: Trace, plot: int, shifts: Sequence[Mark]) -> Line:
-    """The times of as many shifts as there is room for, the chosen one first, then the newest."""
+def _times(found: Trace, plot: int, shifts: Sequence[Mark], ends: Sequence[Mark]) -> Line:
+    """The times of as many shifts as there is room for, the chosen one first, then the newest; then both ends."""
     room = [" "] * (LEFT + plot + RIGHT)
     tones = ["quiet"] * len(room)
-    for mark in sorted(shifts, key=lambda each: (each.chosen, each.place), reverse=True):
+    for mark in [*sorted(shifts, key=lambda each: (each.chosen, each.place), reverse=True), *ends]:
         size = width(mark.label)
         middle = LEFT + column_of(mark.place, found.count, plot)
+        if room[middle] != " ":
+            continue
         start = max(0, min(middle - size // 2, len(room) - size))
         around = room[max(0, start - 1) : start + size + 1]
         if not size or any(char != " " for char in around):

@@ -17,6 +17,7 @@ from capture.labels.calls import NOT_CALLS
 from nmem.labels import cards
 from nmem.labels.read import Labelled, Reason, Standing, Word
 from nmem.stance.model import QUADRANTS, Advice, Compared, Point, SessionStance, Share, Shift, Stance, Stretch, Strip
+from nmem_tui.gallery import tidy
 from nmem_tui.model import labels, relabel, stance_card, stance_chart, stance_list, stance_models, stance_plane
 from nmem_tui.model import stance as words
 from nmem_tui.model.line import TONES, Line, cut, length, plain
@@ -507,3 +508,9 @@ async def test_keys_stay_quick_in_a_session_of_twenty_thousand_calls(
             pilot.app.screen.chart.render()
             took.append(time.process_time() - begun)
         assert sorted(took)[15] < 0.016
+
+
+def test_pictures_put_each_braille_pattern_into_its_own_cell() -> None:
+    drawn = '<svg ><text class="a" x="10" y="2" textLength="36.6" clip-path="u">⠄&#160;⣿</text></svg>'
+    assert tidy(drawn).count("<text ") == 2
+    assert 'x="34.4" y="2" textLength="12.2" clip-path="u">⣿<' in tidy(drawn)
