@@ -58,7 +58,9 @@ def project(db: Connection, project_id: int) -> int:
     """What the sessions of a project say together, written in one transaction; how many learnings changed."""
     found = patterns.patterns(store.project(db, project_id))
     with base.transaction(db):
-        return store.write(db, project_id, found)
+        changed = store.write(db, project_id, found)
+        store.summed(db, project_id)
+    return changed
 
 
 def rebuild(db: Connection, now: int, project_id: int | None = None) -> Refreshed:

@@ -14,6 +14,8 @@ from nmem.learn.rows import Row
 
 PER_SESSION = 6
 """Occurrences of one pattern whose evidence is kept of a session."""
+_READ = "read"
+"""A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
 _COLUMNS = ("title", "files", "first_at", "last_at", "sessions", "occurrences", "state", "state_at", "state_by",
             "reopened", "reopened_by_return", "remedy")  # fmt: skip
 
@@ -51,7 +53,16 @@ def put(db: Connection, session_id: str, project_id: int, found: Iterable[Findin
         "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data) VALUES (?, ?, ?, ?, ?, ?)",
         [(project_id, one.kind, one.key, session_id, now, _data(one)) for one in found],
     )
-    db.execute("INSERT OR REPLACE INTO learned_sessions VALUES (?, ?, ?, ?)", (session_id, seq, VERSION, now))
+    db.execute("INSERT OR REPLACE INTO learned_sessions VALUES (?, ?, ?, ?)", (session_id, seq, _READ, now))
+
+
+def summed(db: Connection, project_id: int) -> None:
+    """What was read of a project's sessions is in its learnings now. Inside the transaction that wrote them."""
+    db.execute(
+        "UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN"
+        " (SELECT id FROM sessions WHERE project_id = ?)",
+        (VERSION, _READ, project_id),
+    )
 
 
 def _data(one: Finding) -> str:

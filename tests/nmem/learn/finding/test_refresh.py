@@ -157,6 +157,21 @@ def test_an_observation_that_is_forgotten_leaves_its_excerpt(history: History) -
     assert [(each.observation_id, each.excerpt) for each in left] == [(None, NO_BUN.split("\n", maxsplit=1)[0])]
 
 
+def test_who_is_stopped_between_reading_and_summing_up_loses_nothing(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _rtk(history, "a", "b", "c")
+    with monkeypatch.context() as patched:
+        patched.setattr(refresh, "project", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            refresh.refresh(history.db, history.at)
+    assert [one.sessions for one in history.learn()] == [3]
+    stopped = iter([False, True])
+    history.begin("d").runs("ls").begin("e").fails("rtk bun run test", NO_BUN)
+    assert refresh.refresh(history.db, history.at, stopped=lambda: next(stopped)).sessions == 1
+    assert [one.sessions for one in history.learn()] == [4]
+
+
 def test_other_rules_read_every_session_again(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     _rtk(history, "a", "b")
     history.learn()
