@@ -18,24 +18,23 @@ _ALIKE = 100
 
 def before(call: Call, calls: Sequence[Call], first: str) -> list[str]:
     """Words about the last calls, newest first; `first` is what the prompt wishes first."""
-    role, many = call.role, len(calls) + sum(one.failed for one in calls)
-    out = [f"before:{many}", f"{role}+before:{many}"] if many < _FULL - 1 else []
+    role = call.role
     if not calls:
-        out.append(f"opens+{first}")
-        return out
-    last = calls[0]
-    out += (f"last:{last.role}", f"{role}<{last.role}", f"last+{last.kind}")
+        return ["before:0", f"{role}+before:0", f"opens+{first}"]
+    roles = [one.role for one in calls]
+    last = roles[0]
+    out = [f"last:{last}", f"{role}<{last}", f"last+{calls[0].kind}"]
     if len(calls) > 1:
-        out += (f"last2:{calls[1].role}", f"{role}<<{calls[1].role}")
-    roles = {one.role for one in calls}
-    out += [f"had:{one}" for one in roles]
-    if roles <= THINKING:
+        out += (f"last2:{roles[1]}", f"{role}<<{roles[1]}")
+    kinds = set(roles)
+    out += ["had:" + one for one in kinds]
+    if kinds <= THINKING:
         out += (f"{role}+looking",) if role in THINKING else (f"{role}+looking", "looking")
-    if any(one.external for one in calls):
+    if True in [one.external for one in calls]:
         out.append("away")
-    out += _runs(call, calls, many)
-    failed = next((at for at, one in enumerate(calls, 1) if one.failed), 0)
-    out += _after_failure(call, calls, failed) if failed else ("calm",)
+    failures = [one.failed for one in calls]
+    out += _runs(call, calls, roles, len(calls) + sum(failures))
+    out += _after_failure(call, calls, failures.index(True) + 1) if True in failures else ("calm",)
     if call.path:
         out += _same_file(call, calls)
     elif call.heads:
@@ -43,17 +42,19 @@ def before(call: Call, calls: Sequence[Call], first: str) -> list[str]:
     return out
 
 
-def _runs(call: Call, calls: Sequence[Call], many: int) -> list[str]:
+def _runs(call: Call, calls: Sequence[Call], roles: list[str], many: int) -> list[str]:
     """How long it has been doing the same, and since when something was changed."""
     role, run = call.role, 0
-    for one in calls:
-        if one.role != role:
+    for one in roles:
+        if one != role:
             break
         run += 1
     out = [f"run:{role}{run}"] if run else []
-    changed = next((at for at, one in enumerate(calls, 1) if one.changes), 0)
-    if changed:
-        out += ("changed", f"{role}+changed", f"{role}+changed{changed}")
+    if many < _FULL - 1:
+        out += (f"before:{many}", f"{role}+before:{many}")
+    changes = [one.changes for one in calls]
+    if True in changes:
+        out += ("changed", f"{role}+changed", f"{role}+changed{changes.index(True) + 1}")
     else:
         out += ("unchanged", f"{role}+unchanged" if many < _FULL else f"{role}+unchanged long")
     return out

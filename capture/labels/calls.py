@@ -38,14 +38,15 @@ _LOCAL_SERVERS = words("""
     session simulator godot unity blender everything time task taskmaster plan
 """)
 """Words in the names of MCP servers that work on this machine."""
+_CHANGES = ("edit", "write", "change")
 _CUT = str.maketrans("_/-.:", "     ")
 
 
 class Call:
-    """What is known of one call; `role` is what it does, in one word."""
+    """What is known of one call; `role` is what it does, in one word, `changes` whether it changes files."""
 
-    __slots__ = ("base", "external", "failed", "folder", "heads", "kind", "marks", "path", "role", "roles", "text",
-                 "tool")  # fmt: skip
+    __slots__ = ("base", "changes", "external", "failed", "folder", "heads", "kind", "marks", "path", "role", "roles",
+                 "text", "tool")  # fmt: skip
 
     def __init__(self, kind: str, tool: str, path: str, text: str, failed: bool) -> None:
         self.failed = failed
@@ -71,6 +72,7 @@ class Call:
         self.folder, _, self.base = path.rpartition("/")
         if self.role in ("write", "edit") and _is_plan(path.lower(), self.base.lower()):
             self.role = "plan"
+        self.changes = self.role in _CHANGES
 
     def _shell(self) -> None:
         seen = look(self.text)
@@ -83,11 +85,6 @@ class Call:
             self.role = next((role for role in _RANK if role in seen.roles), "run")
             if "redirect" in self.marks and self.role in ("read", "see", "search"):
                 self.role = "change"
-
-    @property
-    def changes(self) -> bool:
-        """Whether the call changes files of the project."""
-        return self.role in ("edit", "write", "change")
 
 
 def _wrapped(tool: str, path: str, text: str) -> tuple[str, str, str]:

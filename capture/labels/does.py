@@ -17,8 +17,9 @@ _ASKED = ("--version", "--help", "-h", "version", "-V")
 _LONG = 180
 _CHAIN = 3
 _IN_TEXT = (
-    ("heredoc", ("<<",)), ("inline", (" -c ", " -e ")), ("tmp", ("/tmp/",)), ("version", ("--version", "--help")),  # noqa: S108
-    ("fetched", ("uvx ", "npx -y", "npx --yes", "@latest", " dlx ")), ("fix", ("--fix", "--write")),
+    ("<<", "heredoc"), (" -c ", "inline"), (" -e ", "inline"), ("/tmp/", "tmp"), ("--version", "version"),  # noqa: S108
+    ("--help", "version"), ("uvx ", "fetched"), ("npx -y", "fetched"), ("@latest", "fetched"), (" dlx ", "fetched"),
+    ("--fix", "fix"), ("--write", "fix"),
 )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def leaves(head: str, name: str, words: list[str], text: str) -> bool:
 
 def marks(text: str, bare: str) -> tuple[str, ...]:
     """What else is to be seen of a command: `bare` is the same without quoted texts, a step a line."""
-    found = [name for name, signs in _IN_TEXT if any(sign in text for sign in signs)]
+    found = [name for sign, name in _IN_TEXT if sign in text]
     if any(mark in bare and "/dev/null" not in bare.partition(mark)[2][:12] for mark in (" > ", " >> ")):
         found.append("redirect")
     if "\ndo" in bare or " do " in bare:
@@ -104,4 +105,4 @@ def marks(text: str, bare: str) -> tuple[str, ...]:
         found.append("piped")
     if steps - pipes > _CHAIN:
         found.append("chain")
-    return tuple(found)
+    return tuple(dict.fromkeys(found))

@@ -26,12 +26,9 @@ def features(seen: Seen) -> list[str]:
     prompt = asked(seen.prompt)
     out = _own(call)
     out += before(call, previous, prompt.first)
-    out += prompt.wishes
-    out += prompt.words
-    role = call.role
-    out += [f"{role}+{wish}" for wish in prompt.wishes]
+    out += prompt.features(call.role)
     if call.base and call.base.lower() in prompt.text:
-        out.append(f"named+{role}")
+        out.append(f"named+{call.role}")
     out += [name for name, holds in zip(_RULES, verdicts(seen), strict=True) if holds]
     return out
 

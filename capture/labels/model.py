@@ -23,6 +23,8 @@ FIELD = 40
 SCALE = 1 << 28
 _MASK = (1 << FIELD) - 1
 _HALF = 1 << FIELD - 1
+_HALVES = sum(_HALF << FIELD * at for at in range(5))
+_FAR = 40.0
 _E = 2.718281828459045
 SHAPE = (int, str, dict, int, [float])
 """Of the file: format, name, the weights (word: number), the constant, the five thresholds."""
@@ -42,31 +44,35 @@ class Model:
 
     def logits(self, words: Iterable[str]) -> list[float]:
         """The log-odds of the five right-hand words."""
-        get, total = self.weights.get, self.constant
-        for word in words:
-            total += get(word, 0)
-        out = []
-        for _ in range(5):
-            field = total & _MASK
-            if field >= _HALF:
-                field -= 1 << FIELD
-            out.append(field / SCALE)
-            total = (total - field) >> FIELD
-        return out
+        total = sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES)
+        return [
+            ((total & _MASK) - _HALF) / SCALE,
+            ((total >> FIELD & _MASK) - _HALF) / SCALE,
+            ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
+            ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
+            ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
+        ]
 
     def scores(self, words: Iterable[str]) -> list[float]:
         """Five calibrated scores in [-1, 1]."""
-        return [2.0 / (1.0 + _E ** -max(-40.0, min(40.0, one))) - 1.0 for one in self.logits(words)]
+        return [
+            2.0 / (1.0 + _E**-one) - 1.0 if -_FAR < one < _FAR else 1.0 if one > 0 else -1.0
+            for one in self.logits(words)
+        ]
 
     def label(self, seen: Seen) -> Labels:
         """The five scores of a call, rounded for storing; None where the model abstains."""
         from capture.labels.features import features
 
-        a, b, c, d, e = (
-            round(score, 4) if abs(score) >= threshold else None
-            for score, threshold in zip(self.scores(features(seen)), self.thresholds, strict=True)
+        a, b, c, d, e = self.scores(features(seen))
+        at = self.thresholds
+        return (
+            round(a, 4) if abs(a) >= at[0] else None,
+            round(b, 4) if abs(b) >= at[1] else None,
+            round(c, 4) if abs(c) >= at[2] else None,
+            round(d, 4) if abs(d) >= at[3] else None,
+            round(e, 4) if abs(e) >= at[4] else None,
         )
-        return a, b, c, d, e
 
 
 def pack(fields: Sequence[float]) -> int:

@@ -16,10 +16,10 @@ def verdicts(seen: Seen) -> tuple[bool, bool, bool, bool, bool]:
     """Act, converge, external, novel, friction."""
     call, previous = seen.call, seen.previous
     role, last = call.role, previous[0] if previous else None
-    changed = any(one.changes for one in previous)
+    changed = True in [one.changes for one in previous]
     act = role not in THINKING
     broad = role == "search" and not changed and (not call.heads or "find" in call.heads or "ls" in call.heads)
-    reading = role == "read" and len(previous) > 2 and all(one.role == "read" for one in previous)
+    reading = role == "read" and len(previous) > 2 and [one.role for one in previous] == ["read"] * len(previous)
     starting = role == "write" and last is not None and last.role == "write"
     diverge = role in ("explore", "web") or broad or reading or starting
     novel = role in ("explore", "web") or (role == "script" and "heredoc" in call.marks)

@@ -40,7 +40,7 @@ _WISHES = (
 class Asked:
     """A prompt as it is read once."""
 
-    __slots__ = ("first", "text", "wishes", "words")
+    __slots__ = ("_by_role", "first", "text", "wishes", "words")
 
     def __init__(self, prompt: str) -> None:
         self.text = prompt[:_SAID].lower()
@@ -56,7 +56,16 @@ class Asked:
             self.wishes.append("wish:?")
         size = "none" if not said else "terse" if len(said) < _TERSE else "short" if len(said) < _SHORT else "long"
         self.wishes.append(f"size:{size}")
+        self._by_role: dict[str, list[str]] = {}
         self.words = list({f"word:{word[:12]}" for word in said[:_WORDS] if len(word) > 2})
+
+    def features(self, role: str) -> list[str]:
+        """Wishes and words, and the wishes beside what a call does."""
+        found = self._by_role.get(role)
+        if found is None:
+            found = [*self.wishes, *(f"{role}+{wish}" for wish in self.wishes), *self.words]
+            self._by_role[role] = found
+        return found
 
 
 _known: dict[str, Asked] = {}
