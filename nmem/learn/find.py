@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nmem.learn import commands, remedies
-from nmem.learn.errors import CODE, RULE, TEST, WORK, Signature, refused, signatures
+from nmem.learn.errors import CODE, RULE, TEST, WORK, WORLD, Signature, refused, signatures
 from nmem.learn.errors.normal import normal, tail
 from nmem.learn.errors.signature import KEY
 from nmem.learn.remedies import EDIT, RERUN, Fix
@@ -118,13 +118,24 @@ def _is_work(row: Row, signature: Signature, fix: Fix | None, edited: bool) -> b
     """Whether the failure belongs to writing the code."""
     if signature.nature == WORK:
         return True
-    if signature.nature not in (CODE, TEST):
+    if signature.nature not in (CODE, TEST) and not _told_by_a_test(row, signature):
         return False
     if signature.nature == CODE and row.is_shell and not row.normal:
         return True  # a script of the moment
     if fix is not None and fix.kind == RERUN:
         return signature.nature == CODE
     return edited or (fix is not None and fix.kind == EDIT)
+
+
+def _told_by_a_test(row: Row, signature: Signature) -> bool:
+    """Whether the error may be a test's own output: code that waits, connects and opens files is tested for that."""
+    if "test" not in row.families:
+        return False
+    if signature.ecosystem in ("network", "database") or signature.key.startswith(
+        ("shell: no file", "shell: permission")
+    ):
+        return True
+    return signature.ecosystem == "program" and signature.nature == WORLD
 
 
 def _of_looking(row: Row, signature: Signature) -> bool:

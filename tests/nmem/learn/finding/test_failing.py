@@ -57,6 +57,15 @@ def test_a_red_run_before_the_first_edit_that_an_edit_turns_green_is_work(histor
     assert history.learn() == []
 
 
+def test_what_a_red_test_prints_of_connections_and_files_is_work(history: History) -> None:
+    for name in "abcd":
+        history.begin(name).edit("till.go").fails("go test ./...", "Error: context deadline exceeded")
+        history.fails("pytest -q", "cat: /x/fixture.json: No such file or directory").edit("till.go").runs(
+            "go test ./..."
+        )
+    assert history.learn() == []
+
+
 def test_code_that_does_not_compile_while_it_is_written_is_work(history: History) -> None:
     for name in "abcd":
         history.begin(name).edit("till.go").fails("go build ./...", "./till.go:3:2: undefined: Drawer")
