@@ -57,8 +57,8 @@ def _standing(found: Standing, cells: int) -> Iterator[Line]:
             (f"✓ of {several(found.own, 'call')} you have said a label yourself", "good"),
         ]
     if found.due:
-        told = f"{count(found.by_others)} are by another model, {count(found.bare)} by none: "
-        yield [(pad("due", _LABEL), "quiet"), (told, "warn"), ("nmem backfill", "key"), (" labels them", "quiet")]
+        told = f" labels {count(found.by_others)} by another model, {count(found.bare)} by none"
+        yield [(pad("due", _LABEL), "quiet"), ("nmem backfill", "key"), (told, "text")]
     for row in wrap(_BETTER, cells - _LABEL, 2):
         yield [(pad("", _LABEL), "quiet"), (row, "quiet")]
 

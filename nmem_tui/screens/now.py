@@ -23,6 +23,8 @@ from nmem_tui.widgets.stream import Stream
 
 if TYPE_CHECKING:
     from nmem.stance.model import Stance
+    from sqlite3 import Connection
+
     from nmem.stance.read import Following
     from nmem_tui.model.line import Line
 
@@ -98,11 +100,9 @@ class Now(Streaming):
             self.set_timer(_STANCE_S, self._read_stance)
 
     def _read_stance(self) -> None:
-        from nmem_tui.model.stance_reading import go_on
-
         self._stance_due = False
         session_id, one, at = self.session_id, self._following, self.cockpit.clock()
-        self.reads.ask("stance", lambda db: go_on(db, session_id, one, at), self._show_stance)
+        self.reads.ask("stance", lambda db: _go_on(db, session_id, one, at), self._show_stance)
 
     # What the answers change
 
@@ -200,3 +200,11 @@ def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
     from nmem_tui.model import stance_card
 
     return lambda cells: stance_card.line(stance, cells)
+def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
+    """Read the stance; what that and its card need is imported in the worker, after the first frame."""
+    from nmem_tui.model import stance_card  # noqa: F401
+    from nmem_tui.model.stance_reading import go_on
+
+    return go_on(db, session_id, one, at)
+
+
