@@ -4,9 +4,9 @@ from __future__ import annotations
 
 CUT = str.maketrans(dict.fromkeys("\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^", " "))
 """What is no part of a word."""
-_SAID = 600
+_SAID = 400
 _WORDS = 24
-_ASKING = 50
+_ASKING = 40
 _KEPT = 2_048
 _TERSE, _SHORT = 5, 30
 _WISHES = (
@@ -52,7 +52,7 @@ class Asked:
         """The wish that is worded first."""
         self.wishes = [f"wish:{name}" for _, name in found]
         self.wishes.append(f"first:{self.first}")
-        if "?" in self.text[:400] or "？" in self.text[:400]:
+        if "?" in self.text or "？" in self.text:
             self.wishes.append("wish:?")
         size = "none" if not said else "terse" if len(said) < _TERSE else "short" if len(said) < _SHORT else "long"
         self.wishes.append(f"size:{size}")
