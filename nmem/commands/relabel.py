@@ -115,7 +115,7 @@ def _why(word: Word) -> list[tuple[str, str]]:
     for label, some in (("for it", [each for each in word.reasons if each.weight > 0]),
                         ("against", [each for each in word.reasons if each.weight < 0])):  # fmt: skip
         if some:
-            rows.append((label, "; ".join(f"{each.words} ({each.weight:+.1f})" for each in some[:_REASONS])))
+            rows.append((label, " · ".join(f"{each.words} ({each.weight:+.1f})" for each in some[:_REASONS])))
     return rows
 
 

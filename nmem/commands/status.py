@@ -12,6 +12,7 @@ import click
 from capture import paths
 from nmem import database
 from nmem.errors import NoDatabase
+from nmem.labels import read as labels
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
 from nmem.read.views import SessionRow
@@ -41,7 +42,18 @@ def _latency(name: str, what: Latency) -> tuple[str, ...]:
     return (name, ms(what.p50), ms(what.p95), ms(what.p99))
 
 
-def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Section]:
+def _labels(found: labels.Standing) -> list[tuple[str, ...]]:
+    """Which model labels calls, and what would label the rest."""
+    rows = [("model", f"{found.model} ({found.source})" if found.model else "none: install nmem again"),
+            ("calls it has labelled", f"{found.by_it:,} of {found.calls:,}")]  # fmt: skip
+    lacking = (("calls without labels", found.bare), ("labelled by another model", found.by_others))
+    rows += [(what, f"{number:,}: nmem backfill labels them") for what, number in lacking if number]
+    return [*rows, *([("of which you said a word", f"{found.own:,}")] if found.own else [])]
+
+
+def sections(
+    view: HealthView, recent: list[SessionRow], now: int, labelled: labels.Standing | None = None
+) -> list[Section]:  # fmt: skip
     """What there is to say, as tables; empty ones are left out."""
     tally = {
         **dict.fromkeys(("stored", "duplicate", "dropped"), 0),
@@ -75,6 +87,7 @@ def sections(view: HealthView, recent: list[SessionRow], now: int) -> list[Secti
                 *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items()),
             ],
         ),
+        ("Labels", ("what", ""), _labels(labelled) if labelled and labelled.calls else []),
         ("Secrets taken out", ("kind", "count"), [(kind, str(number)) for kind, number in view.redactions.items()]),
         (
             "Fields nobody knew",
@@ -132,12 +145,14 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         return
     try:
         view, recent = health(connection, path), views.sessions(connection, limit, project)
+        labelled = labels.standing(connection, path)
     finally:
         connection.close()
     if as_json:
-        click.echo(json.dumps({**asdict(view), "sessions": [asdict(row) for row in recent]}, ensure_ascii=False))
+        data = {**asdict(view), "labels": asdict(labelled), "sessions": [asdict(row) for row in recent]}
+        click.echo(json.dumps(data, ensure_ascii=False))
         return
-    found = sections(view, recent, time.time_ns() // 1_000_000)
+    found = sections(view, recent, time.time_ns() // 1_000_000, labelled)
     if not sys.stdout.isatty():
         click.echo(plain(found))
         return

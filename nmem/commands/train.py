@@ -50,6 +50,29 @@ def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
         _say(report, dry_run)
 
 
+@command.command()
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Go back to the weights that nmem comes with.")
+@click.option("--card", is_flag=True, help="Show what is known of the classifiers in force, and fit nothing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
+    """Re-fit the classifiers on the corpus that nmem comes with and on what you said with `nmem relabel`.
+
+    Each dimension is compared on sessions that the fit has not seen, and kept only when more of your words come out
+    right there and the corpus does not suffer. Needs scikit-learn, the extra `train`.
+    """
+    from nmem.commands import train_labels
+
+    if dry_run + reset + card > 1:
+        raise click.UsageError("--reset, --dry-run and --card exclude each other")
+    if card:
+        train_labels.cards(as_json)
+    elif reset:
+        train_labels.reset(as_json)
+    else:
+        train_labels.train(as_json, dry=dry_run)
+
+
 def _reset(was: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"reset": was}))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from capture import paths
 from capture.install import bytecode
 from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
+from nmem.doctor.checks.labels import labels
 from nmem.doctor.checks.settling import settling
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
@@ -16,6 +17,7 @@ CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: storage.waiting(),
     lambda _: storage.runtime(),
     lambda _: settling(),
+    lambda _: labels(),
     hooks.registered_hooks,
     hooks.files,
     lambda _: switches.skipped(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from nmem.labels import wording
 
+SHIPPED, PERSONAL = "shipped", "personal"
 FILE = "labels.json"
 """A person's own card, beside the database."""
 
@@ -76,11 +76,20 @@ def cards(db_path: str = "") -> tuple[Card, ...]:
 def card_of(db_path: str, name: str) -> tuple[str, dict[str, Any]]:
     """Where a model in use came from, and its card; an empty card when it lies nowhere."""
     own = personal_file(db_path)
-    for source, file in (("personal", own), ("shipped", Path(engine.SHIPPED).with_name("card.json"))):
-        found = _read(file, private=source == "personal")
+    for source, file in ((PERSONAL, own), (SHIPPED, Path(engine.SHIPPED).with_name("card.json"))):
+        found = _read(file, private=source == PERSONAL)
         if found.get("name") == name:
             return source, found
-    return ("personal" if os.path.exists(engine.personal_file(db_path)) else "shipped"), {}  # noqa: PTH110
+    base = engine.shipped()
+    return (SHIPPED if base and base.name == name else PERSONAL), {}
+
+
+def outdated(db_path: str) -> bool:
+    """Whether a person's own model was fitted beside another one than the package has now."""
+    model, base = engine.current(db_path), engine.shipped()
+    if model is None or base is None or model.name == base.name:
+        return False
+    return card_of(db_path, model.name)[1].get("beside") != base.name
 
 
 def personal_file(db_path: str) -> Path:

@@ -10,8 +10,6 @@ from capture.labels.model import Model
 from capture.storage.store import transaction
 from nmem.labels import cards
 
-SHIPPED, PERSONAL = "shipped", "personal"
-
 
 def met(db: Connection, db_path: str, model: Model, now: int) -> None:
     """Keep a model's name and card when it is first used here. Raises sqlite3.Error."""

@@ -61,7 +61,7 @@ def test_a_word_is_said_and_taken_back(hooks: Hooks, number: int) -> None:
 def test_words_on_words_are_undone_one_by_one(hooks: Hooks, number: int) -> None:
     stages = [row(hooks, number)]
     for words in ({"phase": "act"}, {"phase": "think", "locus": "external"}, {"phase": None}, {"phase": "act"}):
-        corrections.relabel_many(hooks.db, number, words, START)  # type: ignore[arg-type]
+        corrections.relabel_many(hooks.db, number, words, START)
         stages.append(row(hooks, number))
     assert stages[3][0] == stages[0][0], "the model's word again, as it was"
     assert stages[3][5] == f"{stages[0][5]}+locus"
