@@ -193,13 +193,6 @@ class Now(Streaming):
         self._read_cards()
 
 
-def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
-    """What draws the stance in one line; None while no call is labelled."""
-    if stance is None or not stance.points:
-        return None
-    from nmem_tui.model import stance_card
-
-    return lambda cells: stance_card.line(stance, cells)
 def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
     """Read the stance; what that and its card need is imported in the worker, after the first frame."""
     from nmem_tui.model import stance_card  # noqa: F401
@@ -208,3 +201,10 @@ def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> t
     return go_on(db, session_id, one, at)
 
 
+def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
+    """What draws the stance in one line; None while no call is labelled."""
+    if stance is None or not stance.points:
+        return None
+    from nmem_tui.model import stance_card
+
+    return lambda cells: stance_card.line(stance, cells)
