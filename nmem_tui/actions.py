@@ -75,6 +75,8 @@ ACTIONS: tuple[Action, ...] = (
         "View",
         "stance",
     ),
+    Action("models", ("m",), "models", "the model cards: what labels calls, and how far to trust it", "View", "stance"),
+    Action("relabel", ("L",), "labels", "the row's labels and why; say it better, one key each", "Labels", "now"),
     Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "View", "now"),
     Action("pin", ("p",), "pin", "pin the work unit or episode, or unpin it", "Episode", "now episodes"),
     Action("rename", ("R",), "rename", "give the episode a name of your own", "Episode", "episodes"),
@@ -95,8 +97,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("review", ("r",), "review", "answer the open questions, one key each", "Review", "now episodes"),
     Action(
         "copy",
-    Action("models", ("m",), "models", "the model cards: what labels calls, and how far to trust it", "View", "stance"),
-    Action("relabel", ("L",), "labels", "the row's labels and why; say it better, one key each", "Labels", "now"),
         ("y",),
         "copy",
         "copy the row's text, the story or list, to the clipboard",
