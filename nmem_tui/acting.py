@@ -87,6 +87,10 @@ class Acting(App[None]):
         """The screen Stance."""
         self.switch_mode("stance")
 
+    def do_show_learnings(self) -> None:
+        """The screen Learnings."""
+        self.switch_mode("learnings")
+
     def do_show_health(self) -> None:
         """The screen Health."""
         self.switch_mode("health")

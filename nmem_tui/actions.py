@@ -40,7 +40,8 @@ class Action:
 
 
 _NAMES = {
-    "question_mark": "?", "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "down": "↓", "up": "↑",
+    "question_mark": "?", "exclamation_mark": "!",
+    "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "down": "↓", "up": "↑",
     "right_square_bracket": "]", "left_square_bracket": "[",
     "ctrl+p": "^p", "ctrl+q": "^q", "ctrl+d": "^d", "ctrl+u": "^u",
 }  # fmt: skip
@@ -49,7 +50,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs", "General"
     ),
-    Action("filter", ("slash",), "filter", "show only rows with these words; esc clears", "Filter", "now episodes"),
+    Action(
+        "filter",
+        ("slash",),
+        "filter",
+        "show only rows with these words; esc clears",
+        "Filter",
+        "now episodes learnings",
+    ),
     Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
     Action("yes", ("y",), "yes", "answer yes: a new task begins here; one line of work", "Answer", "review"),
     Action("no", ("n",), "no", "answer no: it belongs to the task before; two different things", "Answer", "review"),
@@ -57,15 +65,27 @@ ACTIONS: tuple[Action, ...] = (
     Action("before", ("k", "up"), "before", "back to the question before", "Answer", "review"),
     Action("read", ("enter",), "story", "read the whole story that the question is about", "Answer", "review"),
     Action(
+        "accept", ("a",), "accept", "its rule into the project's instructions, after a preview", "Learning", "learnings"
+    ),
+    Action("dismiss", ("i",), "dismiss", "ignore it: nothing to learn from, never open again", "Learning", "learnings"),
+    Action("snooze", ("z",), "snooze", "open again after a day, a week or a month", "Learning", "learnings"),
+    Action("resolved", ("v",), "resolved", "it is fixed; it opens again if it comes back", "State", "learnings"),
+    Action("reopen", ("o",), "reopen", "open again; the rule of an accepted one comes out", "State", "learnings"),
+    Action(
         "open",
         ("enter",),
         "open",
         "open what is under the cursor: details of a row, an episode's story, a shift in the stream",
         "View",
-        "now episodes stance",
+        "now episodes stance learnings",
     ),
     Action(
-        "story", ("w",), "story", "the story of the current work unit, or of the shift's episode", "View", "now stance"
+        "story",
+        ("w",),
+        "story",
+        "the story of the current work unit, or of the shift's episode",
+        "View",
+        "now stance learnings",
     ),
     Action(
         "over",
@@ -94,6 +114,13 @@ ACTIONS: tuple[Action, ...] = (
         "Thread",
         "episodes",
     ),
+    Action("next_state", ("s",), "state", "list the next state: open, accepted, dismissed ...", "List", "learnings"),
+    Action("last_state", ("S",), "", "list the state before", "List", "learnings"),
+    Action("projects", ("P",), "projects", "of this project, of all, or what several share", "List", "learnings"),
+    Action("map", ("h",), "heat map", "show the weeks of every pattern, or hide them", "List", "learnings"),
+    Action(
+        "warning", ("exclamation_mark",), "", "the learning that the episode runs into again", "View", "now episodes"
+    ),
     Action("review", ("r",), "review", "answer the open questions, one key each", "Review", "now episodes"),
     Action(
         "copy",
@@ -101,22 +128,33 @@ ACTIONS: tuple[Action, ...] = (
         "copy",
         "copy the row's text, the story or list, to the clipboard",
         "Copy",
-        "now episodes stance",
+        "now episodes stance learnings",
     ),
     Action("sessions", ("s",), "sessions", "choose which session is shown", "Session", "now stance"),
     Action("previous", ("minus",), "back", "go back to the session shown before", "Session", "now stance"),
-    Action("down", ("j", "down"), "", "one row down", "Move", "now episodes stance", "j ↓"),
-    Action("up", ("k", "up"), "", "one row up", "Move", "now episodes stance", "k ↑"),
-    Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "now episodes stance"),
-    Action("half_up", ("ctrl+u", "pageup"), "", "half a page up", "Move", "now episodes stance"),
-    Action("top", ("g", "home"), "", "the first row: the oldest of the stream", "Move", "now episodes stance"),
-    Action("bottom", ("G", "end"), "", "the last row; the stream follows from there", "Move", "now episodes stance"),
+    Action("down", ("j", "down"), "", "one row down", "Move", "now episodes stance learnings", "j ↓"),
+    Action("up", ("k", "up"), "", "one row up", "Move", "now episodes stance learnings", "k ↑"),
+    Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "now episodes stance learnings"),
+    Action("half_up", ("ctrl+u", "pageup"), "", "half a page up", "Move", "now episodes stance learnings"),
+    Action(
+        "top", ("g", "home"), "", "the first row: the oldest of the stream", "Move", "now episodes stance learnings"
+    ),
+    Action(
+        "bottom",
+        ("G", "end"),
+        "",
+        "the last row; the stream follows from there",
+        "Move",
+        "now episodes stance learnings",
+    ),
     Action("next_prompt", ("right_square_bracket",), "", "the next prompt of the story", "Move", "episodes"),
     Action("last_prompt", ("left_square_bracket",), "", "the prompt of the story before", "Move", "episodes"),
+    Action("next_evidence", ("right_square_bracket",), "", "the next place where it was met", "Move", "learnings"),
+    Action("last_evidence", ("left_square_bracket",), "", "the place before where it was met", "Move", "learnings"),
     Action("next_failure", ("n",), "", "the next failure, older than the cursor's row", "Move", "now"),
     Action("last_failure", ("N",), "", "the next failure, newer than the cursor's row", "Move", "now"),
-    Action("details_down", ("J",), "", "scroll the open details or story down", "Move", "now episodes"),
-    Action("details_up", ("K",), "", "scroll the open details or story up", "Move", "now episodes"),
+    Action("details_down", ("J",), "", "scroll the open details or story down", "Move", "now episodes learnings"),
+    Action("details_up", ("K",), "", "scroll the open details or story up", "Move", "now episodes learnings"),
     Action("scroll_down", ("j", "down"), "", "one line down", "Move", "health", "j ↓"),
     Action("scroll_up", ("k", "up"), "", "one line up", "Move", "health", "k ↑"),
     Action("page_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", "health"),
@@ -129,6 +167,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_now", ("1",), "", "the screen Now: the session and its stream", "Screens"),
     Action("show_episodes", ("2",), "", "the screen Episodes: history by thread and day, their stories", "Screens"),
     Action("show_stance", ("3",), "", "the screen Stance: thinking and acting, widening and narrowing", "Screens"),
+    Action("show_learnings", ("4",), "", "the screen Learnings: what comes back, and what mended it", "Screens"),
     Action("show_health", ("8",), "", "the screen Health: hooks, losses, storage", "Screens"),
     Action("next_screen", ("tab",), "", "the next screen", "Screens"),
     Action("previous_screen", ("shift+tab",), "", "the previous screen", "Screens"),

@@ -46,6 +46,12 @@ def _stance() -> Screen[None]:
     return StanceView()
 
 
+def _learnings() -> Screen[None]:
+    from nmem_tui.screens.learnings import Learnings
+
+    return Learnings()
+
+
 def _health() -> Screen[None]:
     from nmem_tui.screens.health import Health
 
@@ -63,10 +69,10 @@ class Cockpit(Acting):
 
     TITLE = "nmem"
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        style(name) for name in ("base", "now", "episodes", "stance", "health", "dialogs")
+        style(name) for name in ("base", "now", "episodes", "stance", "learnings", "health", "dialogs")
     ]
     MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {  # type: ignore[assignment]
-        "now": _now, "episodes": _episodes, "stance": _stance, "health": _health,
+        "now": _now, "episodes": _episodes, "stance": _stance, "learnings": _learnings, "health": _health,
     }  # fmt: skip
     DEFAULT_MODE = "now"
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
@@ -100,6 +106,10 @@ class Cockpit(Acting):
         """Whether a narrative is being written."""
         self.wanted_episode = 0
         """The episode whose story the screen Episodes shall open; 0: none."""
+        self.wanted_learning = 0
+        """The learning that the screen Learnings shall go to; 0: none."""
+        self.hot = 0
+        """Open learnings that are hot."""
         self.wanted_row: tuple[int, int] | None = None
         """Time and key of the row that the screen Now shall go to."""
         self.generation = 0
@@ -208,6 +218,23 @@ class Cockpit(Acting):
         self.switch_mode("episodes")
         if tell := getattr(self.view(), "open_wanted", None):
             tell()
+
+    def show_learning(self, learning_id: int) -> None:
+        """The screen Learnings with one of them opened."""
+        self.wanted_learning = learning_id
+        self.switch_mode("learnings")
+        if tell := getattr(self.view(), "open_wanted", None):
+            tell()
+
+    def show_moment(self, session_id: str, at: int, key: int) -> None:
+        """The screen Now with one row of a session's stream under the cursor."""
+        if self.session is None or self.session.id != session_id:
+            self.before += [self.session.id] if self.session else []
+            self.chosen, self.wanted_row = session_id, (at, key)
+            self.switch_mode("now")
+            self._tell_choice()
+        else:
+            self.show_row(at, key)
 
     def show_row(self, at: int, key: int) -> None:
         """The screen Now with one row of the session's stream under the cursor."""

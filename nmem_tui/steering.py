@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmem.learn.accept import Plan, Withdrawal
 
 Change = Callable[[Connection, int], str]
 """Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
@@ -132,6 +136,80 @@ def forget_next(project_id: int) -> Change:
 
         steering.forget(db, project_id)
         return "the next session continues what was left last, or begins something new"
+
+    return change
+
+
+def dismiss(learning_id: int) -> Change:
+    """A learning is nothing to learn from."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import lifecycle
+
+        lifecycle.dismiss(db, learning_id, now)
+        return f"dismissed: it is not listed as open again{_BACK}"
+
+    return change
+
+
+def snooze(learning_id: int, ms: int, words: str) -> Change:
+    """A learning is open again only after a while."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import lifecycle
+
+        lifecycle.snooze(db, learning_id, now + ms, now)
+        return f"snoozed for {words}{_BACK}"
+
+    return change
+
+
+def resolve(learning_id: int) -> Change:
+    """What a learning tells of is fixed."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import lifecycle
+
+        lifecycle.resolve(db, learning_id, now)
+        return f"resolved: it opens again if it comes back{_BACK}"
+
+    return change
+
+
+def reopen(learning_id: int) -> Change:
+    """A learning is open again."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import lifecycle
+
+        lifecycle.reopen(db, learning_id, now)
+        return f"open again{_BACK}"
+
+    return change
+
+
+def accept(planned: Plan) -> Change:
+    """The rule goes into the project's instructions, as it was shown."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import accept as accepting
+
+        accepting.accept(db, planned, now)
+        stood = "its rule stands in" if planned.wrote else "its rule stood already in"
+        return f"accepted: {stood} {planned.file.name}{_BACK}"
+
+    return change
+
+
+def withdraw(learning_id: int, planned: Withdrawal | None) -> Change:
+    """An accepted learning is open again, its rule out of the file, as it was shown."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.learn import accept as accepting
+
+        accepting.withdraw(db, learning_id, planned, now)
+        gone = f", its rule is out of {planned.file.name}" if planned and planned.diff else ""
+        return f"open again{gone}{_BACK}"
 
     return change
 

@@ -193,9 +193,9 @@ def failures_title(view: NowView) -> str:
 
 def narrow(
     view: NowView, at: int, zone: tzinfo | None, cells: int, rows: int, unit: CurrentUnit | None = None,
-    stance: Line | None = None,
+    stance: Line | None = None, warned: Line | None = None,
 ) -> list[Line]:  # fmt: skip
-    """All cards in their first lines, for a screen of one column; `stance` is a line of its own."""
+    """All cards in their first lines, for a screen of one column; `stance` and `warned` are lines of their own."""
     about = unit.name if unit else view.prompt
     since = unit.started_at if unit else view.prompt_at
     said = printable(" ".join(about.split())) or "no prompt yet: the next one that you type shows here"
@@ -204,6 +204,7 @@ def narrow(
         spread([(said, "strong" if about else "quiet")], when, cells),
         effort("", unit.effort if unit else view.turn, cells),
     ]
+    lines += [warned] if warned else []
     files = unit.hot if unit else view.hot
     still = [item for item in view.failures if not item.mended]
     if still:

@@ -46,7 +46,7 @@ _LEARNINGS: tuple[tuple[str, str, str], ...] = (
     ("nmem import", "find them in the sessions that you already had", "key"),
     ("nmem init", "connect a client: they are looked for when a session ends", "key"),
     ("", "", ""),
-    ("What happened in one session only is none: it takes a second one.", "", "quiet"),
+    ("What happened in one session is none: it takes two or three.", "", "quiet"),
     ("", "", ""),
     ("1", "the session that runs now", "key"),
     ("?", "every key", "key"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from nmem.learn.learning import Warned
 from nmem.read.stories import Judged, Narrative, Story
 from nmem.read.threads import whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import rows, unit
+from nmem_tui.model import learnings, rows, unit
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, wrap
@@ -23,11 +24,11 @@ _SAID = {"user": 14, "closing": 10, "summary": 10}
 class StoryText:
     """The lines of one story for one width; rows of actions are drawn when they come on screen."""
 
-    def __init__(self, story: Story, cells: int, zone: tzinfo | None, at: int) -> None:
+    def __init__(self, story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned] = ()) -> None:
         self.story, self.zone = story, zone
         self._items: list[Line | StreamRow] = []
         self._owners: list[int | None] = []
-        for line in _head(story, cells, zone, at):
+        for line in _head(story, cells, zone, at, warned):
             self._put(cut(line, cells))
         self._told(cells)
 
@@ -138,7 +139,7 @@ def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text")
         yield [(pad(name if not number else "", _LABEL), "quiet"), (row, tone)]
 
 
-def _head(story: Story, cells: int, zone: tzinfo | None, at: int) -> Iterator[Line]:
+def _head(story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned]) -> Iterator[Line]:
     for text in wrap(flat(story.row.name), cells, 3):
         yield [(text, "strong")]
     yield from _state(story, zone, at)
@@ -150,6 +151,7 @@ def _head(story: Story, cells: int, zone: tzinfo | None, at: int) -> Iterator[Li
         *(unit.outcome(story.row.outcome) or [("nothing tested or committed", "quiet")]),
     ]
     yield from _obstacle(story, cells)
+    yield from _warned(warned, cells)
     yield from _belongs(story, cells)
     *sure, (reason, tone) = unit.why(story.cut_reason, story.cut_by, story.cut_confidence)
     first, *rest = wrap(reason, cells - _LABEL - length(sure) - 2, 3) or [""]
@@ -208,6 +210,17 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
         (pad("obstacle", _LABEL), "quiet"), (fit(flat(story.obstacle), room) + "  ", "text"), (times, "quiet"),
         (end, "good" if story.obstacle_mended else "bad"),
     ]  # fmt: skip
+
+
+def _warned(found: Sequence[Warned], cells: int) -> Iterator[Line]:
+    """What it runs into again, and what tells."""
+    for number, each in enumerate(found):
+        yield [
+            (pad("warned" if not number else "", _LABEL), "quiet"),
+            *learnings.warning([each], max(8, cells - _LABEL)),
+        ]
+        opens = "; ! opens it" if not number else ""
+        yield [(" " * _LABEL, "text"), (f"  it {flat(each.reason)}{opens}", "quiet")]
 
 
 def _belongs(story: Story, cells: int) -> Iterator[Line]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nmem.read.episodes import CurrentUnit, Outcome
 from nmem.read.views import NowView
 from nmem.text import printable
@@ -57,7 +59,9 @@ def title(unit: CurrentUnit, at: int) -> str:
     return f"Work unit ─ {age(at - unit.started_at)} old{active}{pinned}"
 
 
-def card(view: NowView, unit: CurrentUnit, cells: int, rows: int) -> list[Line]:
+def card(
+    view: NowView, unit: CurrentUnit, cells: int, rows: int, warned: Callable[[int], Line] | None = None
+) -> list[Line]:
     """The card, at most `rows` lines high and without blank ones: the intent gets the room that is left."""
     latest = flat(view.prompt) if view.prompt_at is not None and view.prompt_at > unit.started_at else ""
     so_far = [
@@ -65,6 +69,7 @@ def card(view: NowView, unit: CurrentUnit, cells: int, rows: int) -> list[Line]:
         outcome(unit.outcome) or [("nothing tested or committed yet", "quiet")],
     ]
     below: list[Line] = [
+        *([warned(cells)] if warned else []),
         *([[("goes on ", "quiet"), ("↩ ", "accent"), (flat(unit.resumes), "text")]] if unit.resumes else []),
         [("cut     ", "quiet"), *why(unit.cut_reason, unit.cut_by, unit.cut_confidence)],
         [("so far  ", "quiet"), *joined(so_far, " · ")],

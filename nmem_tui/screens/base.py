@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
@@ -21,6 +22,8 @@ from nmem_tui.widgets.tones import COMPONENTS
 if TYPE_CHECKING:
     from nmem_tui.app import Cockpit
 
+_COUNT_S = 2.0
+"""What the tabs count is read at most this often."""
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
 
 
@@ -44,6 +47,7 @@ class View(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.reads = Reads(self, lambda: self.cockpit.db_path)
+        self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""
 
@@ -74,6 +78,7 @@ class View(Screen[None]):
         self.seen = self.cockpit.generation
         self.tell_demo()
         self.refresh_data()
+        self._count_hot()
 
     def tell_demo(self) -> None:
         """A banner while the demo plays."""
@@ -88,12 +93,34 @@ class View(Screen[None]):
         """Catch up with what was committed while another screen was shown."""
         if self.seen not in (-1, self.cockpit.generation):
             self.refresh_data()
+        self._show_hot(self.cockpit.hot)
 
     @on(StoreChanged)
     def catch_up(self, message: StoreChanged) -> None:
         """Another process committed."""
         self.seen = message.generation
         self.refresh_data()
+        if not self._counting:
+            self._counting = True
+            self.set_timer(_COUNT_S, self._count_hot)
+
+    def _count_hot(self) -> None:
+        """How many hot learnings wait; the tabs say it."""
+        self._counting = False
+        project, at = self.cockpit.project, self.cockpit.clock()
+
+        def count(db: Connection) -> int:
+            from nmem_tui.model import learnings_reading
+
+            return learnings_reading.hot(db, project, at)
+
+        self.reads.ask("hot", count, self._show_hot)
+
+    def _show_hot(self, number: int) -> None:
+        self.cockpit.hot = number
+        for tabs in self.query(Tabs):
+            tabs.hot = number
+            tabs.refresh()
 
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nmem.read import episodes as episode_views
 from nmem_tui import steering
 from nmem_tui.model.unit import flat
-from nmem_tui.screens.base import View
+from nmem_tui.screens.warns import Warns
 
 if TYPE_CHECKING:
     from nmem.read.stories import Story
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
-class Correcting(View):
+class Correcting(Warns):
     """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
 
     CONTEXT = "episodes"
@@ -27,6 +27,11 @@ class Correcting(View):
     def story(self) -> Story | None:
         """The story that is told."""
         return self.pane.story
+
+    def show_warnings(self) -> None:
+        """They stand in the story."""
+        self.pane.warn(self.warned)
+        self.check_keys()
 
     @property
     def unit_id(self) -> int | None:

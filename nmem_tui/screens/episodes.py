@@ -264,6 +264,7 @@ class Episodes(Correcting, View):
     def _show_story(self, story: Story | None) -> None:
         if story is not None and story.row.id != self.unit_id:
             return
+        self.read_warnings(story.row.id if story else None)
         self.pane.tell(story)
         (action, unit_id), self._then = self._then, ("", None)
         if action and story is not None and unit_id == story.row.id:

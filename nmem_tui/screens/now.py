@@ -16,15 +16,16 @@ from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.reading import Glance, glance, pick
 from nmem_tui.screens.streaming import Streaming
+from nmem_tui.screens.warns import Warns
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
 if TYPE_CHECKING:
-    from nmem.stance.model import Stance
     from sqlite3 import Connection
 
+    from nmem.stance.model import Stance
     from nmem.stance.read import Following
     from nmem_tui.model.line import Line
 
@@ -32,7 +33,7 @@ _CARDS_S, _STANCE_S = 0.25, 1.0
 """The cards and the stance are read at most this often; the stream at once."""
 
 
-class Now(Streaming):
+class Now(Streaming, Warns):
     """The session that is worked in, at a glance and row by row."""
 
     CONTEXT = "now"
@@ -128,6 +129,12 @@ class Now(Streaming):
             self.cockpit.shown(view.session)
         self._draw_cards()
         self._stance_soon()
+        self.read_warnings(self.unit.id if self.unit else None)
+
+    def show_warnings(self) -> None:
+        """They stand with the work unit."""
+        self._draw_cards()
+        self.check_keys()
 
     def _draw_cards(self) -> None:
         if self.view is None:
@@ -135,13 +142,15 @@ class Now(Streaming):
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: cards.header(view, at, cells, here))
         if self.has_class("-wide"):
-            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone)
+            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone, self.warning)
             return
         rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
-        drawn = _stance_line(stance)
-        rows += bool(drawn)
+        drawn, warned = _stance_line(stance), self.warning
+        rows += bool(drawn) + bool(warned)
         self.query_one("#summary", Panel).show(
-            lambda c, _: cards.narrow(view, at, zone, c, rows, here, drawn(c) if drawn else None)
+            lambda c, _: cards.narrow(
+                view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
+            )
         )
 
     def nothing_yet(self) -> None:

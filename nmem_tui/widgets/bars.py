@@ -13,7 +13,13 @@ from nmem_tui.actions import Action, bar
 from nmem_tui.model.line import Line, cut, length
 from nmem_tui.widgets.tones import content
 
-TABS = (("1", "Now", "now"), ("2", "Episodes", "episodes"), ("3", "Stance", "stance"), ("8", "Health", "health"))
+TABS = (
+    ("1", "Now", "now"),
+    ("2", "Episodes", "episodes"),
+    ("3", "Stance", "stance"),
+    ("4", "Learnings", "learnings"),
+    ("8", "Health", "health"),
+)
 """Key, name and mode of each screen."""
 
 
@@ -65,6 +71,8 @@ class Tabs(Bar):
     def __init__(self, current: str) -> None:
         super().__init__()
         self.current = current
+        self.hot = 0
+        """Hot learnings that are open."""
 
     def line(self, cells: int) -> Line:  # noqa: ARG002 -- the names fit everywhere
         """All names; the current one stands out."""
@@ -76,6 +84,7 @@ class Tabs(Bar):
             line += [
                 (f" {key} ", "accent" if here else "quiet"),
                 (f"{name} ", "tab" if here else "quiet"),
+                (f"▲{self.hot} " if mode == "learnings" and self.hot else "", "bad"),
                 (" ", "text"),
             ]
             self.spots.append((start, length(line), f"show_{mode}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import cards, unit
+from nmem_tui.model.line import Line
 from nmem_tui.widgets.card import Card, Draw
 
 if TYPE_CHECKING:
@@ -43,9 +45,10 @@ class Overview(Horizontal):
         self.query_one(f"#{name}", Card).show(lines, title)
 
     def tell(
-        self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None
-    ) -> None:
-        """Show a session, the work unit that it is in, and its stance once some call is labelled."""
+        self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
+        warned: Callable[[int], Line] | None = None,
+    ) -> None:  # fmt: skip
+        """Show a session, the work unit that it is in, its stance once some call is labelled, and its warnings."""
         if stance is not None and stance.points:
             from nmem_tui.model import stance_card
 
@@ -55,7 +58,7 @@ class Overview(Horizontal):
             self._draw("unit", lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
             self._draw("hot", lambda c, r: cards.hot(view.hot, c, r), "Hot files")
         else:
-            self._draw("unit", lambda c, r: unit.card(view, here, c, r), unit.title(here, at))
+            self._draw("unit", lambda c, r: unit.card(view, here, c, r, warned), unit.title(here, at))
             self._draw("hot", lambda c, r: cards.hot(here.hot, c, r), "Hot files ─ of this work unit")
         self._draw("window", lambda c, _: cards.window(view, at, c), "Context window")
         self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))

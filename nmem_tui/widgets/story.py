@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import ClassVar
 
+from nmem.learn.learning import Warned
 from nmem.read.stories import Story
 from nmem_tui.model.line import Line
 from nmem_tui.model.story import StoryText
@@ -22,6 +23,7 @@ class StoryPane(Lines):
         self.zone: tzinfo | None = None
         self.clock: Callable[[], int] = lambda: 0
         self.story: Story | None = None
+        self.warned: Sequence[Warned] = ()
         self.text: StoryText | None = None
         self._cells = 0
 
@@ -36,13 +38,19 @@ class StoryPane(Lines):
         self.story = story
         self._build(place)
 
+    def warn(self, found: Sequence[Warned]) -> None:
+        """What the episode runs into again is told as well."""
+        self.warned = found
+        if self.story is not None:
+            self._build(self.cursor)
+
     def _build(self, place: int) -> None:
         self._cells = self.scrollable_content_region.width
         if self.story is None or self._cells < 12:
             self.text = None
             self.show(0, lambda _place, _cells: [])
             return
-        text = self.text = StoryText(self.story, self._cells - 1, self.zone, self.clock())
+        text = self.text = StoryText(self.story, self._cells - 1, self.zone, self.clock(), self.warned)
         self.show(len(text), text.line, None, place)
 
     def on_resize(self) -> None:

@@ -1,0 +1,198 @@
+"""A line of the list of learnings: heat, kind, pattern, in how many sessions, how lately, and if a fix is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nmem.learn import shown
+from nmem.learn.learning import (
+    ACCEPTED,
+    DISMISSED,
+    FAILED_COMMAND,
+    OPEN,
+    RECURRING_ERROR,
+    REPEATED_INTENT,
+    RESOLVED,
+    SNOOZED,
+    STATES,
+    STUCK_LOOP,
+    UNRESOLVED_READ,
+    Learning,
+    Warned,
+)  # fmt: skip
+from nmem.text import fit, pad, printable, width
+from nmem_tui.model.figures import age, ago, filled, several
+from nmem_tui.model.line import Line, cut, fitting, length
+from nmem_tui.model.unit import flat
+
+ALL = "all"
+CHOICES = (*STATES, ALL)
+"""What the list can be narrowed to, in the order in which the key goes through it."""
+HOT = "hot"
+"""The warmth that the tab counts."""
+_WARMTH = {HOT: "bad", "warm": "warn", "cool": "quiet"}
+_SHORT = {
+    STUCK_LOOP: ("stuck", "bad"),
+    FAILED_COMMAND: ("fails", "run"),
+    RECURRING_ERROR: ("error", "warn"),
+    REPEATED_INTENT: ("asked", "user"),
+    UNRESOLVED_READ: ("read", "look"),
+}
+"""Kind -> its word where there is little room, its tone."""
+_READABLE = 28
+"""Cells that a pattern keeps before more is said of it."""
+_STATES = {
+    OPEN: ("● open", "accent"), ACCEPTED: ("§ accepted", "good"), SNOOZED: ("◔ snoozed", "quiet"),
+    DISMISSED: ("– dismissed", "quiet"), RESOLVED: ("✓ resolved", "good"),
+}  # fmt: skip
+
+
+def warmth(heat: int) -> tuple[str, str]:
+    """The word for a heat, and its tone."""
+    word = shown.word(heat)
+    return word, _WARMTH.get(word, "text")
+
+
+def state(one: Learning) -> tuple[str, str]:
+    """Where it stands: glyph and word, and its tone."""
+    return _STATES.get(one.state) or (printable(one.state)[:11], "quiet")
+
+
+def kind(one: Learning) -> tuple[str, str, str]:
+    """Its kind in a word, in a few words, and its tone."""
+    short, tone = _SHORT.get(one.kind) or (printable(one.kind)[:6], "quiet")
+    return short, shown.KIND.get(one.kind) or printable(one.kind), tone
+
+
+def gauge(heat: int, cells: int) -> Line:
+    """Heat as a bar, a number and a word."""
+    word, tone = warmth(heat)
+    done = filled(heat, 100, cells)
+    return [("▇" * done, tone), ("·" * (cells - done), "rest"), (f" {heat:>3} ", "strong"), (pad(word, 4), tone)]
+
+
+def columns(cells: int, *, states: bool, where: bool) -> Line:
+    """What stands over the list."""
+    shape = _Shape(cells, states=states, where=where)
+    end = "".join(pad(name, size, right=name != "state" and name != "project") for name, size in shape.end)
+    line: Line = [(pad("heat", shape.bar + 11) + pad("kind", shape.kind) + pad("pattern", shape.title) + end, "quiet")]
+    return cut(line, cells)
+
+
+class _Shape:
+    """Which columns there is room for, and how wide they are."""
+
+    def __init__(self, cells: int, *, states: bool, where: bool) -> None:
+        self.bar = 8 if cells >= 96 else 5
+        self.kind = 17 if cells >= 100 else 6
+        wanted = [
+            ("state", 12, states and cells >= 72), ("project", 14, where and cells >= 72),
+            ("sessions", 9, cells >= 76), ("last", 6, True), ("fix", 4, True),
+        ]  # fmt: skip
+        self.end = [(name, size) for name, size, there in wanted if there]
+        self.title = max(0, cells - self.bar - 11 - self.kind - sum(size for _, size in self.end))
+
+
+def row(one: Learning, cells: int, at: int, *, states: bool, where: bool) -> Line:
+    """A learning in exactly `cells` cells."""
+    shape = _Shape(cells, states=states, where=where)
+    short, words, tone = kind(one)
+    back = f"↺{one.reopened} " if one.reopened else ""
+    title = fit(flat(one.title), max(1, shape.title - width(back) - 1))
+    hot = warmth(one.heat)[0] == HOT
+    line: Line = [
+        *gauge(one.heat, shape.bar), ("  ", "text"), (pad(words if shape.kind > 6 else short, shape.kind), tone),
+        (back, "warn"), (pad(title, max(0, shape.title - width(back))), "strong" if hot else "text"),
+    ]  # fmt: skip
+    known = {
+        "state": (state(one)[0], state(one)[1]), "project": (flat(one.project), "quiet"),
+        "sessions": (str(one.sessions), "text"), "last": (age(at - one.last_at), "quiet"),
+        "fix": ("✓" if one.remedy else "", "good"),
+    }  # fmt: skip
+    for name, size in shape.end:
+        text, look = known[name]
+        left = name in ("state", "project")
+        line.append((pad(text, size - 1) + " " if left else pad(text, size, right=True), look))
+    return cut(line, cells)
+
+
+def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
+    """The states with their counts; the one that is listed is marked."""
+    parts: list[tuple[int, Line]] = []
+    for rank, name in enumerate(CHOICES):
+        number = counts.get(name, 0)
+        here = name == chosen
+        look = "tab" if here else "quiet" if number else "rest"
+        parts.append((-1 if here else rank, [("▸" if here else " ", "accent"), (f"{name} {number}", look)]))
+    return [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
+
+
+def header(counts: Mapping[str, int], hot: int, where: str, cells: int) -> Line:
+    """The one line on top."""
+    warm: Line = [(f"   ▲ {hot} hot", "bad")] if hot else [("   nothing hot", "good")]
+    told = [(f"   {several(counts.get(OPEN, 0), 'open learning')}", "text"), *warm]
+    helped = f"   {counts.get(RESOLVED, 0)} resolved, {counts.get(ACCEPTED, 0)} accepted"
+    return cut([(" nmem ▸ ", "quiet"), (where, "title"), *told, (helped, "quiet")], cells)
+
+
+class Words:
+    """What is typed into the filter: words that must occur, `!word` that must not."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text.strip()
+        parts = self.text.lower().split()
+        self.wanted = [part for part in parts if not part.startswith("!")]
+        self.unwanted = [part[1:] for part in parts if part.startswith("!") and part != "!"]
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    def keep(self, found: Sequence[Learning]) -> list[Learning]:
+        """The learnings that match."""
+        return [one for one in found if self._match(_words(one))] if self else list(found)
+
+    def _match(self, text: str) -> bool:
+        return all(word in text for word in self.wanted) and not any(word in text for word in self.unwanted)
+
+
+def _words(one: Learning) -> str:
+    mended = f"{one.remedy.text} {' '.join(one.remedy.files)} {' '.join(one.remedy.commands)}" if one.remedy else ""
+    about = f"{one.title} {one.key} {' '.join(kind(one)[:2])} {one.project} {' '.join(one.files)}"
+    return f"{about} {one.rule} {mended} {warmth(one.heat)[0]}".lower()
+
+
+def warning(found: Sequence[Warned], cells: int) -> Line:
+    """The hottest learning that an episode runs into again, in one line."""
+    first, more = found[0].learning, len(found) - 1
+    word, tone = warmth(first.heat)
+    said, title = f"{_before(first)}: ", flat(first.title)
+    tail: Line = [(" heat ", "quiet"), (f"{first.heat} {word}", tone), (f" +{more}" if more else "", "quiet")]
+    room = cells - width(said) - 4 - length(tail)
+    extras: Line = [(f" ({several(first.sessions, 'session')})", "quiet")]
+    extras += [(" ✓ fix known", "good")] if first.remedy else []
+    for extra in extras:
+        if room - width(extra[0]) >= min(_READABLE, width(title)):
+            tail.append(extra)
+            room -= width(extra[0])
+    return cut([("! ", "key"), (said, "warn"), (f"“{fit(title, max(8, room))}”", "text"), *tail], cells)
+
+
+def _before(one: Learning) -> str:
+    return {
+        REPEATED_INTENT: "asked before", UNRESOLVED_READ: "unsolved before", FAILED_COMMAND: "failed before",
+        RECURRING_ERROR: "error seen before",
+    }.get(one.kind, "stuck before")  # fmt: skip
+
+
+def since(one: Learning, at: int) -> Line:
+    """Where it stands, and since when, in words."""
+    word, tone = state(one)
+    line: Line = [(word, tone)]
+    if one.state == SNOOZED and one.snoozed_until is not None:
+        return [*line, (f" for another {age(one.snoozed_until - at)}", "quiet")]
+    if one.state_at is not None and one.state != OPEN:
+        by = " by you" if one.state_by == "person" else ": it passed since" if one.state == RESOLVED else ""
+        line.append((f" {ago(at - one.state_at)}{by}", "quiet"))
+    if one.reopened:
+        line.append((f"  ↺ came back {several(one.reopened, 'time')} after it was resolved", "warn"))
+    return line

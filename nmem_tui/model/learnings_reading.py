@@ -1,0 +1,170 @@
+"""What the screen Learnings asks of the database, each in one visit: the list, one in full, an offer to accept it.
+
+It is also what the tabs count, and what an episode is warned of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+
+from nmem.errors import NmemError
+from nmem.learn import places, read
+from nmem.learn.learning import FIX, OPEN, STATES, Evidence, Learning, Warned
+from nmem.read import stream, views
+from nmem.read.views import SessionRow, StreamRow
+from nmem.text import printable
+from nmem_tui.model.learnings import ALL, HOT, warmth
+
+PROJECT, EVERYWHERE, ACROSS = "project", "everywhere", "across"
+SCOPES = (PROJECT, EVERYWHERE, ACROSS)
+LIMIT = 1000
+_EVIDENCE = 80
+_IN_BETWEEN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose learnings: of one project, of all, or the patterns that several projects share."""
+
+    kind: str
+    project: str = ""
+    """Name, key or root of the one."""
+    name: str = ""
+    """How it is called on screen."""
+
+    @property
+    def words(self) -> str:
+        """The scope in a few printable words."""
+        shared = "across projects" if self.kind == ACROSS else "all projects"
+        return printable(self.name or self.project) if self.kind == PROJECT else shared
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The learnings of a scope in one state, and how many are in each."""
+
+    scope: Scope
+    state: str
+    found: tuple[Learning, ...]
+    counts: Mapping[str, int]
+    hot: int
+    elsewhere: int
+    """Learnings of all projects, whatever their state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One learning with all that is kept of it."""
+
+    learning: Learning
+    evidence: tuple[Evidence, ...]
+    sessions: Mapping[str, SessionRow]
+    between: tuple[StreamRow, ...]
+    """What was done between a failing run and the passing one, then that run."""
+    rule: str
+    """What accepting it would write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that a rule may go into."""
+
+    name: str
+    exists: bool
+
+
+def _project(db: Connection, scope: Scope) -> int | None:
+    """The id of the project; -1 for one of which nothing is recorded, None where all count."""
+    if scope.kind != PROJECT:
+        return None
+    try:
+        return places.named(db, scope.project)[0]
+    except NmemError:
+        return -1
+
+
+def listing(db: Connection, scope: Scope, state: str, at: int) -> Listing:
+    """The hottest learnings of a scope in one state, or in all."""
+    project, across = _project(db, scope), scope.kind == ACROSS
+    every = read.learnings(db, at, project, STATES, across, LIMIT)
+    if across and state != ALL:  # summed over those in this state
+        found = read.learnings(db, at, project, (state,), across, LIMIT)
+    else:
+        found = tuple(one for one in every if state in (ALL, one.state))
+    counts = Counter(one.state for one in every) + Counter({ALL: len(every)})
+    elsewhere = len(every) if project is None and not across else len(read.learnings(db, at, None, STATES, limit=LIMIT))
+    return Listing(scope, state, found, counts, _hot(every), elsewhere)
+
+
+def hot(db: Connection, project: str, at: int) -> int:
+    """How many open learnings are hot."""
+    scope = Scope(PROJECT, project) if project else Scope(EVERYWHERE)
+    return _hot(read.learnings(db, at, _project(db, scope), (OPEN,), limit=LIMIT))
+
+
+def _hot(found: Sequence[Learning]) -> int:
+    return sum(one.state == OPEN and warmth(one.heat)[0] == HOT for one in found)
+
+
+def detail(db: Connection, one: Learning) -> Detail:
+    """A listed learning with its evidence, newest first, its sessions and what put it right."""
+    ids = one.members or (one.id,)
+    proofs = sorted(
+        (each for member in ids for each in read.evidence(db, member, _EVIDENCE)), key=lambda each: -each.at
+    )[:_EVIDENCE]
+    sessions = {each: views.session(db, each) for each in dict.fromkeys(proof.session_id for proof in proofs)}
+    keys = [2 * each + 1 for each in one.remedy.observation_ids[-_IN_BETWEEN:]] if one.remedy else []
+    rows = stream.rows(db, keys)
+    return Detail(
+        one, tuple(proofs), {key: row for key, row in sessions.items() if row},
+        tuple(rows[key] for key in keys if key in rows), _rule(one),
+    )  # fmt: skip
+
+
+def _rule(one: Learning) -> str:
+    from nmem.learn import rules
+
+    return one.rule or rules.rule(one)
+
+
+def warned(db: Connection, unit_id: int, at: int) -> tuple[Warned, ...]:
+    """The open learnings that an episode runs into again, the hottest first."""
+    return read.warned(db, unit_id, at)
+
+
+def find(db: Connection, learning_id: int, at: int) -> Learning | None:
+    """One learning, whatever its state."""
+    return read.learning(db, learning_id, at)
+
+
+def candidates(root: str, chosen: str) -> list[Candidate]:
+    """The files of a project that clients read: the chosen one first, then those that are there."""
+    from nmem.learn import files
+
+    names = dict.fromkeys([chosen, *(name for names in files.NAMES.values() for name in names), *files.OTHERS])
+    found = [Candidate(name, Path(root, name).exists()) for name in names]
+    return sorted(found, key=lambda each: (each.name != chosen, not each.exists))
+
+
+def moment(proof: Evidence) -> tuple[int, int] | None:
+    """Time and key of the stream's row that a piece of evidence is; None when it is forgotten."""
+    if proof.observation_id is not None:
+        return proof.at, 2 * proof.observation_id + 1
+    return (proof.at, 2 * proof.prompt_id) if proof.prompt_id is not None else None
+
+
+def grouped(proofs: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
+    """Evidence by session, the newest session first."""
+    out: dict[str, list[Evidence]] = {}
+    for proof in proofs:
+        out.setdefault(proof.session_id, []).append(proof)
+    return list(out.items())
+
+
+def fixes(proofs: Sequence[Evidence]) -> int:
+    """How many pieces of evidence tell of a fix."""
+    return sum(proof.role == FIX for proof in proofs)

@@ -1,0 +1,111 @@
+"""What a person makes of a learning on the screen Learnings: accepted, dismissed, snoozed, resolved, open again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nmem_tui import steering
+from nmem_tui.screens.base import View
+
+if TYPE_CHECKING:
+    from nmem.learn.accept import Plan, Withdrawal
+    from nmem.learn.learning import Learning
+
+_DAY_MS = 86_400_000
+
+
+class Judging(View):
+    """The part of the screen Learnings that changes where one stands; every change can be undone."""
+
+    CONTEXT = "learnings"
+
+    @property
+    def one(self) -> Learning | None:
+        """The learning under the cursor."""
+        raise NotImplementedError
+
+    def _may(self, verb: str) -> str | None:
+        one = self.one
+        if one is None:
+            return "there is no learning here"
+        if one.members:
+            return "it stands for several projects: P shows each project's own"
+        from nmem.learn import lifecycle
+
+        return None if verb in lifecycle.able(one.state) else f"it is {one.state}{_HELP.get(one.state, '')}"
+
+    def may_accept(self) -> str | None:
+        """Only what is not accepted or dismissed."""
+        return self._may("accept")
+
+    def may_dismiss(self) -> str | None:
+        """Only what is not accepted or dismissed."""
+        return self._may("dismiss")
+
+    def may_snooze(self) -> str | None:
+        """Only what is open."""
+        return self._may("snooze")
+
+    def may_resolved(self) -> str | None:
+        """Only what may still be wrong."""
+        return self._may("resolve")
+
+    def may_reopen(self) -> str | None:
+        """Only what is not open."""
+        return self._may("reopen")
+
+    def do_accept(self) -> None:
+        """See the rule and the file it goes into; nothing is written before that is confirmed."""
+        from nmem_tui.screens.previewing import Accept
+
+        def take(planned: Plan | None) -> None:
+            if planned is not None:
+                self.cockpit.change(steering.accept(planned))
+
+        if self.one:
+            self.app.push_screen(Accept(self.one.id, self.cockpit.clock()), take)
+
+    def do_dismiss(self) -> None:
+        """It is nothing to learn from."""
+        if self.one:
+            self.cockpit.change(steering.dismiss(self.one.id))
+
+    def do_snooze(self) -> None:
+        """Choose for how long."""
+        from nmem_tui.screens.previewing import Snooze
+
+        one = self.one
+        if one is None:
+            return
+
+        def take(words: str | None) -> None:
+            if words:
+                self.cockpit.change(steering.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
+
+        self.app.push_screen(Snooze(), take)
+
+    def do_resolved(self) -> None:
+        """It is fixed."""
+        if self.one:
+            self.cockpit.change(steering.resolve(self.one.id))
+
+    def do_reopen(self) -> None:
+        """It is open again; an accepted one takes its rule back, which is shown first."""
+        one = self.one
+        if one is None:
+            return
+        if one.state != "accepted":
+            self.cockpit.change(steering.reopen(one.id))
+            return
+        from nmem_tui.screens.previewing import Withdraw
+
+        def take(found: tuple[Withdrawal | None] | None) -> None:
+            if found is not None:
+                self.cockpit.change(steering.withdraw(one.id, found[0]))
+
+        dialog: Any = Withdraw(one.id, self.cockpit.clock())
+        self.app.push_screen(dialog, take)
+
+
+_HELP = {"open": " already", "accepted": ": o opens it again", "dismissed": ": o opens it again",
+         "snoozed": ": o opens it again", "resolved": ": o opens it again"}  # fmt: skip

@@ -1,0 +1,252 @@
+"""The screen Learnings: what comes back, the hottest first; beside it what it is, what mended it, where it was met."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+
+from nmem.learn.learning import Learning
+from nmem.text import printable
+from nmem_tui.model import learnings, learnings_detail
+from nmem_tui.model import learnings_reading as reading
+from nmem_tui.model.empty import no_learnings
+from nmem_tui.model.figures import several
+from nmem_tui.model.learnings import Words
+from nmem_tui.model.learnings_reading import Detail, Listing, Scope
+from nmem_tui.model.line import Line
+from nmem_tui.screens.leafing import Leafing
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.heatmap import HeatMap
+from nmem_tui.widgets.lines import NO_MATCH, Lines
+
+_REST_S = 0.06
+"""A cursor that stands so long rests: while a key is held, no evidence is read."""
+_EVERY_S = 0.5
+"""The list is read again at most this often."""
+_TALL = 36
+_MOST_WEEKS = 16
+"""Rows that the heat map may take."""
+
+
+class Learnings(Leafing):
+    """Patterns across sessions that shall end in something fixed."""
+
+    CONTEXT = "learnings"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weeks = HeatMap(id="weeks")
+        self.patterns, self.about = Vertical(id="patterns"), Vertical(id="about")
+        self.scope = Scope(reading.EVERYWHERE)
+        self.listing: Listing | None = None
+        self.shown: list[Learning] = []
+        self._keep = 0
+        """The learning that the cursor goes to once it is listed."""
+        self._open = self._due = False
+        self._rest: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        """The list with the heat map below it; beside it the learning under the cursor."""
+        self.search.cursor_blink = False
+        with Horizontal(id="learned"):
+            with self.patterns:
+                yield self.search
+                yield Panel(id="states")
+                yield Panel(id="heads")
+                yield self.index
+                yield self.weeks
+            with self.about:
+                yield self.pane
+        yield Panel(id="empty")
+
+    def on_mount(self) -> None:
+        """The list has the keyboard."""
+        self.about.border_title = Content("Learning")
+        self.index.focus()
+        self._find_wanted()
+
+    def on_screen_resume(self) -> None:
+        """Another session may have been chosen meanwhile."""
+        if self.listing and self.scope != self._scope():
+            self.read_list()
+
+    def on_resize(self) -> None:
+        """Room for the heat map, or none."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Give the heat map the rows that it asks for, where it is wanted."""
+        tall = self.size.height >= _TALL
+        self.weeks.display = bool(self.shown) and (tall if self.map is None else self.map)
+        height = min(_MOST_WEEKS, len(self.shown) + 4, max(7, self.size.height // (2 if not tall else 3)))
+        if self.weeks.styles.height is None or self.weeks.styles.height.value != height:
+            self.weeks.styles.height = height
+
+    def _scope(self) -> Scope:
+        """The project is the one that the cockpit was opened for, else that of the session on Now; else all are."""
+        app = self.cockpit
+        if self.kind != reading.PROJECT:
+            return Scope(self.kind)
+        if app.project:
+            return Scope(self.kind, app.project)
+        return Scope(self.kind, app.session.root, app.session.project) if app.session else Scope(reading.EVERYWHERE)
+
+    def open_wanted(self) -> None:
+        """Another screen asks for one learning: whatever hides it is taken off."""
+        if self.is_mounted:
+            self._find_wanted()
+
+    def _find_wanted(self) -> None:
+        wanted, at = self.cockpit.wanted_learning, self.cockpit.clock()
+        if wanted:
+            self.cockpit.wanted_learning = 0
+            self.reads.ask("wanted", lambda db: reading.find(db, wanted, at), self._go_to)
+
+    def _go_to(self, one: Learning | None) -> None:
+        if one is None:
+            self.cockpit.say("this learning is gone", severity="warning")
+            return
+        self.search.value, self.search.display, self.words = "", False, Words()
+        self.state, self._keep, self._open = one.state, one.id, True
+        self.kind = reading.PROJECT
+        if one.project not in (self._scope().name, self._scope().project):
+            self.kind = reading.EVERYWHERE
+        self.read_list()
+
+    # What is read
+
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self.read_list()
+        elif not self._due:
+            self._due = True
+            self.set_timer(_EVERY_S, self.read_list)
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        self.read_list()
+
+    def session_changed(self) -> None:
+        """Another session, perhaps of another project."""
+        self.read_list()
+
+    def read_list(self) -> None:
+        """What is listed, in one visit."""
+        self._due = False
+        scope, state, at = self._scope(), self.state, self.cockpit.clock()
+        self.scope = scope
+        self.reads.ask("learnings", lambda db: reading.listing(db, scope, state, at), self._show)
+
+    def _read_detail(self) -> None:
+        one = self.one
+        if one is None:
+            self.detail = None
+            self.pane.tell(lambda _cells: [], keep=False)
+            self.about.border_title = Content("Learning")
+            return
+        self.reads.ask("learning", lambda db: reading.detail(db, one), self._show_detail)
+
+    # What the answers change
+
+    def _show(self, found: Listing) -> None:
+        if (found.scope, found.state) != (self.scope, self.state):
+            return
+        self.listing = found
+        nothing = not found.elsewhere and not found.counts.get(learnings.ALL, 0)
+        self.set_class(nothing, "-empty")
+        if nothing:
+            self.query_one("#empty", Panel).show(no_learnings)
+        self.draw_list()
+
+    def draw_list(self) -> None:
+        """Draw the list anew with the cursor where it was, and tell what is under it."""
+        found = self.listing
+        if found is None:
+            return
+        keep = self._keep or (self.one.id if self.one else 0)
+        at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
+        shown = self.shown = self.words.keep(found.found)
+        place = next((n for n, one in enumerate(shown) if one.id == keep), min(self.index.cursor, len(shown) - 1))
+
+        def draw(place: int, cells: int) -> Line:
+            return learnings.row(shown[place], cells, at, states=states, where=where)
+
+        self.index.hint = self._hint(found)
+        self.index.show(len(shown), draw, None, max(0, place))
+        self.weeks.tell(shown, place, at)
+        self.query_one("#states", Panel).show(lambda cells, _rows: [learnings.bar(found.counts, found.state, cells)])
+        self.query_one("#heads", Panel).show(
+            lambda cells, _rows: [[(" ", "text"), *learnings.columns(cells - 2, states=states, where=where)]]
+        )
+        self._titles(found)
+        self.fit()
+        if self._keep and self._open:
+            self.do_open()
+        self._keep, self._open = 0, False
+        self._read_detail()
+        self.check_keys()
+
+    def _titles(self, found: Listing) -> None:
+        words, number = self.words.text, len(self.shown)
+        count = several(number, "match", "matches") if words else several(number, "learning")
+        state = "" if found.state == learnings.ALL else f", {found.state}"
+        about = f" for “{words}”" if words else ""
+        self.patterns.border_title = Content(printable(f"{found.scope.words} ─ {count}{about}{state}"))
+        self.header.show(lambda cells: learnings.header(found.counts, found.hot, found.scope.words, cells))
+
+    def _hint(self, found: Listing) -> str:
+        if self.words:
+            return NO_MATCH
+        if found.counts.get(learnings.ALL, 0):
+            return f"  nothing is {found.state} here: s shows what is in another state"
+        if found.scope.kind == reading.ACROSS:
+            return "  no pattern that two projects share · P shows each project's own"
+        return f"  nothing came back in this project yet · P shows all projects, with {found.elsewhere}"
+
+    def _show_detail(self, found: Detail) -> None:
+        one = self.one
+        if one is None or found.learning.id != one.id:
+            return
+        same = self.detail is not None and self.detail.learning.id == one.id
+        if same and found == self.detail:
+            return
+        self.detail = found
+        at, zone = self.cockpit.clock(), self.cockpit.zone
+        self.about.border_title = Content(learnings_detail.title(one))
+        self.pane.tell(lambda cells: learnings_detail.items(found, cells, at, zone), keep=same)
+        self.check_keys()
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded at all."""
+        self.listing, self.shown = None, []
+        self.add_class("-empty")
+        self.query_one("#empty", Panel).show(no_learnings)
+        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        self.check_keys()
+
+    @property
+    def one(self) -> Learning | None:
+        """The learning under the cursor."""
+        return self.shown[self.index.cursor] if 0 <= self.index.cursor < len(self.shown) else None
+
+    @on(Lines.Moved, "#learnings")
+    def tell_about(self) -> None:
+        """Another learning is under the cursor: what is kept of it follows once the cursor rests."""
+        self.weeks.choose(self.index.cursor)
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.check_keys()
+        self._read_detail()
+
+    @on(Lines.Moved, "#learning")
+    def other_line(self) -> None:
+        """Whether evidence is under the cursor decides what can be done."""
+        self.check_keys()

@@ -1,0 +1,269 @@
+"""Dialogs that show what a learning would change in the project's instructions before anything is written.
+
+`y` writes what is shown, and nothing else does: neither the key that opened the dialog nor enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from nmem.text import printable
+from nmem_tui.messages import Loaded, ReadFailed
+from nmem_tui.model import diff
+from nmem_tui.model.learnings_reading import Candidate, candidates
+from nmem_tui.model.line import Line
+from nmem_tui.reads import Reads
+from nmem_tui.screens.dialog import Choice, Dialog
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.tones import COMPONENTS
+
+if TYPE_CHECKING:
+    from nmem.learn.accept import Plan, Withdrawal
+
+_HINT = "y writes this · e edits the rule · f another file · esc leaves"
+
+
+class Preview(ModalScreen[Any]):
+    """A diff, and whether it shall be so; gives back what was planned."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("escape", "leave", show=False),
+        Binding("y", "confirm", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("ctrl+d,pagedown", "scroll(10)", show=False),
+        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+    ]
+
+    told = getters.query_one("#plan", Panel)
+    pane = getters.query_one("#diff", Items)
+
+    def __init__(self, learning_id: int, now: int) -> None:
+        super().__init__()
+        self.learning_id, self.now = learning_id, now
+        self.trouble = ""
+        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+
+    def on_mount(self) -> None:
+        """Plan it."""
+        self.pane.focus()
+        self.look()
+
+    def look(self) -> None:
+        """Read what would be changed."""
+        raise NotImplementedError
+
+    def action_confirm(self) -> None:
+        """Do what is shown."""
+        raise NotImplementedError
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """It was planned."""
+        if (then := self.reads.done(message)) and self.is_attached:
+            self.trouble = ""
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """It cannot be done: say so in place."""
+        if self.reads.done(message):
+            self.trouble = printable(message.reason) or "nothing is recorded any more"
+            self.told.show(lambda cells, _rows: diff.trouble(self.trouble, cells))
+            self.pane.tell(lambda _cells: [], keep=False)
+
+    def show(self, head: Sequence[Line], lines: Sequence[str], nothing: str) -> None:
+        """What it is about, and the diff; or why nothing changes."""
+        self.told.show(lambda _cells, _rows: list(head))
+        self.pane.tell(lambda cells: diff.items(lines, cells, nothing), keep=True)
+
+    def action_scroll(self, by: int) -> None:
+        """Move through the diff."""
+        self.pane.move(by)
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
+
+
+class Withdraw(Preview):
+    """An accepted learning is opened again: its rule comes out."""
+
+    def compose(self) -> ComposeResult:
+        """A box with the diff."""
+        with Vertical(id="dialog") as box:
+            box.border_title = Content(f"Open learning {self.learning_id} again ─ its rule comes out")
+            box.border_subtitle = Content("y does this · esc leaves")
+            yield Panel(id="plan")
+            yield Items(id="diff")
+
+    def look(self) -> None:
+        """What its file would lose."""
+        from nmem.learn import accept
+
+        learning_id, now = self.learning_id, self.now
+        self.reads.ask("plan", lambda db: (accept.withdrawal(db, learning_id, now),), self._show)
+
+    def _show(self, found: tuple[Withdrawal | None]) -> None:
+        self.planned = found
+        planned = found[0]
+        head = diff.into(planned.file.name, planned.file.root, "out of") if planned else []
+        self.show([head], planned.diff if planned else (), "no rule of it stands in a file: it is only opened again")
+
+    planned: tuple[Withdrawal | None] | None = None
+
+    def action_confirm(self) -> None:
+        """Open it again."""
+        if self.planned is not None and not self.trouble:
+            self.dismiss(self.planned)
+
+
+class Accept(Preview):
+    """The rule, the file that it goes into, and what that changes there."""
+
+    BINDINGS: ClassVar[list[Binding]] = [
+        Binding("e", "edit", show=False),
+        Binding("f", "file", show=False),
+    ]
+
+    field = getters.query_one("#rule", Input)
+
+    def __init__(self, learning_id: int, now: int) -> None:
+        super().__init__(learning_id, now)
+        self.file, self.text = "", ""
+        self.plan: Plan | None = None
+        self.files: list[Candidate] = []
+
+    def compose(self) -> ComposeResult:
+        """A box: the file, the rule, the diff."""
+        with Vertical(id="dialog") as box:
+            box.border_title = Content(f"Accept learning {self.learning_id} ─ its rule goes into the instructions")
+            box.border_subtitle = Content(_HINT)
+            yield Panel(id="plan")
+            field = Input(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
+            field.cursor_blink = False
+            yield field
+            yield Items(id="diff")
+
+    def look(self) -> None:
+        """What the file would gain."""
+        from nmem.learn import accept
+
+        learning_id, now, file, text, here = self.learning_id, self.now, self.file, self.text, str(Path.cwd())
+        self.plan = None
+
+        def work(db: Any) -> tuple[str, Plan, list[Candidate]]:  # noqa: ANN401 -- a connection
+            planned = accept.plan(db, learning_id, now, file, text, here)
+            return text, planned, candidates(planned.file.root, planned.file.name)
+
+        self.reads.ask("plan", work, self._show)
+
+    def _show(self, found: tuple[str, Plan, list[Candidate]]) -> None:
+        text, planned, self.files = found
+        if text != self.text:
+            return
+        self.plan = planned
+        if not text:
+            with self.prevent(Input.Changed):
+                self.field.value = planned.rule
+            self.text = planned.rule
+        there = "a new file in" if planned.file.data is None else "in"
+        head = [diff.into(planned.file.name, planned.file.root, "into", there)]
+        self.show(head, planned.diff, "the rule stands in this file already: accepting only notes that")
+
+    def action_edit(self) -> None:
+        """The rule gets the keyboard; enter gives it back."""
+        self.field.focus()
+
+    @on(Input.Changed, "#rule")
+    def other_words(self, event: Input.Changed) -> None:
+        """Each keystroke shows what it would write."""
+        self.text = " ".join(event.value.split()) or " "
+        self.look()
+
+    @on(Input.Submitted, "#rule")
+    def keep_words(self) -> None:
+        """Back to the diff."""
+        self.pane.focus()
+
+    def action_leave(self) -> None:
+        """Out of the rule first, then out of the dialog."""
+        if self.field.has_focus:
+            self.pane.focus()
+        else:
+            self.dismiss(None)
+
+    def action_file(self) -> None:
+        """Choose another file of the project."""
+
+        def take(name: str | None) -> None:
+            if name:
+                self.file = name
+                self.look()
+
+        self.app.push_screen(File(self.files), take)
+
+    def action_confirm(self) -> None:
+        """Write what is shown, once it is."""
+        if self.plan is not None and not self.trouble:
+            self.dismiss(self.plan)
+
+
+class File(Dialog):
+    """A file of instructions: one that clients read, or any other Markdown file of the project."""
+
+    TITLE_TEXT = "The rule goes into ─"
+    HINT = "enter takes · type another path in the project · esc leaves"
+
+    def __init__(self, found: Sequence[Candidate]) -> None:
+        super().__init__()
+        self.found = found
+
+    def on_mount(self) -> None:
+        """Those that are known."""
+        super().on_mount()
+        self.offer(self._known())
+
+    def _known(self) -> list[Choice]:
+        return [
+            Choice(
+                [(f"{printable(each.name):<22}", "text"), ("exists" if each.exists else "a new file", "quiet")],
+                each.name,
+                each.name,
+            )
+            for each in self.found
+        ]
+
+    @on(Input.Changed)
+    def add_typed(self, event: Input.Changed) -> None:
+        """A path that is typed can be taken as well."""
+        typed = event.value.strip()
+        known = self._known()
+        if typed and typed not in {each.value for each in known} and "." in typed:
+            known.append(Choice([(printable(typed), "text"), ("  another file", "quiet")], typed, typed))
+        self.choices = known
+
+
+class Snooze(Dialog):
+    """For how long a learning shall rest."""
+
+    TITLE_TEXT = "Snooze ─ open again after"
+    SPANS: ClassVar[dict[str, int]] = {"1 day": 1, "1 week": 7, "1 month": 30}
+
+    def on_mount(self) -> None:
+        """Three spans."""
+        super().on_mount()
+        self.query_one("#dialog").add_class("-small")
+        self.offer([Choice([(words, "text")], words, words) for words in self.SPANS])

@@ -1,0 +1,38 @@
+"""The heat map in a frame: the patterns of the list, week by week, with the one under the cursor pointed out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from nmem.learn.learning import Learning
+from nmem_tui.model import heatmap
+from nmem_tui.model.line import Line
+from nmem_tui.widgets.card import Card
+from nmem_tui.widgets.tones import content
+
+
+class HeatMap(Card):
+    """As many patterns as it has rows for."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.found: Sequence[Learning] = ()
+        self.place, self.at = 0, 0
+        self.border_title = Content("Weeks ─ how often, week by week")
+        self.border_subtitle = content([heatmap.legend()])
+
+    def tell(self, found: Sequence[Learning], place: int, at: int) -> None:
+        """Show these patterns."""
+        self.found, self.place, self.at = found, place, at
+        self.show(self._lines)
+
+    def choose(self, place: int) -> None:
+        """Point another one out."""
+        if place != self.place:
+            self.place = place
+            self.refresh()
+
+    def _lines(self, cells: int, rows: int) -> list[Line]:
+        return heatmap.draw(self.found, self.place, self.at, cells, rows)

@@ -1,0 +1,69 @@
+"""A list of items with a cursor; they are made anew for another width, and the cursor stays on what it was on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from nmem_tui.model.items import Item
+from nmem_tui.model.line import Line, plain
+from nmem_tui.widgets.lines import Lines
+
+Make = Callable[[int], Sequence[Item]]
+"""The items for so many cells."""
+
+
+class Items(Lines):
+    """Lines to read with some among them that can be opened; the cursor may rest on each."""
+
+    resting: ClassVar[str] = " "
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.items: Sequence[Item] = ()
+        self._make: Make = lambda _cells: ()
+        self._cells = 0
+
+    def tell(self, make: Make, *, keep: bool) -> None:
+        """Show these items; `keep`: the cursor stays where it is, else it goes to the top."""
+        self._make = make
+        here, place = (self.item, self.cursor) if keep else (None, 0)
+        if not keep:
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self._build(here, place)
+
+    def _build(self, here: Item | None, place: int) -> None:
+        self._cells = self.scrollable_content_region.width
+        items = self.items = list(self._make(self._cells - 1)) if self._cells > 12 else []
+        if here is not None and here.kind:
+            same = (at for at, item in enumerate(items) if (item.kind, item.key) == (here.kind, here.key))
+            place = next(same, place)
+        self.show(len(items), self._line, None, place)
+
+    def _line(self, place: int, cells: int) -> Line:
+        return self.items[place].draw(cells)
+
+    @property
+    def item(self) -> Item | None:
+        """What the cursor is on."""
+        return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
+
+    def step(self, by: int) -> bool:
+        """To the next item that stands for something, or the one before; whether there is one."""
+        at = self.cursor + by
+        while 0 <= at < len(self.items):
+            if self.items[at].kind:
+                self.go(at, below=3)
+                return True
+            at += by
+        return False
+
+    def on_resize(self) -> None:
+        """Another width wraps otherwise."""
+        if self.scrollable_content_region.width != self._cells:
+            self._build(self.item, self.cursor)
+        super().on_resize()
+
+    def plain(self) -> str:
+        """All of it as text."""
+        return plain(item.draw(160) for item in self.items)

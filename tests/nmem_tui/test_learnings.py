@@ -1,0 +1,414 @@
+"""The screen Learnings: what it shows, and what its keys leave in the database and in the project's files."""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+RULE = "`pytest tests/test_thumbs.py` fails here"
+
+
+@pytest.fixture(scope="session")
+def learned() -> Any:
+    """The module that writes learnings."""
+    spec = importlib.util.spec_from_file_location("learnings_seed", HERE / "learnings_seed.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def known(here: Path, seeds: Any, learned: Any) -> dict[str, int]:
+    """Learnings beside the history in aurora.db, in a project that is there: ids by name."""
+    db = seeds.database("aurora.db")
+    seeds.story(db)
+    made: dict[str, int] = learned.fill(db, seeds, seeds.history(db))
+    db.execute("UPDATE projects SET root = ?", (str(here / "aurora"),))
+    db.close()
+    (here / "aurora").mkdir()
+    return made
+
+
+@pytest.fixture
+def make(here: Path, seeds: Any, learned: Any) -> Callable[[str], None]:
+    """Writes aurora.db: empty (no file), bare (without learnings), learned, hostile."""
+
+    def write(kind: str) -> None:
+        if kind == "empty":
+            return
+        db = seeds.database("aurora.db")
+        if kind == "hostile":
+            seeds.hostile(db)
+            learned.hostile(db, seeds)
+        else:
+            seeds.story(db)
+            made = seeds.history(db)
+            if kind == "learned":
+                learned.fill(db, seeds, made)
+        db.close()
+
+    return write
+
+
+def ask(sql: str, *values: object) -> Any:
+    """One row of the database."""
+    db = sqlite3.connect("aurora.db")
+    try:
+        row = db.execute(sql, values).fetchone()
+    finally:
+        db.close()
+    return row if row is None or len(row) > 1 else row[0]
+
+
+def state(learning_id: int) -> str:
+    return str(ask("SELECT state FROM learnings WHERE id = ?", learning_id))
+
+
+@pytest.fixture
+def until(text: Any) -> Callable[..., Any]:
+    """Waits until words are on the screen."""
+
+    async def wait(pilot: Any, *words: str) -> str:
+        for _ in range(200):
+            await pilot.pause(0.02)
+            if all(word in text(pilot) for word in words):
+                return str(text(pilot))
+        pytest.fail(f"{words} did not come:\n{text(pilot)}")
+
+    return wait
+
+
+@pytest.fixture
+def at_thumbs(settled: Any) -> Callable[[Any], Any]:
+    """Opens the screen; the cursor is on the hottest one, the thumbnails test."""
+
+    async def go(pilot: Any) -> None:
+        await pilot.press("4")
+        await settled(pilot)
+        await settled(pilot)
+
+    return go
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("kind", ["empty", "bare", "learned", "hostile"])
+async def test_screen_is_as_accepted(
+    kind: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any, at_thumbs: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    make(kind)
+    async with cockpit("aurora.db", SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await at_thumbs(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"learnings-{kind}-{look}-{size}")
+
+
+@pytest.mark.parametrize("name", ["detail", "map", "warned"])
+async def test_narrow_views_are_as_accepted(
+    name: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, at_thumbs: Any
+) -> None:
+    make("learned")
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        if name != "warned":
+            await at_thumbs(pilot)
+            await pilot.press("enter" if name == "detail" else "h")
+        await settled(pilot)
+        snapshot(pilot, f"learnings-{name}-dark-80x24")
+
+
+async def test_hot_ones_stand_first_and_the_tab_counts_them(
+    known: Any, cockpit: Any, text: Any, at_thumbs: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        shown = text(pilot)
+        titles = ("`pytest tests/test_thumbs", "bucket not found", "Write the release notes", "src/aurora/proxy.py is")
+        places = [shown.index(title) for title in titles]
+        assert places == sorted(places)
+        assert "4 Learnings ▲1 " in shown
+        assert "▲ 1 hot" in shown
+        assert "aurora-api ─ 5 learnings, open" in shown
+        assert "A change of tests/conftest.py made it pass" in shown
+
+
+async def test_every_state_can_be_listed(known: Any, cockpit: Any, settled: Any, until: Any, at_thumbs: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        for name, words in (("accepted", "npm test"), ("dismissed", "nothing is dismissed here"),
+                            ("snoozed", "mypy src"), ("resolved", "ruff check"), ("all", "8 learnings")):  # fmt: skip
+            await pilot.press("s")
+            await until(pilot, f"▸{name} ", words)
+        await pilot.press("S")
+        await until(pilot, "▸resolved 1", "it passed since")
+
+
+async def test_words_filter_and_escape_clears(known: Any, cockpit: Any, until: Any, at_thumbs: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("slash", *"conftest")
+        await until(pilot, "1 match for “conftest”")
+        await pilot.press(*" !thumbs")
+        await until(pilot, "0 matches", "nothing matches: esc clears")
+        await pilot.press("escape")
+        await until(pilot, "5 learnings, open")
+
+
+async def test_projects_are_widened(
+    known: Any, cockpit: Any, seeds: Any, learned: Any, until: Any, at_thumbs: Any
+) -> None:
+    db = seeds.database("aurora.db")
+    seeds.session(db, "beacon", project="lighthouse", state="ended", last_at=seeds.NOW - learned.DAY)
+    twin = learned.learning(db, "bucket not found", "bucket not found: lamps", seeds.NOW - learned.DAY,
+                            kind="recurring_error", project="lighthouse")  # fmt: skip
+    learned.met(db, twin, "beacon", seeds.NOW - learned.DAY, "bucket not found")
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("P")
+        await until(pilot, "all projects ─ 6 learnings, open", "lighthouse")
+        await pilot.press("P")
+        await until(pilot, "across projects ─ 1 learning, open", "aurora-api, lighthouse")
+        await pilot.press("i")
+        await until(pilot, "P shows each")
+        assert state(known["bucket"]) == "open"
+        await pilot.press("P")
+        await until(pilot, "aurora-api ─ 5 learnings")
+
+
+async def test_dismiss_resolve_reopen_and_undo(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("i")
+        await until(pilot, "dismissed: it is not listed", "4 learnings, open", "dismissed 1")
+        assert state(known["thumbs"]) == "dismissed"
+        await pilot.press("u")
+        await until(pilot, "undone", "5 learnings, open")
+        assert state(known["thumbs"]) == "open"
+        await settled(pilot)
+        await pilot.press("g", "v")
+        await until(pilot, "resolved 2")
+        assert ask("SELECT state, state_by FROM learnings WHERE id = ?", known["thumbs"]) == ("resolved", "person")
+        await pilot.press("S", "S")
+        await until(pilot, "▸resolved 2", "made it pass")
+        await settled(pilot)
+        await pilot.press("g", "o")
+        await until(pilot, "resolved 1", "open 5")
+        assert state(known["thumbs"]) == "open"
+
+
+@pytest.mark.parametrize(("typed", "days"), [("d", 1), ("w", 7), ("m", 30)])
+async def test_snooze(
+    typed: str, days: int, known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("z")
+        await until(pilot, "Snooze ─ open again after", "1 month")
+        await pilot.press(typed, "enter")
+        await until(pilot, "snoozed for 1", "snoozed 2")
+        row = ask("SELECT state, snoozed_until FROM learnings WHERE id = ?", known["thumbs"])
+        assert row == ("snoozed", seeds.NOW + days * learned.DAY)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_accept_shows_the_diff_and_only_y_writes(
+    size: tuple[int, int], known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    file = here / "aurora" / "CLAUDE.md"
+    file.write_bytes(b"# Aurora\r\nno line end")
+    async with cockpit("aurora.db", size) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, "into CLAUDE.md", f"+ - {RULE}", "no line end", "<!-- nmem:learnings -->")
+        await pilot.press("enter", "a")
+        await settled(pilot)
+        assert file.read_bytes() == b"# Aurora\r\nno line end"
+        assert state(known["thumbs"]) == "open"
+        await pilot.press("y")
+        await until(pilot, "accepted: its rule stands in", "accepted 2")
+        assert file.read_bytes().startswith(b"# Aurora\r\nno line end\r\n")
+        assert RULE.encode() in file.read_bytes()
+        assert state(known["thumbs"]) == "accepted"
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone", "accepted 1")
+        assert file.read_bytes() == b"# Aurora\r\nno line end"
+        assert state(known["thumbs"]) == "open"
+
+
+async def test_rule_is_edited_and_another_file_chosen(
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, "a new file in", f"+ - {RULE}")
+        await pilot.press("e", "ctrl+u", *"Use a fixed clock, y", "enter")
+        await until(pilot, "+ - Use a fixed clock, y")
+        await pilot.press("f")
+        await until(pilot, "The rule goes into", "AGENTS.md")
+        await pilot.press(*"NOTES.md", "enter")
+        await until(pilot, "into NOTES.md", "+ - Use a fixed clock, y")
+        await pilot.press("y")
+        await until(pilot, "accepted: its rule stands in NOTES.md")
+        assert b"- Use a fixed clock, y\n" in (here / "aurora" / "NOTES.md").read_bytes()
+        assert ask("SELECT rule FROM learnings WHERE id = ?", known["thumbs"]) == "Use a fixed clock, y"
+        assert not (here / "aurora" / "CLAUDE.md").exists()
+
+
+async def test_reopening_an_accepted_one_shows_what_comes_out(
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    file = here / "aurora" / "CLAUDE.md"
+    file.write_bytes(b"# Aurora\n")
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, "into CLAUDE.md")
+        await pilot.press("y")
+        await until(pilot, "accepted 2")
+        await settled(pilot)
+        await pilot.press("s")
+        await until(pilot, "▸accepted 2")
+        await settled(pilot)
+        await pilot.press("g", "o")
+        await until(pilot, "its rule comes out", f"- - {RULE}")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert RULE.encode() in file.read_bytes()
+        await pilot.press("o")
+        await until(pilot, "its rule comes out", f"- - {RULE}")
+        await pilot.press("y")
+        await until(pilot, "its rule is out of CLAUDE.md")
+        assert file.read_bytes() == b"# Aurora\n"
+        assert state(known["thumbs"]) == "open"
+
+
+async def test_what_cannot_be_accepted_is_told_in_place(
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    outside = here / "elsewhere.md"
+    outside.write_text("mine\n", "utf-8")
+    (here / "aurora" / "CLAUDE.md").symlink_to(outside)
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, "✗ CLAUDE.md leads to")
+        await pilot.press("y")
+        await settled(pilot)
+        assert outside.read_text("utf-8") == "mine\n"
+        assert state(known["thumbs"]) == "open"
+
+
+async def test_a_file_changed_meanwhile_is_not_written(
+    known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any
+) -> None:
+    file = here / "aurora" / "CLAUDE.md"
+    file.write_bytes(b"# Aurora\n")
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, f"+ - {RULE}")
+        file.write_bytes(b"# Another\n")
+        await pilot.press("y")
+        await until(pilot, "was changed meanwhile")
+        assert file.read_bytes() == b"# Another\n"
+        assert state(known["thumbs"]) == "open"
+
+
+async def test_evidence_leads_to_the_moment_in_its_session(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, text: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("enter")
+        for _ in range(12):
+            await pilot.press("right_square_bracket")
+            line = next((line for line in text(pilot).splitlines() if "│▌│ " in line), "")
+            if "✗ failed pytest tests/test_thumbs.py" in line:
+                break
+        else:
+            pytest.fail(f"no such evidence:\n{text(pilot)}")
+        await pilot.press("enter")
+        shown = await until(pilot, "Stream ─ row", "The thumbnails test is flaky")
+        line = next(line for line in shown.splitlines() if "▌" in line)
+        assert "pytest tests/test_thumbs.py" in line
+        assert "✗" in line
+        await pilot.press("4")
+        await until(pilot, "│▌│ ")
+
+
+async def test_evidence_leads_to_its_story(known: Any, cockpit: Any, until: Any, at_thumbs: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("w")
+        await until(pilot, "Story ─ episode", "Flaky thumbnails test")
+
+
+async def test_now_warns_and_one_key_opens_the_learning(
+    known: Any, cockpit: Any, until: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await until(pilot, "! failed before: “`pytest", "+1")
+        await pilot.press("exclamation_mark")
+        await until(pilot, f"Learning {known['thumbs']} ─ failing command", "What made it pass")
+
+
+async def test_story_warns_with_its_reason(known: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("w")
+        await until(pilot, "warned", "it works on src/aurora/upload.py", "! error seen before: “bucket not found")
+        await pilot.press("exclamation_mark")
+        await until(pilot, f"Learning {known['thumbs']} ─")
+
+
+async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any, learned: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("j")
+        await until(pilot, f"Learning {known['bucket']} ─ recurring error")
+        db = seeds.database("aurora.db")
+        one = learned.learning(db, "make", "`make all` fails: no rule", seeds.NOW, sessions=6, occurrences=6)
+        for number in range(6):
+            learned.met(db, one, f"older-{number}", seeds.NOW, "make: *** No rule")
+        db.close()
+        await until(
+            pilot, "6 learnings, open", "`make all` fails", f"Learning {known['bucket']} ─ recurring error", "▲"
+        )
+
+
+async def test_a_failing_change_is_told_in_one_line(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, seeds: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        view = pilot.app.screen
+        one = view.one
+        db = seeds.database("aurora.db")
+        db.execute("DELETE FROM learnings WHERE id = ?", (one.id,))
+        from nmem_tui import steering
+
+        pilot.app.change(steering.dismiss(one.id))
+        await until(pilot, f"there is no learning {one.id}")
+        db.close()
