@@ -31,7 +31,8 @@ def story() -> list[Batch]:
     asked.prompts.append(Prompt(AT, "user", "prompt", "make the parser faster", dedup_key="p1.1"))
     return [asked, made(1, "session_start", "startup"), made(2, "file_read", "a.py", "a.py"),
             made(3, "file_edit", "+x", "a.py"), made(4, "test", "pytest -q", None, FAILED),
-            made(5, "test", "pytest -q", None, OK, "sub"), made(6, "test", "pytest -q"), made(7, "git_push", "git push"),
+            made(5, "test", "pytest -q", None, OK, "sub"), made(6, "test", "pytest -q"),
+            made(7, "git_push", "git push"),
             made(5, "command", "ls late"), made(8, "file_read", "b.py", "b.py")]  # fmt: skip
 
 
