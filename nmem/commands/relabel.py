@@ -28,10 +28,13 @@ _REASONS = 4
     "--clear", multiple=True, metavar="DIMENSION", help="Take your word back to the model's; may be repeated."
 )
 @click.option("--list", "listing", is_flag=True, help="Show what you have said, the newest first.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="With --list: how many.")
+@click.option("--recent", is_flag=True, help="Show the newest calls, with their numbers and words.")
+@click.option("--unsure", is_flag=True, help="Show those of which the model cannot tell a word: yours teach it most.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many calls to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
-    observation: int | None, words: tuple[str, ...], clear: tuple[str, ...], listing: bool, limit: int, as_json: bool
+    *, observation: int | None, words: tuple[str, ...], clear: tuple[str, ...], listing: bool, recent: bool,
+    unsure: bool, limit: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Say what a call was, or see what the model says of it and why.
 
@@ -39,14 +42,18 @@ def command(
     think|act, scope diverge|converge, locus internal|external, novelty routine|novel, friction smooth|friction.
     Your word stands whatever model labels later; `nmem train labels` learns from it, `nmem undo` takes it back.
     """
-    if listing:
-        if observation is not None or clear:
-            raise click.UsageError("--list stands alone")
-        _list(limit, as_json)
+    if listing or recent or unsure:
+        if observation is not None or clear or listing + recent + unsure > 1:
+            raise click.UsageError("--list, --recent and --unsure each stand alone")
+        _list(limit, as_json, own=listing, unsure=unsure)
         return
     if observation is None:
-        raise click.UsageError("name an observation (`nmem show` gives their numbers), or --list")
-    asked = _asked(words, clear)
+        raise click.UsageError("name an observation (--recent gives numbers), or --list")
+    _one(observation, _asked(words, clear), as_json)
+
+
+def _one(observation: int, asked: dict[str, str | None], as_json: bool) -> None:
+    """Say what is asked of a call, and show it."""
     if asked:
         from nmem.labels import corrections
 
@@ -119,19 +126,23 @@ def _why(word: Word) -> list[tuple[str, str]]:
     return rows
 
 
-def _list(limit: int, as_json: bool) -> None:
+def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
     from nmem.labels import read
 
     with terminal.reading("labels") as db:
-        found = read.said(db, limit)
+        found = read.said(db, limit) if own else read.recent(db, limit, unsure=unsure)
     if as_json:
         click.echo(json.dumps({"observations": [asdict(each) for each in found]}, ensure_ascii=False))
     elif not found:
-        click.echo("you have said nothing of any call: `nmem relabel OBSERVATION phase=act`")
+        click.echo(
+            "you have said nothing of any call: `nmem relabel OBSERVATION phase=act`" if own else "no such calls"
+        )
     else:
-        terminal.say("Your words, the newest first", [("", [_row(each) for each in found])])
+        title = "Your words, the newest first" if own else "The newest calls"
+        terminal.say(title, [("", [_row(each, named=own) for each in found])])
 
 
-def _row(said: Said) -> tuple[str, str]:
-    words = ", ".join(f"{name} {word}" for name, word in said.words.items())
+def _row(said: Said, *, named: bool) -> tuple[str, str]:
+    """The words with their dimensions, or alone; "?" where the model cannot tell."""
+    words = ", ".join(f"{name} {word}" if named else word or f"{name} ?" for name, word in said.words.items())
     return f"observation/{said.id}", f"{words}: {said.obs_type} {' '.join(said.content.split())[:120]}"

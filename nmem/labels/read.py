@@ -72,7 +72,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A person's standing words about one call."""
+    """Words about one call: a person's standing ones, or those that it has."""
 
     id: int
     session_id: str
@@ -92,7 +92,7 @@ def labelled(db: Connection, db_path: str, observation_id: int) -> Labelled:
         " FROM observations o WHERE o.id = ?", (observation_id,),
     ).fetchone()  # fmt: skip
     if row is None:
-        raise NmemError(f"there is no observation {observation_id}: `nmem show` gives their numbers")
+        raise NmemError(f"there is no observation {observation_id}: `nmem relabel --recent` gives numbers")
     session_id, at, kind, tool, path, content, outcome, prompt, origin, *scores = tuple(row)
     found, model = walk.one(db, observation_id), current(db_path)
     if found is None:
@@ -130,6 +130,22 @@ def _reasons(model: Model, given: list[str], at: int, leaning: float) -> tuple[R
     found = [(side * (model.logits((each,))[at] - none), each) for each in dict.fromkeys(given)]
     strong = sorted((each for each in found if abs(each[0]) >= _FAINT), key=lambda each: (-abs(each[0]), each[1]))
     return tuple(Reason(name, wording.in_words(name), round(weight, 3)) for weight, name in strong[:REASONS])
+
+
+def recent(db: Connection, limit: int = 20, *, unsure: bool = False) -> list[Said]:
+    """The newest calls with their words, also the models'; `unsure`: those of which the model cannot tell one."""
+    from capture.labels.calls import NOT_CALLS
+
+    kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
+    where = " AND label_model IS NOT NULL AND (phase + scope + locus + novelty + friction) IS NULL" if unsure else ""
+    found = db.execute(
+        "SELECT id, session_id, at, obs_type, substr(content, 1, 400), phase, scope, locus, novelty, friction"  # noqa: S608
+        f" FROM observations WHERE obs_type NOT IN ({kinds}){where} ORDER BY at DESC, id DESC LIMIT ?", (limit,),
+    ).fetchall()  # fmt: skip
+    return [
+        Said(number, session_id, when, kind, text, {name: word(at, scores[at]) for at, name in enumerate(DIMENSIONS)})
+        for number, session_id, when, kind, text, *scores in map(tuple, found)
+    ]
 
 
 def said(db: Connection, limit: int = 20, session_id: str = "") -> list[Said]:

@@ -16,7 +16,8 @@ _ROLES = {
 _WISHES = {
     "why": "why something is so", "ask": "a question", "wrong": "something broken", "survey": "an overview",
     "fix": "a repair", "make": "something made", "ship": "a commit, release or deploy", "check": "a check",
-    "go": "to go on", "plan": "a plan", "none": "nothing in particular",
+    "go": "to go on", "plan": "a plan", "none": "nothing in particular", "still": "what still does not work",
+    "?": "an answer",
 }  # fmt: skip
 _RULES = {"act": "the rules call it acting", "converge": "the rules call it narrowing",
           "external": "the rules call it external", "novel": "the rules call it novel",
@@ -29,6 +30,8 @@ _PLAIN = {
     "again>failed": "the command that failed, again", "like>failed": "much like the command that failed",
     "role>failed": "the same kind of call as the one that failed",
     "role>failed1": "the same kind of call as the last, which failed", "again": "the same command as before",
+    "again2": "the same command as two calls ago", "again3": "the same command as three calls ago",
+    "looking": "only looked so far", "retry": "another try", "unrepaired": "nothing was changed since it failed",
     "like": "the same program as before", "unlike": "no program used just before",
     "wide:**": "a pattern over all folders",
     "wide:*": "a pattern with a wildcard", "wide:|": "a pattern with alternatives", "wide:symbol": "searches one name",
@@ -36,6 +39,19 @@ _PLAIN = {
 }  # fmt: skip
 _SORTS = {"test": "a test", "plan": "a plan", "doc": "a document", "config": "configuration", "code": "code",
           "front": "a project's front page"}  # fmt: skip
+
+
+_MARKS = {
+    "chain": "of many steps", "fetched": "fetches something", "fix": "mends by itself", "heredoc": "text in it",
+    "inline": "code within it", "long": "long", "loop": "a loop", "odd": "of an unusual program", "piped": "piped on",
+    "redirect": "written to a file", "tmp": "in a temporary folder", "url": "an address in it",
+    "version": "asks for a version or help",
+}  # fmt: skip
+
+
+def _failed(rest: str) -> str:
+    role, _, more = rest.partition("+")
+    return f"after a failed call: {_was(role)}" + (f"; {in_words(more)}" if more else "")
 
 
 def _role(name: str) -> str:
@@ -52,7 +68,8 @@ _BY_PREFIX: dict[str, Callable[[str], str]] = {
     "kind:": lambda rest: f"a call of the kind {rest.replace('_', ' ')}",
     "tool:": lambda rest: f"the tool {rest}",
     "head:": lambda rest: f"runs {rest}",
-    "mark:": lambda rest: f"its command: {rest}",
+    "mark:": lambda rest: f"its command: {_MARKS.get(rest, rest)}",
+    "failed:": _failed,
     "ext:": lambda rest: "a file without ending" if rest == "none" else f"a .{rest} file",
     "file:": lambda rest: f"its file is {_SORTS.get(rest, rest)}",
     "says:": lambda rest: f"it says “{rest}”",

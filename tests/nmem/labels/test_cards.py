@@ -48,7 +48,7 @@ def test_every_strong_feature_is_told_in_words(db_path: str) -> None:
     plain = [
         words for words in told if any(mark in words for mark in ("<", ">", "+")) or words[:5] in ("role:", "rule:")
     ]
-    assert len(plain) <= len(told) * 0.1, plain
+    assert len(plain) <= len(told) * 0.05, plain
 
 
 @given(st.text(max_size=40))

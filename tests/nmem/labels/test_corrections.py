@@ -242,6 +242,14 @@ def test_the_command(hooks: Hooks, number: int) -> None:
     assert [(each["id"], each["words"]) for each in as_json] == [(number, {"scope": "diverge"})]
     as_json = json.loads(said(str(number), "--json")[1])
     assert [word["own"] for word in as_json["words"]] == [False, True, False, False, False]
+    code, recent = said("--recent", "--limit", "3")
+    assert recent.splitlines()[1].startswith(f"observation/{number}\tthink, diverge, ")
+    assert len(recent.splitlines()) == 4
+    hooks.db.execute("UPDATE observations SET novelty = NULL WHERE id = ?", (number - 1,))
+    code, unsure = said("--unsure", "--limit", "50")
+    assert f"observation/{number - 1}\t" in unsure
+    assert "novelty ?" in unsure
+    assert all(" ?" in line for line in unsure.splitlines()[1:])
     listed = CliRunner().invoke(nmem, ["undo", "--list"]).output
     assert f"observation {number} is phase back to the model's" in listed
 
@@ -254,7 +262,7 @@ def test_the_command(hooks: Hooks, number: int) -> None:
         (("1", "phase"), 2, "phase is not DIMENSION=WORD"),
         (("1", "phase=act", "phase=think"), 2, "phase is said twice"),
         (("1", "phase=act", "--clear", "phase"), 2, "both said and cleared"),
-        (("1", "--list"), 2, "--list stands alone"),
+        (("1", "--list"), 2, "each stand alone"),
         (("1", "phase=red"), 1, "phase is think or act, not red"),
         (("77777",), 1, "there is no observation 77777"),
     ],
