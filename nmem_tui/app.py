@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
@@ -91,7 +92,8 @@ class Cockpit(Acting):
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         zone: tzinfo | None = None,
     ) -> None:
-        super().__init__()
+        # Without colours the terminal's own two are left alone; the filter for that is chosen here, before any theme.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.db_path = db_path
         self.project = project
         self.clock = clock

@@ -29,16 +29,8 @@ def shade(count: int) -> tuple[str, str]:
     return glyph, "rest" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
 
 
-def legend() -> Line:
-    """What the glyphs mean."""
-    shades: Line = [
-        ("· none  ", "quiet"),
-        ("░ 1  ", "bar"),
-        ("▒ 2–3  ", "bar"),
-        ("▓ 4–7  ", "warn"),
-        ("█ 8 or more", "bad"),
-    ]
-    return [*shades, ("  ┊ weeks left out", "quiet")]
+LEGEND = "· never  ░ 1  ▒ 2–3  ▓ 4–7  █ 8 or more   ┊ quiet weeks left out"
+"""What the glyphs mean: times in a week."""
 
 
 def columns(found: Sequence[Learning], at: int, cells: int) -> list[int]:

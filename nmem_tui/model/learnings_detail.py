@@ -137,7 +137,7 @@ def _changed(found: Detail, remedy: Remedy, cells: int) -> Iterator[Line]:
 def _evidence(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     shown = found.evidence
     mended = fixes(shown)
-    more = f"met {several(len(shown) - mended, 'time')}, put right {several(mended, 'time')}"
+    more = f"met {len(shown) - mended}×, put right {mended}×"
     yield from plain([[], _section("Evidence", f"{more} · enter goes there, w to its story", cells)])
     if not shown:
         yield from plain([[("what it was met in is forgotten: only the figures above are kept", "quiet")]])

@@ -10,7 +10,6 @@ from nmem.learn.learning import Learning
 from nmem_tui.model import heatmap
 from nmem_tui.model.line import Line
 from nmem_tui.widgets.card import Card
-from nmem_tui.widgets.tones import content
 
 
 class HeatMap(Card):
@@ -20,8 +19,7 @@ class HeatMap(Card):
         super().__init__(id=id)
         self.found: Sequence[Learning] = ()
         self.place, self.at = 0, 0
-        self.border_title = Content("Weeks ─ how often, week by week")
-        self.border_subtitle = content([heatmap.legend()])
+        self.border_title = Content(f"Weeks ─ {heatmap.LEGEND}")
 
     def tell(self, found: Sequence[Learning], place: int, at: int) -> None:
         """Show these patterns."""
