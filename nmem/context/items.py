@@ -1,0 +1,38 @@
+"""One thing that a session may be told. On the hook's path: a plain slotted class."""
+
+from __future__ import annotations
+
+EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
+KINDS = (PIN, THREAD, NEXT, LEARNING, EPISODE, MARKER, FILE)
+"""In the order in which they are told."""
+_CHARS = 4
+"""Characters of a token, as everything here counts them; clients count their own."""
+
+
+class Item:
+    """An id, what is said, and why: `score` is 0..1, `reason` in words, `used` is known only afterwards."""
+
+    __slots__ = ("files", "id", "kind", "reason", "score", "text", "tokens", "used")
+
+    def __init__(
+        self, id: str, kind: str, text: str, *, files: tuple[str, ...] = (), score: float = 0.0, reason: str = ""  # noqa: A002 - an item's id is called so
+    ) -> None:  # fmt: skip
+        self.id = id
+        """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12."""
+        self.kind = kind
+        self.text = text
+        """Inert already, one paragraph."""
+        self.files = files
+        """The project's files that the text names."""
+        self.score = score
+        self.reason = reason
+        self.tokens = tokens(text)
+        self.used: bool | None = None
+
+    def __repr__(self) -> str:
+        return f"Item({self.id!r}, {self.score:.3f}, {self.text!r})"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text takes in a context: a quarter of its UTF-8 length, and its line break."""
+    return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // _CHARS + 1

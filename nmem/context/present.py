@@ -1,0 +1,107 @@
+"""What is known now, of a session that begins or asks (SQL, on the hook's path): it selects what is told of the past."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+HOT_FILES = 8
+FAILURES = 4
+_COMMAND = 200
+
+
+class Present:
+    """A session as it stands at a moment; everything but the first four may be unknown."""
+
+    __slots__ = (
+        "at", "branch", "changed", "client", "cwd", "failures", "given", "given_files", "hot_files", "project",
+        "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
+    )  # fmt: skip
+
+    def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
+        self.project_id = project_id
+        self.session_id = session_id
+        self.at = at
+        self.prompt = prompt
+        """What the person asks; empty when the session starts."""
+        self.project = ""
+        """Its name."""
+        self.cwd = ""
+        self.client = ""
+        self.source = ""
+        """Why the session started: startup resume clear compact fork."""
+        self.branch = ""
+        self.changed: tuple[str, ...] = ()
+        """Files with changes that are not committed."""
+        self.unit_id: int | None = None
+        """The episode it is in."""
+        self.thread_id: int | None = None
+        self.hot_files: tuple[str, ...] = ()
+        """What this session worked on, the newest first."""
+        self.failures: tuple[str, ...] = ()
+        """Commands of this session that failed last and have not passed since."""
+        self.given: frozenset[str] = frozenset()
+        """Items that this session has been told already."""
+        self.given_files: frozenset[str] = frozenset()
+        """Files that these have named."""
+
+
+def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present | None:
+    """The present of a session at a moment; None when the session is not known. Raises sqlite3.Error."""
+    row = db.execute(
+        "SELECT s.project_id, s.client, s.source, s.branch, s.cwd, p.name, t.thread_id FROM sessions s"
+        " JOIN projects p ON p.id = s.project_id LEFT JOIN session_threads t ON t.session_id = s.id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    out = Present(row[0], session_id, at, prompt)
+    out.client, out.source, out.branch, out.cwd = row[1], row[2] or "", row[3] or "", row[4]
+    out.project, out.thread_id = row[5], row[6]
+    unit = db.execute(
+        "SELECT id FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1", (session_id,)
+    ).fetchone()
+    out.unit_id = unit[0] if unit else None
+    _work(db, out)
+    _given(db, out)
+    return out
+
+
+def _work(db: Connection, out: Present) -> None:
+    """Files worked on and commands that failed, from the session's newest observations."""
+    files: dict[str, None] = {}
+    passed: set[str] = set()
+    failures: dict[str, None] = {}
+    for kind, path, content, outcome in db.execute(
+        "SELECT obs_type, file_path, content, outcome FROM observations WHERE session_id = ? ORDER BY seq DESC LIMIT 60",
+        (out.session_id,),
+    ).fetchall():
+        if path and kind in ("file_edit", "file_write", "file_read"):
+            files[path] = None
+        elif kind in ("command", "test", "build", "lint", "install"):
+            command = content[:_COMMAND]
+            if outcome == "ok":
+                passed.add(command)
+            elif outcome == "failed" and command not in passed:
+                failures[command] = None
+    out.hot_files = tuple(files)[:HOT_FILES]
+    out.failures = tuple(failures)[:FAILURES]
+
+
+def _given(db: Connection, out: Present) -> None:
+    """What this session was told before, in injections that were not kept back."""
+    from capture.jsonio import loads
+
+    items: set[str] = set()
+    files: set[str] = set()
+    for item, named in db.execute(
+        "SELECT i.item, i.files FROM injections j JOIN injection_items i ON i.injection_id = j.id"
+        " WHERE j.session_id = ? AND j.withheld = 0",
+        (out.session_id,),
+    ).fetchall():
+        items.add(item)
+        if named != "[]":
+            found = loads(named)
+            files.update(str(path) for path in found if path) if isinstance(found, list) else None
+    out.given, out.given_files = frozenset(items), frozenset(files)

@@ -1,0 +1,73 @@
+"""Tables of meaning of every earlier version become those of this one, and no row is lost on the way."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from capture.storage import store
+from capture.storage.schema import statements
+from nmem import schema, tables
+
+ROWS = (
+    "INSERT INTO projects VALUES (1, 'k', 'name', '/srv/name', NULL, 1)",
+    "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('s', 'claude', 1, '/srv/name', 1, 9)",
+    "INSERT INTO prompts VALUES (1, 's', 2, 'user', 'prompt', 'fix the login', NULL, NULL, 'p1')",
+)
+MEANING = (
+    "INSERT INTO threads (id, project_id, title, created_at, last_at) VALUES (1, 1, 't', 1, 9)",
+    "INSERT INTO work_units (id, session_id, thread_id, first_prompt_id, last_prompt_id, started_at, last_at, intent)"
+    " VALUES (1, 's', 1, 1, 1, 2, 9, 'fix the login')",
+    "INSERT INTO unit_prompts (prompt_id, unit_id, label, decided_by) VALUES (1, 1, 'new', 'first')",
+)
+LEARNED = (
+    "INSERT INTO learnings (id, project_id, kind, key, title, first_at, last_at, sessions, occurrences)"
+    " VALUES (1, 1, 'failed_command', 'go vet', 'go vet fails', 2, 9, 1, 1)",
+)
+BY_VERSION = ((), MEANING, LEARNED)
+
+
+def at_version(path: str, version: int) -> sqlite3.Connection:
+    """A database with rows, whose tables of meaning have seen the first `version` migrations."""
+    db: sqlite3.Connection = store.connect(path)
+    for row in ROWS:
+        db.execute(row)
+    if version:
+        db.execute("CREATE TABLE nmem_schema (version INTEGER NOT NULL)")
+        db.execute("INSERT INTO nmem_schema VALUES (?)", (version,))
+    for number in range(version):
+        for statement in statements(schema.MIGRATIONS[number]):
+            db.execute(statement)
+    for rows in BY_VERSION[: version + 1]:
+        for row in rows:
+            db.execute(row)
+    return db
+
+
+def contents(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table that is one of its own."""
+    names = [
+        name
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        if "_fts" not in name and not name.startswith("sqlite_") and name != "nmem_schema"
+    ]
+    return {name: db.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in names}
+
+
+@pytest.mark.parametrize("version", range(tables.VERSION))
+def test_every_earlier_version_becomes_this_one(tmp_path_factory: pytest.TempPathFactory, version: int) -> None:
+    folder = tmp_path_factory.mktemp("migrations")
+    old = at_version(str(folder / "old" / "nmem.db"), version)
+    before = contents(old)
+    tables.ensure(old)
+    after = contents(old)
+    assert {name: after[name] for name in before} == before
+    fresh = store.connect(str(folder / "fresh" / "nmem.db"))
+    tables.ensure(fresh)
+    shape = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    assert old.execute(shape).fetchall() == fresh.execute(shape).fetchall()
+    assert tables.version(old) == tables.VERSION
+    assert old.execute("PRAGMA foreign_key_check").fetchall() == []
+    old.close()
+    fresh.close()
