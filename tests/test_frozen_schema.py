@@ -11,7 +11,7 @@ from nmem import schema as meaning
 
 FROZEN = {
     "base": ["ff9ed0f9081ce825"],
-    "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "711df90125feba94"],
+    "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "5d9d8cc873cf70e4"],
 }
 
 

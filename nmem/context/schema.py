@@ -139,10 +139,18 @@ CREATE TABLE injection_items (
   tokens INTEGER NOT NULL,
   used INTEGER,                              -- NULL: not known yet
   used_how TEXT,
-  used_at INTEGER,
+  used_at INTEGER,                           -- when; for one that was not, up to when it was looked for
   UNIQUE (injection_id, position)
 );
 CREATE INDEX injection_items_by_item ON injection_items(item);
+CREATE INDEX injection_items_unjudged ON injection_items(injection_id) WHERE used IS NULL;
+CREATE TABLE context_usefulness (            -- what became of the items that sessions were given; counted by settling
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  item TEXT NOT NULL,
+  given INTEGER NOT NULL,                    -- times that it is known of
+  used INTEGER NOT NULL,
+  PRIMARY KEY (project_id, item)
+) WITHOUT ROWID;
 CREATE TABLE context_choices (               -- what a person said about an item of a project's context
   project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
   item TEXT NOT NULL,
