@@ -10,7 +10,7 @@ from capture.storage import schema as base
 from nmem import schema as meaning
 
 FROZEN = {
-    "base": ["ff9ed0f9081ce825"],
+    "base": ["ff9ed0f9081ce825", "268a789d406f133f"],
     "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "5d9d8cc873cf70e4"],
 }
 

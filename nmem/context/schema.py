@@ -16,7 +16,8 @@ CREATE TABLE context_projects (              -- candidates for what the next ses
   told_of TEXT NOT NULL DEFAULT '',          -- by which rules it was folded: others, fold it again
   upto_at INTEGER NOT NULL DEFAULT 0,        -- the newest turn folded in: when it was asked,
   upto_prompt INTEGER NOT NULL DEFAULT 0,    -- and its prompt
-  stale INTEGER NOT NULL DEFAULT 0           -- something was taken away: nothing is told until it is folded again
+  taken INTEGER NOT NULL DEFAULT 0,          -- how often something was taken away or changed
+  known INTEGER NOT NULL DEFAULT 0           -- how often when it was folded; until they agree nothing is told
 ) WITHOUT ROWID;
 CREATE TABLE context_files (
   project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
@@ -90,24 +91,24 @@ CREATE INDEX context_learnings_by_project ON context_learnings(project_id);
 
 _KEPT = """
 CREATE TRIGGER context_prompt_gone AFTER DELETE ON prompts BEGIN
-  UPDATE context_projects SET stale = 1 WHERE stale = 0
-    AND project_id = (SELECT project_id FROM sessions WHERE id = old.session_id);
+  UPDATE context_projects SET taken = taken + 1
+    WHERE project_id = (SELECT project_id FROM sessions WHERE id = old.session_id);
 END;
 CREATE TRIGGER context_observation_gone AFTER DELETE ON observations WHEN old.file_path IS NOT NULL BEGIN
-  UPDATE context_projects SET stale = 1 WHERE stale = 0
-    AND project_id = (SELECT project_id FROM sessions WHERE id = old.session_id);
+  UPDATE context_projects SET taken = taken + 1
+    WHERE project_id = (SELECT project_id FROM sessions WHERE id = old.session_id);
 END;
 CREATE TRIGGER context_session_gone AFTER DELETE ON sessions BEGIN
-  UPDATE context_projects SET stale = 1 WHERE stale = 0 AND project_id = old.project_id;
+  UPDATE context_projects SET taken = taken + 1 WHERE project_id = old.project_id;
 END;
 CREATE TRIGGER context_prompt_changed AFTER UPDATE OF content ON prompts WHEN old.content IS NOT new.content BEGIN
-  UPDATE context_projects SET stale = 1 WHERE stale = 0
-    AND project_id = (SELECT project_id FROM sessions WHERE id = new.session_id);
+  UPDATE context_projects SET taken = taken + 1
+    WHERE project_id = (SELECT project_id FROM sessions WHERE id = new.session_id);
 END;
 CREATE TRIGGER context_path_changed AFTER UPDATE OF file_path ON observations
 WHEN old.file_path IS NOT new.file_path BEGIN
-  UPDATE context_projects SET stale = 1 WHERE stale = 0
-    AND project_id = (SELECT project_id FROM sessions WHERE id = new.session_id);
+  UPDATE context_projects SET taken = taken + 1
+    WHERE project_id = (SELECT project_id FROM sessions WHERE id = new.session_id);
 END;
 CREATE TABLE injections (                    -- what a session was told, or would have been
   id INTEGER PRIMARY KEY AUTOINCREMENT,

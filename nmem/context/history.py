@@ -1,0 +1,153 @@
+"""The turns of a project: a user's prompt, what was said and committed after it, which files were touched (SQL).
+
+All that folding reads of the past is read here; a turn is whole once its session has gone on, stopped or fallen silent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+SAID = 3000
+"""Characters of the agent's words that count with a turn."""
+SILENT = 30 * 60_000
+"""After this long without a word, a turn that was not ended is over."""
+_EDITS = ("file_edit", "file_write")
+
+
+@dataclass(slots=True)
+class Turn:
+    """One user prompt and what followed it in its session, up to the next."""
+
+    session_id: str
+    prompt_id: int
+    at: int
+    prompt: str
+    end: int
+    """The time of the last fact in it: turns are folded in this order."""
+    said: list[str] = field(default_factory=list)
+    commits: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Where it stands among the turns of its project."""
+        return self.end, self.prompt_id
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """The texts that its words come from."""
+        return self.prompt, " ".join(self.said)[:SAID], " ".join(self.commits)
+
+
+@dataclass(slots=True)
+class Past:
+    """A session and its whole turns."""
+
+    session_id: str
+    branch: str
+    last_at: int
+    turns: list[Turn]
+    waiting: bool
+    """Whether it has a turn that is not whole yet."""
+
+    def facts(self, count: int) -> str:
+        """A digest of the first `count` turns: others, and they must be folded again."""
+        turns = self.turns[:count]
+        sums = (sum(map(len, each)) for each in zip(*((t.said, t.commits, t.edited, t.read) for t in turns), strict=True))
+        return "/".join(map(str, (len(turns), sum(turn.prompt_id for turn in turns), *sums)))
+
+
+def project_ids(db: Connection) -> list[tuple[int, str]]:
+    """Every project and its name."""
+    return [(row[0], row[1]) for row in db.execute("SELECT id, name FROM projects ORDER BY id").fetchall()]
+
+
+def session_ids(db: Connection, project_id: int) -> list[str]:
+    """The project's sessions, in the order in which they began."""
+    rows = db.execute("SELECT id FROM sessions WHERE project_id = ? ORDER BY started_at, id", (project_id,))
+    return [row[0] for row in rows.fetchall()]
+
+
+def session(db: Connection, session_id: str, now: int, *, partly: bool = False) -> Past | None:
+    """A session's turns, oldest first. `partly`: also the one that is still going on, as far as it has come."""
+    row = db.execute("SELECT branch, last_at, state FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    if row is None:
+        return None
+    branch, last_at, state = row
+    turns = _turns(db, session_id)
+    waiting = bool(turns) and state == "working" and last_at > now - SILENT and not partly
+    return Past(session_id, branch or "", last_at, turns[:-1] if waiting else turns, waiting)
+
+
+def sessions(db: Connection, project_id: int, now: int, *, partly: bool = False, without: str = "") -> Iterator[Past]:
+    """The project's sessions that have turns; `without` leaves out one, the present one."""
+    for session_id in session_ids(db, project_id):
+        past = session(db, session_id, now, partly=partly) if session_id != without else None
+        if past is not None and past.turns:
+            yield past
+
+
+def in_order(pasts: Sequence[Past]) -> list[tuple[Turn, Past]]:
+    """All turns of several sessions, in the order in which they are folded."""
+    return sorted(((turn, past) for past in pasts for turn in past.turns), key=lambda pair: pair[0].order)
+
+
+def _turns(db: Connection, session_id: str) -> list[Turn]:
+    turns = [
+        Turn(session_id, row[0], row[1], row[2], row[1])
+        for row in db.execute(
+            "SELECT id, at, content FROM prompts"
+            " WHERE session_id = ? AND source = 'user' AND agent_id IS NULL ORDER BY at, id",
+            (session_id,),
+        )
+    ]
+    if turns:
+        for at, content in db.execute(
+            "SELECT at, content FROM prompts WHERE session_id = ? AND source = 'agent' AND agent_id IS NULL"
+            " AND kind IN ('closing', 'summary') ORDER BY at, id",
+            (session_id,),
+        ):
+            _holding(turns, at).said.append(content)
+        _touched(db, session_id, turns)
+    return turns
+
+
+def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
+    """Files and commits, each in the turn that its time lies in."""
+    for at, kind, path, metadata in db.execute(
+        "SELECT at, obs_type, file_path, metadata FROM observations WHERE session_id = ?"
+        " AND obs_type IN ('file_edit', 'file_write', 'file_read', 'git_commit') ORDER BY at, id",
+        (session_id,),
+    ):
+        turn = _holding(turns, at)
+        if kind == "git_commit":
+            message = _message(metadata)
+            if message:
+                turn.commits.append(message)
+        elif path:
+            (turn.edited if kind in _EDITS else turn.read).append(path)
+
+
+def _message(metadata: str | None) -> str:
+    """The message of a commit."""
+    try:
+        found = json.loads(metadata or "{}")
+    except ValueError:
+        return ""
+    commit = found.get("commit") if isinstance(found, dict) else None
+    return str(commit.get("message") or "") if isinstance(commit, dict) else ""
+
+
+def _holding(turns: list[Turn], at: int) -> Turn:
+    """The turn that a time lies in; what came before the first prompt belongs to the first."""
+    held = turns[0]
+    for turn in turns:
+        if turn.at > at:
+            break
+        held = turn
+    held.end = max(held.end, at)
+    return held

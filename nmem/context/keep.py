@@ -1,0 +1,128 @@
+"""Keeps the candidate tables up with the facts (SQL): what has come is folded in, what was taken away folded anew.
+
+A turn that ends after all that are folded is added. Everything else (an older session imported, a turn that grew, a
+prompt purged, rules of another version) makes the project's tables anew, beside the old ones, and puts them in place
+in one transaction: a hook sees the old or the new.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.context import history
+from nmem.context.fold import RULES, Folder
+from nmem.context.history import Past
+from nmem.context.schema import CANDIDATES
+
+TABLES = ("context_files", "context_turns", "context_terms", "context_names", "context_branches", "context_sessions")
+CHUNK = 40
+"""Turns folded in one transaction: a hook waits for the write lock meanwhile."""
+
+
+def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Bring every project's candidates up to date; how many turns were folded. On a writing connection."""
+    folded = 0
+    for project_id, name in history.project_ids(db):
+        if stopped():
+            break
+        folded += keep(db, project_id, name, now, stopped)
+    return folded
+
+
+def keep(db: Connection, project_id: int, name: str, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Bring one project's candidates up to date; how many turns were folded."""
+    told_of, taken, known = _standing(db, project_id)
+    if told_of != RULES or taken != known:
+        return refold(db, project_id, name, now)
+    changed = [past for each in _changed(db, project_id) if (past := history.session(db, each, now)) is not None]
+    if not changed:
+        return 0
+    folder = Folder(db, project_id, name)
+    if any(not _goes_on(folder, past) for past in changed):
+        return refold(db, project_id, name, now)
+    return _add(db, folder, changed, stopped)
+
+
+def refold(db: Connection, project_id: int, name: str, now: int) -> int:
+    """Make a project's candidates anew; how many turns they are made of."""
+    _, taken, _ = _standing(db, project_id)  # what is taken away from here on asks for another time
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as beside:
+        beside.executescript(CANDIDATES)
+        count = fold_into(beside, list(history.sessions(db, project_id, now)), project_id, name)
+        with transaction(db):
+            for table in TABLES:
+                db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our own names
+                found = beside.execute(f"SELECT * FROM {table}")  # noqa: S608
+                marks = ",".join("?" * len(found.description))
+                db.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608
+            made = beside.execute(
+                "SELECT sessions, turns, files, roots, told_of, upto_at, upto_prompt FROM context_projects"
+            ).fetchone()
+            db.execute(
+                "UPDATE context_projects SET sessions = ?, turns = ?, files = ?, roots = ?, told_of = ?, upto_at = ?,"
+                " upto_prompt = ?, known = ? WHERE project_id = ?",
+                (*made, taken, project_id),
+            )
+    return count
+
+
+def _standing(db: Connection, project_id: int) -> tuple[str, int, int]:
+    """By which rules the tables were made, how often something was taken away since ever, and until then."""
+    db.execute("INSERT OR IGNORE INTO context_projects (project_id, told_of) VALUES (?, ?)", (project_id, RULES))
+    row = db.execute("SELECT told_of, taken, known FROM context_projects WHERE project_id = ?", (project_id,))
+    told_of, taken, known = row.fetchone()
+    return told_of, taken, known
+
+
+def fold_into(db: Connection, pasts: list[Past], project_id: int, name: str) -> int:
+    """Fold whole sessions into empty tables; how many turns. Joins the caller's transaction."""
+    folder = Folder(db, project_id, name)
+    turns = history.in_order(pasts)
+    for turn, past in turns:
+        folder.turn(turn, past)
+    folder.store(pasts)
+    folder.close()
+    return len(turns)
+
+
+def _changed(db: Connection, project_id: int) -> list[str]:
+    """Sessions in which something has happened, or whose branch is another, since they were looked at."""
+    rows = db.execute(
+        "SELECT s.id FROM sessions s LEFT JOIN context_sessions c ON c.session_id = s.id WHERE s.project_id = ?"
+        " AND (c.session_id IS NULL OR c.last_at IS NOT s.last_at OR c.branch IS NOT coalesce(s.branch, ''))"
+        " ORDER BY s.started_at, s.id",
+        (project_id,),
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+def _goes_on(folder: Folder, past: Past) -> bool:
+    """Whether what is folded of a session still stands, and all that is new comes after everything folded."""
+    one = folder.counted(past.session_id)
+    if one.turns > len(past.turns) or (one.turns and past.facts(one.turns) != one.facts):
+        return False
+    return all(turn.order > folder.upto for turn in past.turns[one.turns :])
+
+
+def _add(db: Connection, folder: Folder, changed: list[Past], stopped: Callable[[], bool]) -> int:
+    """Fold the new turns of sessions, some at a time."""
+    new = [Past(past.session_id, past.branch, past.last_at, past.turns[folder.counted(past.session_id).turns :], False)
+           for past in changed]  # fmt: skip
+    turns = history.in_order(new)
+    done = 0
+    for start in range(0, max(1, len(turns)), CHUNK):
+        if stopped() and start:
+            break
+        with transaction(db):
+            for turn, past in turns[start : start + CHUNK]:
+                folder.turn(turn, past)
+                done += 1
+            for past in changed:
+                folder.rebranch(folder.counted(past.session_id), past.branch)
+            folder.store(changed)
+            folder.close()
+    return done

@@ -1,0 +1,243 @@
+"""Which files a session that begins will edit (SQL). On the hook's path: no imports that cost, bounded queries.
+
+Candidates are the project's hot files, those of earlier turns that spoke of the same, those that the prompt names or
+whose names share its words, and those edited on branches of a like name. Each has seven features in 0..1; a logistic
+gives the probability that the session edits it.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+
+from nmem.context.scale import LONG, PLAIN, SHORT
+from nmem.context.weights import PROMPT, START
+from nmem.context.words import base, branch_terms, mentions, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from sqlite3 import Connection
+
+    Row = tuple[int, str, float | None, float | None, float | None, float]
+
+FEATURES = ("named", "text", "name", "branch", "recent", "long", "read")
+TERMS = 32
+"""Words of a prompt that are followed: the rarest."""
+ASKED = 160
+"""Words of a prompt that are looked up."""
+TURNS = 64
+"""Earlier turns that are looked at: those that share most."""
+HOT, WARM = 100, 40
+"""Files taken for being edited, and read, lately."""
+BRANCH = 60
+BY_TEXT, BY_NAME = 100, 60
+"""Files taken for what earlier turns said, and for the words of their names: the best."""
+COMMON = 400
+"""A word that more base names have tells none of them apart."""
+SAME_NAME = 12
+"""A base name that more files have names none of them outright."""
+
+
+class Ranking:
+    """Files from the most to the least likely, and the earlier turns that speak of the same."""
+
+    __slots__ = ("features", "files", "known", "paths", "turns")
+
+    def __init__(self) -> None:
+        self.files: list[tuple[float, int]] = []
+        """(probability, file), falling."""
+        self.paths: dict[int, str] = {}
+        self.features: dict[int, list[float]] = {}
+        self.turns: dict[int, float] = {}
+        """Earlier turn -> how much it speaks of the same, 0 to about 1."""
+        self.known = 0.0
+        """The share of what the prompt says, by weight, that the project has ever spoken of."""
+
+
+def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") -> Ranking:
+    """Rank the project's files for a prompt, or for a session that only starts. Raises sqlite3.Error."""
+    out = Ranking()
+    row = db.execute(
+        "SELECT sessions, turns, files FROM context_projects WHERE project_id = ? AND taken = known", (project_id,)
+    ).fetchone()
+    if row is None or not row[2]:
+        return out
+    sessions, turns, files = row
+    words = list(terms(prompt))[:ASKED] if prompt else []
+    said = mentions(prompt) if prompt else []
+    text = _like(db, project_id, words, turns, out) if words else {}
+    weigh = _by_name(db, project_id, words, files) if words else {}
+    named = _named(db, project_id, said) if said else []
+    by_branch = _by_branch(db, project_id, branch)
+    numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch, *_hot(db, project_id)}
+    rows = _rows(db, project_id, numbers)
+    outright = _outright(said, rows, named)
+    found = []
+    for number, path, edits, long, reads, weight in rows:
+        out.paths[number] = path
+        found.append((
+            number, outright.get(number, 0.0), text.get(number, 0.0), weigh.get(number, 0.0) / weight,
+            by_branch.get(number, 0.0), _count(edits, sessions, SHORT), _count(long, sessions, LONG),
+            _count(reads, sessions, SHORT),
+        ))  # fmt: skip
+    _score(out, found, PROMPT if prompt else START)
+    return out
+
+
+def _best(values: dict[int, float], most: int) -> list[int]:
+    """The keys of the highest values."""
+    return list(values) if len(values) <= most else sorted(values, key=values.__getitem__, reverse=True)[:most]
+
+
+def _count(heat: float | None, now: int, half_life: float) -> float:
+    """The decayed count of sessions that a heat stands for, now."""
+    return 0.0 if heat is None else float(2.0 ** max(heat - now / half_life, -60.0))
+
+
+def marks(count: int) -> str:
+    """As many placeholders."""
+    return ",".join("?" * count)
+
+
+def unpack(packed: bytes) -> memoryview:
+    """Packed numbers, one after the other."""
+    return memoryview(packed).cast("I")
+
+
+def _like(db: Connection, key: int, words: list[str], turns: int, out: Ranking) -> dict[int, float]:
+    """File -> how much the earlier turns that edited it speak of the same; fills the turns' likeness."""
+    found = db.execute(
+        f"SELECT turns_with, turns FROM context_terms WHERE project_id = ? AND term IN ({marks(len(words))})",  # noqa: S608
+        (key, *words),
+    ).fetchall()
+    found.sort(key=_first)
+    heard = sum(log(1.0 + turns / (1.0 + count)) for count, _ in found)
+    out.known = heard / (heard + (len(words) - len(found)) * log(1.0 + turns))
+    shared: dict[int, float] = {}
+    for count, packed in found[:TERMS]:
+        weight = log(1.0 + turns / (1.0 + count)) ** 2
+        for turn in unpack(packed):
+            shared[turn] = shared.get(turn, 0.0) + weight
+    best = sorted(shared, key=shared.__getitem__, reverse=True)[:TURNS]
+    by_file: dict[int, float] = {}
+    for turn, norm, edited in db.execute(
+        f"SELECT turn, norm, edited FROM context_turns WHERE project_id = ? AND turn IN ({marks(len(best))})",  # noqa: S608
+        (key, *best),
+    ).fetchall():
+        like = out.turns[turn] = shared[turn] / norm
+        for number in unpack(edited):
+            by_file[number] = by_file.get(number, 0.0) + like * like
+    return by_file
+
+
+def _first(row: tuple[int, bytes]) -> int:
+    return row[0]
+
+
+def _by_name(db: Connection, key: int, words: list[str], files: int) -> dict[int, float]:
+    """File -> weight of the prompt's words that its base name has."""
+    out: dict[int, float] = {}
+    for count, packed in db.execute(
+        f"SELECT files_with, files FROM context_names WHERE project_id = ? AND word IN ({marks(len(words))})",  # noqa: S608
+        (key, *words),
+    ).fetchall():
+        if count <= COMMON:
+            weight = log(1.0 + files / (1.0 + count))
+            for number in unpack(packed):
+                out[number] = out.get(number, 0.0) + weight
+    return out
+
+
+def _named(db: Connection, key: int, said: list[str]) -> list[int]:
+    """Files whose base name the prompt names."""
+    keys = ["=" + base(word) for word in said]
+    rows = db.execute(
+        f"SELECT files FROM context_names WHERE project_id = ? AND word IN ({marks(len(keys))})",  # noqa: S608
+        (key, *keys),
+    )
+    return [number for (packed,) in rows.fetchall() for number in unpack(packed)]
+
+
+def _outright(said: list[str], rows: Sequence[Row], named: list[int]) -> dict[int, float]:
+    """File -> 1 when the prompt gives its path, or a base name that no other file has; less for one of several."""
+    if not named:
+        return {}
+    some = set(named)
+    paths = {row[0]: "/" + row[1].lower() for row in rows if row[0] in some}
+    out: dict[int, float] = {}
+    for word in said:
+        tail = "/" + word.lstrip("./")
+        hits = [
+            number for number, path in paths.items() if path.endswith(tail) or ("/" in word and tail.endswith(path))
+        ]
+        if 0 < len(hits) <= SAME_NAME:
+            for number in hits:
+                out[number] = max(out.get(number, 0.0), 1.0 if "/" in word else 1.0 / len(hits))
+    return out
+
+
+def _by_branch(db: Connection, key: int, branch: str) -> dict[int, float]:
+    """File -> sessions that edited it on branches whose name shares words with this one's."""
+    words = branch_terms(branch) if branch.lower() not in PLAIN else []
+    if not words:
+        return {}
+    return dict(
+        db.execute(
+            "SELECT file, sum(sessions) AS n FROM context_branches WHERE project_id = ?"  # noqa: S608
+            f" AND word IN ({marks(len(words))}) GROUP BY file ORDER BY n DESC, file LIMIT {BRANCH}",
+            (key, *words),
+        ).fetchall()
+    )
+
+
+def _hot(db: Connection, key: int) -> list[int]:
+    """The files edited, and read, lately and often."""
+    out = []
+    for column, limit in (("edit_heat", HOT), ("read_heat", WARM)):
+        rows = db.execute(
+            f"SELECT file FROM context_files WHERE project_id = ? AND {column} IS NOT NULL"  # noqa: S608
+            f" ORDER BY {column} DESC LIMIT {limit}",
+            (key,),
+        )
+        out += [row[0] for row in rows.fetchall()]
+    return out
+
+
+def _rows(db: Connection, key: int, numbers: set[int]) -> list[Row]:
+    rows: list[Row] = db.execute(
+        "SELECT file, path, edit_heat, long_heat, read_heat, name_weight FROM context_files"  # noqa: S608
+        f" WHERE project_id = ? AND file IN ({marks(len(numbers))})",
+        (key, *numbers),
+    ).fetchall()
+    return rows
+
+
+def _score(out: Ranking, rows: Sequence[tuple[float, ...]], weights: tuple[float, ...]) -> None:
+    """Bring features to 0..1 among the candidates, and weigh them."""
+    most = [max((row[at] for row in rows), default=0.0) or 1.0 for at in range(1, len(FEATURES) + 1)]
+    place = _places([row[2] for row in rows])
+    bias, *each = weights
+    for row in rows:
+        values = [row[at + 1] / most[at] for at in range(len(FEATURES))]
+        values[0] = row[1]
+        values[1] = place.get(row[2], 0.0)
+        out.features[int(row[0])] = values
+        total = bias
+        for weight, value in zip(each, values):  # noqa: B905 - as long as each other
+            total += weight * value
+        out.files.append((1.0 / (1.0 + exp(-total)), int(row[0])))
+    out.files.sort(reverse=True)
+
+
+def _places(values: list[float]) -> dict[float, float]:
+    """Value -> 1 for the highest, falling with its place; equal values share theirs, 0 has none."""
+    ordered = sorted((value for value in values if value > 0.0), reverse=True)
+    out: dict[float, float] = {}
+    at = 0
+    while at < len(ordered):
+        end = at
+        while end < len(ordered) and ordered[end] == ordered[at]:
+            end += 1
+        out[ordered[at]] = 1.0 / (1.0 + (at + end - 1) / 2.0 / 5.0)
+        at = end
+    return out

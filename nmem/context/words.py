@@ -1,0 +1,48 @@
+"""What ranking reads in a text: its terms, and the files it names outright. On the hook's path."""
+
+from __future__ import annotations
+
+from nmem.episodes.text import tokens
+
+_EDGE = ".,;:!?()[]{}<>\"`*#-~'|"
+_SPACED = {ord(char): " " for char in "`(),|<>[]\"'*"}
+MENTIONS = 60
+"""Files a text may name: of a pasted listing, the first."""
+
+
+def terms(text: str) -> dict[str, int]:
+    """Content tokens of a text and how often each stands."""
+    counts: dict[str, int] = {}
+    for token in tokens(text):
+        counts[token] = counts.get(token, 0) + 1
+    return counts
+
+
+def base(path: str) -> str:
+    """The base name of a path, in lower case."""
+    return path.rpartition("/")[2].lower()
+
+
+def name_terms(path: str) -> list[str]:
+    """The distinct words of a file's base name without its extensions."""
+    name = path.rpartition("/")[2]
+    return list(dict.fromkeys(tokens(name.split(".", 1)[0] if name.find(".") > 0 else name)))
+
+
+def mentions(text: str) -> list[str]:
+    """Paths and file names in a text, lower case with forward slashes: src/a.go, `a.go:12`, @a.go."""
+    found: dict[str, None] = {}
+    for raw in text.replace("\\", "/").lower().translate(_SPACED).split():
+        if "." in raw:
+            word = raw.strip(_EDGE).lstrip("@").split(":", 1)[0].split("#", 1)[0]
+            name = word.rpartition("/")[2]
+            if "." in name and len(name) > 2:
+                found[word] = None
+                if len(found) >= MENTIONS:
+                    break
+    return list(found)
+
+
+def branch_terms(branch: str | None) -> list[str]:
+    """The distinct words of a branch's name."""
+    return list(dict.fromkeys(tokens(branch or "")))
