@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from capture.install import atomic, hook_entries, installed, opencode_plugin
+from capture.install import atomic, hook_entries, installed, opencode_plugin, status_line
 from capture.install.installed import Record
 from capture.install.jsonc import BadJson
 from capture.install.settings_file import remove, value_at
@@ -66,11 +66,12 @@ def _refused(target: Target, error: ValueError) -> SettingsError:
     return SettingsError(f"{target.path} {what}; it was left as it is")
 
 
-def plan_install(target: Target, db: str, pinned: str = "") -> Plan:
+def plan_install(target: Target, db: str, pinned: str = "", line: str = status_line.KEEP) -> Plan:
     """What registering nmem's hooks makes of a settings file.
 
-    `db` is where the record goes; `pinned` is written into the commands when the database is not the default one.
-    Raises SettingsError.
+    `db` is where the record goes; `pinned` is written into the commands when the database is not the default one;
+    `line` is what becomes of the status line: a word of capture.install.status_line, and OFF is remembered until
+    ADD. Raises SettingsError.
     """
     before = _read(target)
     record = installed.load(db, target.path)
@@ -78,6 +79,8 @@ def plan_install(target: Target, db: str, pinned: str = "") -> Plan:
     kept = Record(target.path, target.client, target.scope)
     if record is not None:
         kept.left, kept.folders, kept.added, kept.original = record.left, record.folders, record.added, record.original
+        kept.no_line = record.no_line
+    kept.no_line = line == status_line.OFF or (kept.no_line and line != status_line.ADD)
     if target.shape == PLUGIN:
         return _plan_plugin(target, before, kept, pinned)
     try:
@@ -85,6 +88,7 @@ def plan_install(target: Target, db: str, pinned: str = "") -> Plan:
         if fresh:
             kept.original = _original(target, before, record)
         after = hook_entries.put(text, target, hook_entries.wanted(target, pinned), kept.left)
+        after = status_line.put(after, target, pinned, status_line.OFF if kept.no_line else line, kept.left)
         had = value_at(text, (), target.comments)
     except ValueError as error:
         raise _refused(target, error) from None
@@ -98,7 +102,7 @@ def _original(target: Target, before: bytes | None, record: Record | None) -> by
         return None
     text = text_of(before)
     left = record.left if record else {}
-    bare = hook_entries.take_out(text, target, left)
+    bare = status_line.take_out(hook_entries.take_out(text, target, left), target, left)
     if record is not None and record.original is None and _nothing_but(bare, target):
         return None
     return before if bare == text else _bytes_of(bare, before)
@@ -133,7 +137,7 @@ def plan_uninstall(target: Target, db: str) -> Plan:
         return Plan(target, before, None if opencode_plugin.is_ours(before) else before, record)
     try:
         text = text_of(before)
-        after = hook_entries.take_out(text, target, record.left)
+        after = status_line.take_out(hook_entries.take_out(text, target, record.left), target, record.left)
         if after != text:
             for key in record.added:
                 after = remove(after, (key,), record.left.get(()), target.comments)
@@ -166,8 +170,8 @@ def carry_out(plan: Plan) -> None:
 
 
 def install(plan: Plan, db: str) -> None:
-    """Carry out an installation and remember how to undo it."""
-    if not plan.changes or plan.after is None:
+    """Carry out an installation and remember how to undo it; a choice is remembered also where nothing changes."""
+    if plan.after is None or not (plan.changes or plan.record.no_line):
         return
     record = plan.record
     record.written = installed.digest(plan.after)

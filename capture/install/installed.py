@@ -26,7 +26,7 @@ def digest(data: bytes) -> str:
 class Record:
     """One settings file that nmem wrote."""
 
-    __slots__ = ("added", "client", "folders", "left", "original", "path", "scope", "written")
+    __slots__ = ("added", "client", "folders", "left", "no_line", "original", "path", "scope", "written")
 
     def __init__(self, path: str, client: str, scope: str) -> None:
         self.path = path
@@ -41,6 +41,8 @@ class Record:
         """Folders that nmem made for it, outermost first."""
         self.added: list[str] = []
         """Members beside the hooks that nmem added."""
+        self.no_line = False
+        """The person wants the status line left alone."""
 
 
 def folder(db: str) -> str:
@@ -76,6 +78,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
         "left": [[list(path), text] for path, text in record.left.items()],
         "folders": record.folders,
         "added": record.added,
+        "no_line": record.no_line,
     }
     _write(stem + ".json", json.dumps(data, indent=1).encode())
 
@@ -98,6 +101,7 @@ def _read(stem: str) -> Record | None:
         record.left = {tuple(path): text for path, text in data["left"]}
         record.folders = data["folders"]
         record.added = data["added"]
+        record.no_line = data.get("no_line") is True
         existed = data["existed"]
     except (ValueError, KeyError, TypeError):
         return None

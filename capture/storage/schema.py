@@ -170,7 +170,24 @@ CREATE TRIGGER prompts_fts_update AFTER UPDATE OF content ON prompts BEGIN
 END;
 """
 
-MIGRATIONS: tuple[str, ...] = (_BASE,)
+_WINDOWS = """
+CREATE TABLE status_lines (              -- what a client told its status line last: the best word on window and cost
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  model TEXT,
+  window_size INTEGER,
+  tokens INTEGER,                        -- NULL: no answer yet, or just compacted
+  cost_usd REAL                          -- the client's own estimate, of the session so far
+) WITHOUT ROWID;
+CREATE TABLE context_readings (          -- how full the window was when a turn ended: its growth is read from these
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  PRIMARY KEY (session_id, at)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_BASE, _WINDOWS)
 
 
 class NewerDatabase(Exception):

@@ -123,6 +123,20 @@ class Sessions:
                     f"UPDATE sessions SET seq = ?, last_at = ?, {names} WHERE id = ?",  # noqa: S608 - our names
                     (session.seq, session.last_at, *(session.values[name] for name in _STORED), session.id),
                 )
+                self._reading(session)
+
+    def _reading(self, session: Session) -> None:
+        """How full the window was, where this transaction has learned it."""
+        now, before = session.values, session.before[2]
+        tokens, at = now["context_tokens"], now["context_at"]
+        if (
+            isinstance(tokens, int)
+            and isinstance(at, int)
+            and (tokens, at) != tuple(before[name] for name in ("context_tokens", "context_at"))
+        ):
+            from capture.storage.readings import note
+
+            note(self.db, session.id, at, tokens)
 
 
 def _state(values: dict[str, object], batch: Batch) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from capture.seal import Sealed
 
-VERSION = 1
+VERSION = 2
 """How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256

@@ -1,21 +1,25 @@
-"""How much context a model has, where the client does not say: a few names that differ from their family."""
+"""How much context a model has, where the client does not say: families whose size is known, and nothing else."""
 
 from __future__ import annotations
 
-_DEFAULT = 200_000
 _MILLION = 1_000_000
+_OLD = 200_000
 
 _WINDOWS = (
     ("[1m]", _MILLION),
     ("claude-opus-5", _MILLION),
     ("claude-sonnet-5", _MILLION),
+    ("claude-opus-4", _OLD),
+    ("claude-sonnet-4", _OLD),
+    ("claude-haiku-4", _OLD),
+    ("claude-3", _OLD),
     ("gemini", 1_048_576),
     ("gpt-5", 258_400),
 )
 
 
-def window(model: str, tokens: int | None = None) -> int:
-    """Tokens that fit; never less than were already in use."""
+def window(model: str, tokens: int | None = None) -> int | None:
+    """Tokens that fit, never less than were already in use; None for a model that nobody told of."""
     name = model.lower()
-    size = next((size for part, size in _WINDOWS if part in name), _DEFAULT)
-    return max(size, _MILLION) if tokens and tokens > size else size
+    size = next((size for part, size in _WINDOWS if part in name), None)
+    return max(size, _MILLION) if size and tokens and tokens > size else size

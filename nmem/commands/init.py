@@ -8,19 +8,21 @@ import click
 
 from capture import install, paths
 from capture.clients import CLIENTS
-from capture.install import Plan, SettingsError, installed, registered, targets
+from capture.install import Plan, SettingsError, installed, registered, status_line, targets
 from nmem import settings_diff, setup
 from nmem.errors import NmemError
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.TITLES[name]})" for name in targets.EXPERIMENTAL)
 
 
-def plans(clients: tuple[str, ...], scope: str, folder: str, db: str) -> tuple[list[Plan], list[str]]:
+def plans(
+    clients: tuple[str, ...], scope: str, folder: str, db: str, line: str = status_line.WRAP
+) -> tuple[list[Plan], list[str]]:
     """One plan a client, and one line for each that cannot be had."""
     made, refused = [], []
     for client in clients:
         try:
-            made.append(install.plan_install(targets.target(client, scope, folder), db, setup.pinned()))
+            made.append(install.plan_install(targets.target(client, scope, folder), db, setup.pinned(), line))
         except (SettingsError, targets.NoSuchScope) as error:
             refused.append(str(error))
     return made, refused
@@ -48,16 +50,20 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
 @click.option("--scope", type=click.Choice(targets.SCOPES), default=targets.USER, show_default=True,
               help="Settings of the user, of the project in this folder, "
                    "or of this project for you alone (local).")  # fmt: skip
+@click.option("--status-line", "line", flag_value=status_line.ADD,
+              help="A status line of nmem's in Claude Code where you have none: window, use and cost.")  # fmt: skip
+@click.option("--no-status-line", "line", flag_value=status_line.OFF,
+              help="Leave your status line alone. Default: it runs as ever, and nmem reads along.")  # fmt: skip
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> None:
+def command(clients: tuple[str, ...], scope: str, line: str | None, yes: bool, dry_run: bool) -> None:
     """Connect nmem to your coding clients.
 
     Shows the change to each settings file and asks. Your own hooks, comments and formatting stay as they are; a copy of
     the original lies beside the memory, and `nmem uninstall` gives it back.
     """
     db = paths.database()
-    made, refused = plans(chosen(clients), scope, str(Path.cwd()), db)
+    made, refused = plans(chosen(clients), scope, str(Path.cwd()), db, line or status_line.WRAP)
     for plan in made:
         settings_diff.show(plan, short=yes)
     wanted = [] if dry_run else [plan for plan in made if plan.changes and (yes or _agreed(plan))]
@@ -65,6 +71,8 @@ def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> N
         for note in setup.prepare(db):
             click.echo(f"note: {note}", err=True)
     refused += _write(wanted, db)
+    if not dry_run:
+        _remember(made, db)
     for plan in made:
         for note in notes(plan, str(Path.cwd())):
             click.echo(note)
@@ -77,10 +85,22 @@ def command(clients: tuple[str, ...], scope: str, yes: bool, dry_run: bool) -> N
         click.echo(
             "Next: nmem doctor sends an event through every hook; nmem import loads the sessions you had before."
         )
+    _refuse(refused)
+
+
+def _refuse(refused: list[str]) -> None:
+    """Say what could not be done, and fail if there was anything."""
+    for said in refused[:-1]:
+        click.echo(f"nmem: {said}", err=True)
     if refused:
-        for line in refused[:-1]:
-            click.echo(f"nmem: {line}", err=True)
         raise NmemError(refused[-1])
+
+
+def _remember(made: list[Plan], db: str) -> None:
+    """A status line that is to be left alone is left alone the next time, also where nothing had to be written."""
+    for plan in made:
+        if plan.record.no_line and not plan.changes:
+            install.install(plan, db)
 
 
 def _agreed(plan: Plan) -> bool:
@@ -116,6 +136,7 @@ def notes(plan: Plan, folder: str) -> list[str]:
         )
     if target.client == "droid" and (Path(targets.home("droid")) / "hooks.json").exists():
         out.append("Droid ignores hooks in settings.json while hooks.json exists: move one into the other.")
+    out += _about_line(plan)
     if target.client in ("claude", "gemini"):
         from nmem.doctor.checks import switches
 
@@ -126,3 +147,18 @@ def notes(plan: Plan, folder: str) -> list[str]:
         for path in registrations.elsewhere(target, folder)
     ]
     return out
+
+
+def _about_line(plan: Plan) -> list[str]:
+    """What becomes of the client's status line, once it is changed, and that there could be one."""
+    if plan.target.client not in status_line.CLIENTS or plan.after is None:
+        return []
+    _, before = status_line.present(install.text_of(plan.before), plan.target)
+    command, after = status_line.present(install.text_of(plan.after), plan.target)
+    if before is None and after is not None and after.own is not None:
+        return ["Your status line runs as before, and nmem reads along (--no-status-line leaves it alone)."]
+    if command is None and plan.changes and not plan.record.no_line:
+        return [
+            "Window sizes come from the transcript; --status-line shows a line of nmem's, which is told them exactly."
+        ]
+    return []

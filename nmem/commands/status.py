@@ -16,9 +16,13 @@ from nmem.labels import read as labels
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
 from nmem.read.views import SessionRow
+from nmem.read.window import ContextWindow, window
 from nmem.text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from sqlite3 import Connection
+
     from rich.table import Table
 
 Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
@@ -51,8 +55,22 @@ def _labels(found: labels.Standing) -> list[tuple[str, ...]]:
     return [*rows, *([("of which you said a word", f"{found.own:,}")] if found.own else [])]
 
 
+def _window(row: SessionRow, seen: ContextWindow) -> tuple[str, ...]:
+    """One session's window: how full, when it is compacted, what it cost."""
+    used = "just compacted" if seen.tokens is None else f"{seen.tokens:,}"
+    full = f"{used} of {seen.size:,} ({seen.share:.0%})" if seen.share is not None and seen.size else used
+    size = full if seen.size else f"{used} of an unknown window"
+    told = seen.forecast
+    minutes = f", {told.minutes} min" if told and told.minutes else ""
+    turns = f"compacts in about {told.turns} turn{'s' * (told.turns != 1)}{minutes}" if told else ""
+    limit = f"compacts at {seen.compacts_at:,}" if seen.compacts_at else ""
+    cost = f"${seen.cost_usd:,.2f}" if seen.cost_usd is not None else ""
+    return (row.project, seen.model or row.client, size, turns or limit, cost, seen.source)
+
+
 def sections(
-    view: HealthView, recent: list[SessionRow], now: int, labelled: labels.Standing | None = None
+    view: HealthView, recent: list[SessionRow], now: int, labelled: labels.Standing | None = None,
+    windows: Sequence[tuple[SessionRow, ContextWindow]] = (),
 ) -> list[Section]:  # fmt: skip
     """What there is to say, as tables; empty ones are left out."""
     tally = {
@@ -70,6 +88,11 @@ def sections(
                 (row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60])
                 for row in recent
             ],
+        ),
+        (
+            "Context windows",
+            ("project", "model", "tokens", "ahead", "cost", "told by"),
+            [_window(*one) for one in windows],
         ),
         (f"Hooks, the newest {view.runs} runs", ("", "p50", "p95", "p99"), latency),
         (
@@ -126,6 +149,12 @@ def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Ta
     return table
 
 
+def _windows(db: Connection, recent: list[SessionRow]) -> list[tuple[SessionRow, ContextWindow]]:
+    """The windows of the sessions that are not over, where anything is known of them."""
+    found = [(row, window(db, row.id)) for row in recent if row.state != "ended"]
+    return [(row, seen) for row, seen in found if seen and (seen.tokens is not None or seen.compacted)]
+
+
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
@@ -146,13 +175,15 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     try:
         view, recent = health(connection, path), views.sessions(connection, limit, project)
         labelled = labels.standing(connection, path)
+        windows = _windows(connection, recent)
     finally:
         connection.close()
     if as_json:
-        data = {**asdict(view), "labels": asdict(labelled), "sessions": [asdict(row) for row in recent]}
+        data = {**asdict(view), "labels": asdict(labelled), "sessions": [asdict(row) for row in recent],
+                "windows": [asdict(seen) for _, seen in windows]}  # fmt: skip
         click.echo(json.dumps(data, ensure_ascii=False))
         return
-    found = sections(view, recent, time.time_ns() // 1_000_000, labelled)
+    found = sections(view, recent, time.time_ns() // 1_000_000, labelled, windows)
     if not sys.stdout.isatty():
         click.echo(plain(found))
         return

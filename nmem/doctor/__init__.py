@@ -10,6 +10,7 @@ from capture.install import bytecode
 from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
 from nmem.doctor.checks.labels import labels
 from nmem.doctor.checks.settling import settling
+from nmem.doctor.checks.status_line import status_lines
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     lambda _: storage.database(),
@@ -25,6 +26,7 @@ CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
     switches.codex,
     switches.gemini,
     switches.shared,
+    status_lines,
     hooks.round_trips,
 )
 

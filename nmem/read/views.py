@@ -13,6 +13,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from capture.storage import spool
+from nmem.read.window import ContextWindow, window
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
 EXECUTE = (
@@ -109,6 +110,8 @@ class NowView:
     hooks: Hooks
     live_elsewhere: int
     """Other sessions that were active within the last ten minutes."""
+    window: ContextWindow | None = None
+    """How full the model's context is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +284,5 @@ def now(db: Connection, session_id: str, at: int) -> NowView | None:
     return NowView(
         row, said["content"] if said else "", said["at"] if said else None, count,
         effort(db, session_id, said["at"] if said else 0), effort(db, session_id, 0),
-        hot_files(db, session_id), failures(db, session_id), hooks(db), elsewhere,
+        hot_files(db, session_id), failures(db, session_id), hooks(db), elsewhere, window(db, session_id),
     )  # fmt: skip

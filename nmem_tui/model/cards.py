@@ -1,4 +1,4 @@
-"""The cards of the Now screen: what the work is, whether it goes well, how full the window is."""
+"""The cards of the Now screen: what the work is, and whether it goes well."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from nmem.read.episodes import CurrentUnit
 from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model.figures import age, ago, clock, filled, micro, several, tokens
+from nmem_tui.model import gauge
+from nmem_tui.model.figures import age, ago, clock, filled, micro, several
 from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, spread, wrap
 from nmem_tui.model.rows import word
 
@@ -139,37 +140,6 @@ def hot(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:
     return [_hot(file, files[0].weight, cells) for file in files[:rows]]
 
 
-def window(view: NowView, at: int, cells: int) -> list[Line]:
-    """How full the model's context is."""
-    row = view.session
-    if row.context_tokens is None:
-        return [[("not known yet: the transcript tells it", "quiet")]]
-    if not row.context_window:
-        return [[(f"{tokens(row.context_tokens)} tokens", "strong"), ("  of an unknown window", "quiet")]]
-    share = row.context_tokens / row.context_window
-    tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "bar"
-    done = filled(share, 1, cells)
-    hint = "nearly full: it compacts soon" if share >= 0.9 else "three quarters full" if share >= 0.75 else ""
-    told: Line = [
-        (f"{share:.0%}", "strong"),
-        (f"  {tokens(row.context_tokens)} of {tokens(row.context_window)} tokens", "quiet"),
-    ]
-    seen = f"as of {ago(at - row.context_at)}" if row.context_at else ""
-    return [[("█" * done, tone), ("░" * (cells - done), "rest")], told, [(hint or seen, "warn" if hint else "quiet")]]
-
-
-def window_short(view: NowView) -> Line:
-    """The window in a few words."""
-    row = view.session
-    if row.context_tokens is None:
-        return []
-    if not row.context_window:
-        return [("window ", "quiet"), (f"{tokens(row.context_tokens)} tokens", "text")]
-    share = row.context_tokens / row.context_window
-    tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "text"
-    return [("window ", "quiet"), (f"{share:.0%}", tone), (f" of {tokens(row.context_window)}", "quiet")]
-
-
 def failures(view: NowView, zone: tzinfo | None, cells: int, rows: int) -> list[Line]:
     """What failed last, and whether the same thing succeeded since."""
     if not view.failures:
@@ -210,9 +180,9 @@ def narrow(
     if still:
         lines += [[("! ", "warn"), *line] for line in failures(view, zone, cells - 2, 1)] if still else []
     lines += [stance] if stance else []
-    gauge = window_short(view)
-    room = cells - sum(width(text) for text, _ in gauge) - (3 if gauge else 0)
-    lines.append(spread(_hot_short(files, room), gauge, cells))
+    full = gauge.short(view.window, cells)
+    room = cells - sum(width(text) for text, _ in full) - (3 if full else 0)
+    lines.append(spread(_hot_short(files, room), full, cells))
     if rows > len(lines) + 1 and files:
         lines += hot(files, cells, min(5, rows - len(lines)))
     return lines[:rows]

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui.model import cards, unit
+from nmem_tui.model import cards, gauge, unit
 from nmem_tui.model.line import Line
 from nmem_tui.widgets.card import Card, Draw
 
@@ -60,7 +60,7 @@ class Overview(Horizontal):
         else:
             self._draw("unit", lambda c, r: unit.card(view, here, c, r, warned), unit.title(here, at))
             self._draw("hot", lambda c, r: cards.hot(here.hot, c, r), "Hot files ─ of this work unit")
-        self._draw("window", lambda c, _: cards.window(view, at, c), "Context window")
+        self._draw("window", lambda c, _: gauge.card(view.window, at, c), "Context window")
         self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
         self.fit()
 

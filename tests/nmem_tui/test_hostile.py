@@ -15,7 +15,8 @@ from nmem.read.episodes import CurrentUnit, EpisodeRow, Outcome
 from nmem.read.health import ClientRow, Drift, HealthView, Latency
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
-from nmem_tui.model import cards, episodes, rows, vitals
+from nmem.read.window import ContextWindow, Forecast
+from nmem_tui.model import cards, episodes, gauge, rows, vitals
 from nmem_tui.model import unit as unit_card
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.line import TONES, Line, cut
@@ -93,6 +94,19 @@ views = st.builds(
     ).map(tuple),
     hooks=st.builds(Hooks, st.none() | NUMBER, st.none() | st.integers(0, 10**9), st.integers(0, 9), st.integers(0, 9)),
     live_elsewhere=st.integers(0, 3),
+    window=st.none()
+    | st.builds(
+        ContextWindow,
+        TEXT,
+        TEXT | st.just("claude"),
+        TEXT,
+        *[st.none() | st.integers(0, 10**9)] * 3,
+        TEXT,
+        st.none() | st.integers(1, 10**9),
+        st.booleans(),
+        st.none() | st.floats(0, 1e8),
+        st.none() | st.builds(Forecast, st.integers(1, 200), st.none() | st.integers(0, 10**5), NUMBER, NUMBER),
+    ),
 )
 outcomes = st.builds(
     Outcome,
@@ -187,7 +201,8 @@ def test_cards_keep_to_their_cells(view: NowView, cells: int, height: int) -> No
     check([cards.header(view, AT, cells)], cells)
     check(cards.prompt(view, cells, height), cells)
     check(cards.hot(view.hot, cells, height), cells)
-    check(cards.window(view, AT, cells), cells)
+    check(gauge.card(view.window, AT, cells), cells)
+    check([gauge.short(view.window, cells)], cells)
     check(cards.failures(view, UTC, cells, height), cells)
     check(cards.narrow(view, AT, UTC, cells, height), cells)
 

@@ -1,0 +1,158 @@
+"""How full a session's context window is, when the client will compact it at the present pace, and what it cost.
+
+Reads, by SQL of its own, what the status line was told and what the transcript says; the newest word counts, and a
+size that nobody told is not guessed. Takes a connection of `nmem.database.reader`; times are milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from sqlite3 import Connection
+from statistics import median
+
+FEWEST = 4
+"""Turns that grew, below which nothing is foretold."""
+LATEST = 12
+"""Turns that the pace is taken from."""
+FARTHEST = 200
+"""Turns beyond which a forecast would only be a number."""
+_PAUSE = 30 * 60_000
+_ANSWER, _BUFFER = 20_000, 13_000
+"""What Claude Code keeps free of the window: for the answer, and before it is too late to compact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When the window is compacted if the work goes on as it does."""
+
+    turns: int
+    minutes: int | None
+    """None where the turns do not follow each other closely enough to say."""
+    growth: int
+    """Tokens that a turn adds, in the median."""
+    of: int
+    """Turns that this was taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindow:
+    """The context window of one session."""
+
+    session_id: str
+    client: str
+    model: str
+    tokens: int | None
+    """None: nothing is known yet, or it was just compacted."""
+    size: int | None
+    """None: nobody told how much the model takes."""
+    at: int | None
+    """When the tokens were counted."""
+    source: str
+    """status line, transcript, or nothing."""
+    compacts_at: int | None
+    """Tokens from which the client compacts by itself, by its own defaults."""
+    compacted: bool
+    """Nothing was counted since it was compacted or cleared."""
+    cost_usd: float | None
+    forecast: Forecast | None
+
+    @property
+    def share(self) -> float | None:
+        """How full it is, from 0 to 1 and over."""
+        return self.tokens / self.size if self.tokens is not None and self.size else None
+
+
+def threshold(client: str, size: int | None) -> int | None:
+    """Tokens from which a client compacts by itself, by its defaults; None where that is not known.
+
+    Claude Code: the window less the answer and a buffer. Codex: nine tenths of the whole window, of which it reports
+    95 %. Gemini CLI: half.
+    """
+    if not size:
+        return None
+    by_client = {
+        "claude": size - _ANSWER - _BUFFER,
+        "codex": round(size * 0.9 / 0.95),
+        "gemini": size // 2,
+    }
+    found = by_client.get(client)
+    return found if found and found > 0 else None
+
+
+def forecast(readings: Sequence[tuple[int, int]], tokens: int | None, compacts_at: int | None) -> Forecast | None:
+    """The turns and minutes left, from (time, tokens) at the end of each turn, oldest first.
+
+    Only what grew since the window last shrank counts, and the median of it: one big file says little about the next.
+    """
+    if tokens is None or not compacts_at or tokens >= compacts_at:
+        return None
+    shrank = max((number for number, (one, two) in enumerate(pairwise(readings), 1) if two[1] < one[1]), default=0)
+    steps = list(pairwise(readings[shrank:]))[-LATEST:]
+    growths = [two[1] - one[1] for one, two in steps]
+    if len(growths) < FEWEST or (growth := median(growths)) <= 0:
+        return None
+    turns = ceil((compacts_at - tokens) / growth)
+    if turns > FARTHEST:
+        return None
+    gaps = [two[0] - one[0] for one, two in steps if two[0] - one[0] <= _PAUSE]
+    minutes = round(turns * median(gaps) / 60_000) if len(gaps) >= FEWEST else None
+    return Forecast(turns, minutes, round(growth), len(growths))
+
+
+def window(db: Connection, session_id: str) -> ContextWindow | None:
+    """The window of a session; None when there is no such session."""
+    row = db.execute(
+        "SELECT s.client, s.model, s.context_tokens, s.context_window, s.context_at, l.at AS told_at,"
+        " l.model AS told_model, l.window_size, l.tokens AS told_tokens, l.cost_usd"
+        " FROM sessions s LEFT JOIN status_lines l ON l.session_id = s.id WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    told = row["told_tokens"] is not None and row["told_at"] >= (row["context_at"] or 0)
+    tokens, at = (row["told_tokens"], row["told_at"]) if told else (row["context_tokens"], row["context_at"])
+    model = (row["told_model"] if row["told_at"] and row["told_at"] >= (row["context_at"] or 0) else "") or row["model"]
+    size = _size(db, model or "", row["told_model"], row["window_size"], row["context_window"])
+    compacted = _compacted_since(db, session_id, at)
+    if compacted:
+        tokens = None
+    compacts_at = threshold(row["client"], size)
+    readings = _readings(db, session_id) if tokens is not None else []
+    source = "" if tokens is None and not size else "status line" if told else "transcript"
+    return ContextWindow(
+        session_id, row["client"], model or "", tokens, size, at, source, compacts_at, compacted, row["cost_usd"],
+        forecast(readings, tokens, compacts_at),
+    )  # fmt: skip
+
+
+def _size(db: Connection, model: str, told_model: str | None, told: int | None, known: int | None) -> int | None:
+    """What the status line told of this model, here or in another session; else what the transcript's reader knows."""
+    if told and (not model or model == told_model):
+        return told
+    elsewhere = db.execute(
+        "SELECT window_size FROM status_lines WHERE model = ? AND window_size > 0 ORDER BY at DESC LIMIT 1", (model,)
+    ).fetchone()
+    return elsewhere[0] if elsewhere else known or None
+
+
+def _compacted_since(db: Connection, session_id: str, at: int | None) -> bool:
+    """Whether what was counted then is gone."""
+    if at is None:
+        return False
+    found = db.execute(
+        "SELECT 1 FROM observations WHERE session_id = ? AND at > ?"
+        " AND obs_type IN ('session_compact', 'session_clear') LIMIT 1",
+        (session_id, at),
+    )
+    return found.fetchone() is not None
+
+
+def _readings(db: Connection, session_id: str) -> list[tuple[int, int]]:
+    found = db.execute(
+        "SELECT at, tokens FROM context_readings WHERE session_id = ? ORDER BY at DESC LIMIT ?",
+        (session_id, LATEST + 1),
+    ).fetchall()
+    return [(row[0], row[1]) for row in reversed(found)]

@@ -1,0 +1,23 @@
+"""The file behind a registered status line: `<python> -I -S <this file> [--db PATH] [SHELL LC_CTYPE COMMAND]`.
+
+A script is compiled anew on each run, so it only makes the package importable and hands over.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Run the line; never returns."""
+    if "capture" not in sys.modules:
+        # under -I -S neither this folder nor site-packages is on sys.path, and neither shall be
+        here = __file__.replace("\\", "/").rpartition("/")[0] or "."
+        package = type(sys)("capture")
+        package.__path__ = [(here.rpartition("/")[0] if "/" in here else here + "/..") + "/capture"]
+        sys.modules["capture"] = package
+    from capture.statusline import main as run
+
+    run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()
