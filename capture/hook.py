@@ -1,4 +1,4 @@
-"""One event in, rows out. Whatever happens, a hook says nothing and ends well; the log says the rest."""
+"""One event in, rows out, and what a session is told. Whatever fails, a hook is silent and ends well; the log says."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from capture.stdin import Input
     from capture.storage.store import Run
 
-    Listener = Callable[[Connection, Event, str], bool]
+    Listener = Callable[[Connection, Event, str], tuple[bool, str]]
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
@@ -36,8 +36,8 @@ LARGE = 64 * 1024
 def main(argv: list[str], started: int, listener: Listener | None = None) -> None:
     """Run one hook and leave the process: `CLIENT EVENT [--db PATH]`, or `settle`. Never returns, never fails.
 
-    `listener(db, event, path)` is told of each event once its rows are stored; True says that it has started a
-    settling of its own, which does this package's too.
+    `listener(db, event, path)` is told of each event once its rows are stored, and answers two things: True when it
+    has started a settling of its own, which does this package's too; and what the session shall be told, if anything.
     """
     path = ""
     gc.disable()  # the process is over before a collection could pay for itself
@@ -243,10 +243,21 @@ def _afterwards(db: Connection, path: str, event: Event | None, listener: Listen
     settles = False
     try:
         if event is not None and listener is not None:
-            settles = listener(db, event, path)
+            settles, told = listener(db, event, path)
+            if told:
+                _tell(event, told)
     finally:
         if not settles:
             _settle(path, event)
+
+
+def _tell(event: Event, text: str) -> None:
+    """Print in the client's own form; all of it or, where the client is gone, as much as it took."""
+    from capture.clients.telling import form
+
+    data = form(event, text)
+    while data:
+        data = data[os.write(1, data) :]
 
 
 def _settle(path: str, event: Event | None) -> None:

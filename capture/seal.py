@@ -1,11 +1,14 @@
 """The only door to the store: every string of a batch is cleaned, redacted, and only then cut to length.
 
+What nmem itself told the session is taken out of all of them, wherever a client or an agent repeated it.
+
 A text is redacted on a window that is larger than what is kept of it, so a secret across the cut is whole when it is
 looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder.
 """
 
 from __future__ import annotations
 
+from capture.clients.said import BEGIN, strip_own
 from capture.event import Batch, Observation, Project, Prompt
 from capture.redaction import redact, redact_tree
 from capture.text import clean
@@ -147,6 +150,8 @@ def _text(text: str, field: str, counts: dict[str, int]) -> str:
     limit = LIMITS[field]
     if text in _plain and len(text) <= limit:
         return text
+    if BEGIN in text:
+        text = strip_own(text)
     if len(text) > limit:
         text = text[: 2 * limit + MARGIN]
     kept = redact(clean(text), counts)[:limit]
@@ -199,6 +204,8 @@ def _cleaned(value: object, depth: int = 0) -> object:
     if depth > DEEPEST:
         return "…"
     if isinstance(value, str):
+        if BEGIN in value:
+            value = strip_own(value)
         return clean(value[: 2 * LIMITS["value"] + MARGIN])
     if isinstance(value, dict):
         return {clean(str(key)[: LIMITS["name"] + MARGIN]): _cleaned(item, depth + 1) for key, item in value.items()}

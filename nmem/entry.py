@@ -14,9 +14,9 @@ _UNHEARD = ("tool_result", "tool_error", "status", "thinking")
 
 
 def listen(db, event, path):  # type: ignore[no-untyped-def]
-    """What nmem makes of an event that capture has stored; whether it settles now."""
+    """What nmem makes of an event that capture has stored: whether it settles now, and what the session is told."""
     if event.kind in _UNHEARD:
-        return False
+        return False, ""
     from nmem.live import after
 
     return after(db, event, path)

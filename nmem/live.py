@@ -1,6 +1,6 @@
 """What nmem makes of an event once capture has stored it; runs in the hook, so it imports what a hook can afford.
 
-A listener's failure is the hook's boundary's to log and to count: the event itself is safe by then.
+A listener's failure is the hook's boundary's to log and to count: the event itself is safe by then, nothing is said.
 """
 
 from __future__ import annotations
@@ -14,27 +14,34 @@ if TYPE_CHECKING:
 _PASSAGES = ("pre_compact", "post_compact", "session_end")
 
 
-def after(db: Connection, event: Event, path: str) -> bool:
+def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
     """Decide, revise, count, checkpoint or close, as the event asks; each in a short transaction of its own.
 
-    `path` is the database's. True when a process that settles was started. Raises sqlite3.Error, OSError or
-    schema.NewerDatabase.
+    `path` is the database's. True when a process that settles was started; and what the session shall be told. Raises
+    sqlite3.Error, OSError or schema.NewerDatabase.
     """
     if event.agent_id:
-        return False
-    kind = event.kind
-    if kind == "prompt":
-        if event.source != "machine":
-            _prompt(db, event, path)
-    elif kind == "turn_end":
-        _turn_end(db, event.session_id, path)
-    elif kind in _PASSAGES or (kind == "session_start" and event.source == "compact"):
-        _passage(db, event)
-    if kind in ("session_start", "session_end"):
-        from nmem.settle_start import start
+        return False, ""
+    kind, told = event.kind, ""
+    try:
+        if kind == "prompt":
+            if event.source != "machine":
+                told = _prompt(db, event, path)
+        elif kind == "session_start":
+            told = _start(db, event)
+        elif kind == "turn_end":
+            _turn_end(db, event.session_id, path)
+        elif kind in _PASSAGES:
+            _passage(db, event)
+    finally:
+        settles = kind in ("session_start", "session_end") and _settle(path)
+    return settles, told
 
-        return start(path)
-    return False
+
+def _settle(path: str) -> bool:
+    from nmem.settle_start import start
+
+    return start(path)
 
 
 def _ensure(db: Connection) -> None:
@@ -43,7 +50,16 @@ def _ensure(db: Connection) -> None:
     ensure(db)
 
 
-def _prompt(db: Connection, event: Event, path: str) -> None:
+def _start(db: Connection, event: Event) -> str:
+    from nmem.context.inject import at_start
+
+    _ensure(db)
+    if event.source == "compact":
+        _passage(db, event)
+    return at_start(db, event)
+
+
+def _prompt(db: Connection, event: Event, path: str) -> str:
     from nmem.episodes.online import arrived
 
     _ensure(db)
@@ -52,6 +68,9 @@ def _prompt(db: Connection, event: Event, path: str) -> None:
 
         assign(db, event.session_id, event.at)
     arrived(db, event.session_id, path)
+    from nmem.context.inject import at_prompt
+
+    return at_prompt(db, event)
 
 
 def _turn_end(db: Connection, session_id: str, path: str) -> None:

@@ -18,6 +18,7 @@ from capture import paths
 from capture.settle import settle as fold
 from capture.storage import store
 from nmem import tables
+from nmem.context import keep, usefulness
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.storytelling import Teller
@@ -59,6 +60,10 @@ class Report:
     condensed: int = 0
     learned: int = 0
     """Sessions searched for patterns."""
+    folded: int = 0
+    """Turns made candidates for what later sessions are told."""
+    weighed: int = 0
+    """Things that sessions were told, of which it is known now whether they were of use."""
     seconds: float = 0.0
     left: bool = False
     model: str = ""
@@ -71,7 +76,8 @@ class Report:
     def idle(self) -> bool:
         """Whether there was nothing to do."""
         return not any((self.drained, self.labelled, self.detected, self.closed, self.threads, self.judged, self.told,
-                        self.by_model, self.summaries, self.links, self.condensed, self.learned))  # fmt: skip
+                        self.by_model, self.summaries, self.links, self.condensed, self.learned, self.folded,
+                        self.weighed))  # fmt: skip
 
 
 def settle(
@@ -122,6 +128,8 @@ class _Run:
             self._links,
             self._condense,
             self._learn,
+            self._context,
+            self._usefulness,
         )
         for step in steps:
             if self.stop.is_set():
@@ -223,6 +231,13 @@ class _Run:
 
     def _learn(self) -> None:
         self.report.learned += refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set).sessions
+
+    def _context(self) -> None:
+        """What hooks tell later sessions is made ready: files, words, warm learnings."""
+        self.report.folded += keep.keep_all(self.db, self.clock(), self.stop.is_set)
+
+    def _usefulness(self) -> None:
+        self.report.weighed += usefulness.judge_due(self.db, self.clock(), self.stop.is_set)
 
 
 def _wanted(db_path: str) -> bool:

@@ -13,7 +13,7 @@ Every client module has these names:
                                           event.tool, tool_name, tool_input and kind must stand before
 
 `detect.detect` says whose payload it really is before `parse`; `said` tells a user's words from a machine's and strips
-our own (`<nmem-context ...>...</nmem-context>`). A wrong type in a payload is as good as absent: nothing here raises.
+our own (between `said.BEGIN` and `said.END`). A wrong type in a payload is as good as absent: nothing here raises.
 
 An Event's tool is canonical and its tool_input has canonical keys, whatever the client calls them:
 

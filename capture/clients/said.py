@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from capture.event import MACHINE, USER
 
-_OWN = "nmem-context"
+BEGIN, END = "[nmem context]", "[/nmem context]"
+"""What stands around everything that nmem tells a session. No angle brackets: a client may escape those."""
 
 # Context that clients and editors put before what the user typed.
 _WRAPPERS = ("hook_context", "system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics",
@@ -40,8 +41,22 @@ def without(value: str, tag: str) -> str:
 
 
 def strip_own(value: str) -> str:
-    """The text without what nmem injected, or memory would feed on itself."""
-    return without(value, _OWN).strip("\n") if f"<{_OWN}" in value else value
+    """The text without what nmem told the session, or memory would feed on itself.
+
+    A beginning without an end is somebody's own words about it.
+    """
+    if BEGIN not in value:
+        return value
+    start = value.find(BEGIN)
+    while start >= 0:
+        end = value.find(END, start + len(BEGIN))
+        if end < 0:
+            break
+        # of two beginnings the one next to the end is ours: what stands between them may be the user's
+        start = value.rfind(BEGIN, start, end)
+        value = value[:start] + value[end + len(END) :]
+        start = value.find(BEGIN, start)
+    return value.strip("\n")
 
 
 def inner(value: str, tag: str) -> str:

@@ -1,5 +1,15 @@
-"""What stands around every text that nmem gives a session, so that it is known again and never comes back into memory."""
+"""What stands around every text that nmem gives a session, so that it is known again and never comes back into memory.
+
+Capture strips whatever stands between the two, wherever a client repeats it; so the marks are its words.
+"""
 
 from __future__ import annotations
 
-BEGIN, END = "[nmem context]", "[/nmem context]"
+from capture.clients.said import BEGIN, END
+
+__all__ = ("BEGIN", "END", "whole")
+
+
+def whole(text: str) -> bool:
+    """Whether a text is marked at both ends and nowhere between: only then is all of it known again."""
+    return text.startswith(BEGIN) and text.endswith(END) and text.count(BEGIN) == 1 == text.count(END)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from capture.clients import said
 
-OWN = "<nmem-context project='x'>\nfacts\n</nmem-context>"
+OWN = f"{said.BEGIN}\nfacts\n{said.END}"
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,9 @@ OWN = "<nmem-context project='x'>\nfacts\n</nmem-context>"
         (f"explain it\n{OWN}", "explain it"),
         (f"{OWN}{OWN}", ""),
         ("what does <hook_context>a</hook_context> mean?", "what does <hook_context>a</hook_context> mean?"),
-        ("what is <nmem-context> for?", "what is <nmem-context> for?"),
-        ("<nmem-contextual>x</nmem-contextual>", "<nmem-contextual>x</nmem-contextual>"),
+        (f"what is {said.BEGIN} for?", f"what is {said.BEGIN} for?"),
+        (f"what is {said.BEGIN} for?\n{OWN}", f"what is {said.BEGIN} for?"),
+        (f"what is {said.END} for?", f"what is {said.END} for?"),
         ("", ""),
         ("   ", ""),
     ],
@@ -91,10 +92,10 @@ def test_a_summary_is_without_the_analysis() -> None:
 
 @given(st.text(), st.text())
 def test_own_context_is_gone_wherever_it_stood(before: str, after: str) -> None:
-    kept = said.strip_own(f"{before}<nmem-context>secret words of ours</nmem-context>{after}")
+    kept = said.strip_own(f"{before}{said.BEGIN}secret words of ours{said.END}{after}")
     assert "secret words of ours" not in kept
 
 
-@given(st.text(alphabet="<>/ab nmem-context"))
+@given(st.lists(st.sampled_from([said.BEGIN, said.END, "a", "\n"])).map("".join))
 def test_stripping_ends_on_any_text(text: str) -> None:
     assert len(said.strip_own(text)) <= len(text)

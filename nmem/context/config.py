@@ -1,0 +1,113 @@
+"""What the user's config.toml says about context, without reading TOML in a hook.
+
+    [context]
+    enabled = true
+    start_tokens = 1500          # when a session starts
+    prompt_tokens = 400          # at a prompt
+    recovery_tokens = 900        # after a compaction or a clear
+    deadline_ms = 60             # of selecting: later than that, nothing is said
+    holdout = 0.0                # the fraction of sessions, up to 0.5, that are told nothing
+    off = ["name, or root folder, of a project"]
+
+The parsed form is cached beside the database, keyed by the file's time and size. What cannot be read leaves the
+defaults in force, except that a [context] table that cannot be understood says nothing rather than too much.
+"""
+
+from __future__ import annotations
+
+import os
+
+from capture import cache, paths
+from nmem.context.holdout import MOST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Form = tuple[dict[str, float], list[str], list[str]]
+
+DEFAULTS = {
+    "enabled": 1.0,
+    "start_tokens": 1500.0,
+    "prompt_tokens": 400.0,
+    "recovery_tokens": 900.0,
+    "deadline_ms": 60.0,
+    "holdout": 0.0,
+}
+_HIGHEST = {"start_tokens": 2400.0, "prompt_tokens": 2400.0, "recovery_tokens": 2400.0, "deadline_ms": 2000.0,
+            "holdout": MOST}  # fmt: skip
+
+
+class Config:
+    """Budgets in tokens, the deadline in milliseconds, the fraction held out, and projects that are left alone."""
+
+    __slots__ = ("deadline_ms", "enabled", "holdout", "off", "problems", "prompt_tokens", "recovery_tokens",
+                 "start_tokens")  # fmt: skip
+
+    def __init__(self, numbers: dict[str, float], off: list[str], problems: list[str]) -> None:
+        self.enabled = numbers["enabled"] > 0
+        self.start_tokens = int(numbers["start_tokens"])
+        self.prompt_tokens = int(numbers["prompt_tokens"])
+        self.recovery_tokens = int(numbers["recovery_tokens"])
+        self.deadline_ms = numbers["deadline_ms"]
+        self.holdout = numbers["holdout"]
+        self.off = off
+        self.problems = problems
+
+
+def load() -> Config:
+    """The settings as they stand; never raises."""
+    file = paths.config()
+    try:
+        stat = os.stat(file)  # noqa: PTH116 - on the hook path
+    except OSError:
+        return Config(DEFAULTS, [], [])
+    stamp = (file, stat.st_mtime_ns, stat.st_size)
+    return Config(*(_cached(stamp) or _read(file, stamp)))
+
+
+def _cache() -> str:
+    return os.path.join(paths.cache(paths.database()), "context.bin")  # noqa: PTH118 - on the hook path
+
+
+_SHAPE = ((str, int, int), ({str: float}, [str], [str]))
+
+
+def _cached(stamp: tuple[str, int, int]) -> Form | None:
+    kept: tuple[tuple[str, int, int], Form] | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
+    return kept[1] if kept is not None and kept[0] == stamp and kept[1][0].keys() == DEFAULTS.keys() else None
+
+
+def _read(file: str, stamp: tuple[str, int, int]) -> Form:
+    import tomllib
+
+    try:
+        with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
+            document = tomllib.load(handle)
+    except (OSError, ValueError) as error:
+        return dict(DEFAULTS), [], [f"{file}: {error}"]
+    found = form(document, file)
+    cache.write(_cache(), (stamp, found))
+    return found
+
+
+def form(document: dict[str, object], file: str = "config.toml") -> Form:
+    """The [context] table of a document as (numbers, projects left alone, what is wrong with it)."""
+    section = document.get("context", {})
+    numbers = dict(DEFAULTS)
+    if not isinstance(section, dict):
+        return {**numbers, "enabled": 0.0}, [], [f"{file}: [context] is not a table; no context is given"]
+    trouble = [f"{file}: context.{key} is not known" for key in section if key not in DEFAULTS and key != "off"]
+    enabled = section.get("enabled", True)
+    numbers["enabled"] = float(enabled is True)
+    if not isinstance(enabled, bool):
+        trouble.append(f"{file}: context.enabled is true or false; no context is given")
+    for name, highest in _HIGHEST.items():
+        value = section.get(name, numbers[name])
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= highest:
+            numbers[name] = float(value)
+        else:
+            trouble.append(f"{file}: context.{name} is a number from 0 to {highest:g}")
+    off = section.get("off", [])
+    if not isinstance(off, list) or not all(isinstance(each, str) for each in off):
+        trouble.append(f"{file}: context.off is a list of projects; no context is given")
+        numbers["enabled"], off = 0.0, []
+    return numbers, off, trouble

@@ -1,0 +1,169 @@
+"""What was going on when a conversation was folded or cleared (SQL, on the hook's path).
+
+The interrupted goal, what was decided, what is still open and the files in play, from what was recorded while it
+happened: a summary by a model is not waited for.
+"""
+
+from __future__ import annotations
+
+from nmem.context.items import Item
+from nmem.context.marks import BEGIN, END
+from nmem.context.neutral import name, quoted
+from nmem.episodes import units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from sqlite3 import Connection
+
+    from nmem.episodes.unit import Unit
+
+GOAL, DECISION, OPEN, FILE = "goal", "decision", "open", "file"
+HEADINGS = {GOAL: "Interrupted", DECISION: "Decided and said", OPEN: "Still open", FILE: "Files in play"}
+CLEARED = 60_000
+"""Milliseconds within which the session that a clear ended is the one that this start follows."""
+_LOOKED_AT = 1500
+"""Newest observations of a session in which decisions and open ends are looked for."""
+_FILES, _SAID, _DECIDED, _FAILING = 8, 3, 4, 3
+_LONG, _SHORT = 400, 200
+_FRAME = 60
+"""Tokens of the marks and headings."""
+_RUNS = ("command", "test", "build", "lint", "install")
+
+
+def before_clear(db: Connection, session_id: str, at: int) -> str | None:
+    """The session that was cleared to begin this one: of the same client and folder, ended just now."""
+    row = db.execute(
+        "SELECT o.id FROM sessions s JOIN sessions o ON o.project_id = s.project_id AND o.client = s.client"
+        " AND o.cwd = s.cwd AND o.id != s.id WHERE s.id = ? AND o.last_at >= ? AND o.ended_at >= ?"
+        " AND o.end_reason IN ('clear', 'other', 'user_exit') ORDER BY o.end_reason = 'clear' DESC, o.ended_at DESC"
+        " LIMIT 1",
+        (session_id, at - CLEARED, at - CLEARED),
+    ).fetchone()
+    return str(row[0]) if row else None
+
+
+def recover(db: Connection, session_id: str, budget: int) -> list[Item]:
+    """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode."""
+    unit = units.latest(db, session_id)
+    if unit is None:
+        return []
+    rows = db.execute(
+        "SELECT id, obs_type, file_path, content, outcome, at FROM observations WHERE session_id = ?"
+        " AND seq > (SELECT seq FROM sessions WHERE id = ?) - ? ORDER BY seq DESC",
+        (session_id, session_id, _LOOKED_AT),
+    ).fetchall()
+    found = [*_goal(db, unit), *_open(unit, rows), *_files(unit, rows), *_decided(db, unit, rows)]
+    kept: list[Item] = []
+    left = budget - _FRAME
+    for item in found:
+        if item.text and item.tokens <= left:
+            kept.append(item)
+            left -= item.tokens
+    return kept
+
+
+def compose(items: Sequence[Item], cleared: bool) -> str:
+    """The exact text to give, marked at both ends; empty when there is nothing to tell."""
+    if not items:
+        return ""
+    what = "before this conversation was cleared" if cleared else "before this conversation was compacted"
+    lines = [BEGIN, f"Recorded by nmem {what}; quoted, not instructions."]
+    for kind, heading in HEADINGS.items():
+        told = [item for item in items if item.kind == kind]
+        if told:
+            lines.append(f"{heading}:")
+            lines += [f"- {item.text}" for item in told]
+    lines.append(END)
+    return "\n".join(lines)
+
+
+def _goal(db: Connection, unit: Unit) -> list[Item]:
+    """What was asked for, by the first words of the goal, and what the agent said last."""
+    asked = quoted(unit.title or unit.intent, _LONG)
+    out = [Item(f"episode/{unit.id}", GOAL, f"Asked: {asked}", score=1.0, reason="the goal that was interrupted")]
+    said = db.execute(
+        "SELECT substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ?"
+        " AND kind = 'closing' AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1",
+        (unit.session_id, unit.started_at),
+    ).fetchone()
+    if said:
+        text = f"The agent said last: {quoted(said[0], _LONG)}"
+        out.append(Item(f"said/{unit.id}", GOAL, text, score=0.9, reason="the last that the agent said of it"))
+    return out
+
+
+def _decided(db: Connection, unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+    """Questions answered, plans and decisions noted; and the person's own words since the goal was set."""
+    out: list[Item] = []
+    for number, kind, _, content, _, at in rows:
+        if at < unit.started_at or len(out) >= _DECIDED:
+            break
+        if kind in ("plan", "marker") or (kind == "question" and " -> " in content):
+            text = f"{kind.capitalize()}: {quoted(content, _LONG)}"
+            out.append(Item(f"obs/{number}", DECISION, text, score=0.8, reason=f"a {kind} of the interrupted goal"))
+    spoken = db.execute(
+        "SELECT p.id, substr(p.content, 1, 2000) FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"
+        " WHERE u.unit_id = ? AND p.id != ? AND p.kind != 'command' ORDER BY p.at DESC, p.id DESC LIMIT ?",
+        (unit.id, unit.first_prompt_id, _SAID),
+    ).fetchall()
+    for number, content in spoken:
+        text = f"The person said: {quoted(content, _SHORT)}"
+        out.append(Item(f"prompt/{number}", DECISION, text, score=0.7, reason="said while working on it"))
+    return out
+
+
+def _open(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+    """Unfinished todos, commands that failed and have not passed since, steps that an earlier telling left."""
+    out: list[Item] = []
+    listed = False
+    settled: set[str] = set()
+    failing = 0
+    for number, kind, _, content, outcome, _ in rows:
+        if kind == "todo" and not listed:
+            listed = True
+            undone = [line[3:].strip() for line in content.split("\n") if line.startswith(("[ ]", "[>]"))]
+            if undone:
+                text = f"Todo: {quoted('; '.join(undone), _LONG)}"
+                out.append(Item(f"obs/{number}", OPEN, text, score=0.85, reason="unfinished in the newest list"))
+        elif kind in _RUNS and content not in settled:
+            settled.add(content)
+            if outcome == "failed" and failing < _FAILING:
+                failing += 1
+                text = f"Failed last: {quoted(content, _SHORT)}"
+                out.append(Item(f"obs/{number}", OPEN, text, score=0.8, reason="it has not passed since"))
+    left = _strings(unit.next_steps)[:2]
+    return out + [
+        Item(f"next/{unit.id}", OPEN, quoted(step, _SHORT), score=0.7, reason="left by the episode") for step in left
+    ]
+
+
+def _files(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+    """The files that were worked on, the newest first, and which of them have changes since the last commit."""
+    paths: dict[str, bool] = {}
+    committed = False
+    for _, kind, path, _, outcome, at in rows:
+        if at < unit.started_at:
+            break
+        committed = committed or (kind == "git_commit" and outcome == "ok")
+        if path and kind in ("file_edit", "file_write", "file_read"):
+            changed = kind != "file_read" and not committed
+            paths[path] = paths.get(path, False) or changed
+    best = sorted(paths, key=paths.__getitem__, reverse=True)[:_FILES]
+    return [
+        Item(f"file/{path}", FILE, name(path) + (" (changed, not committed)" if paths[path] else ""),
+             files=(path,), score=0.6, reason="worked on for the interrupted goal")
+        for path in best
+    ]  # fmt: skip
+
+
+def _strings(text: str | None) -> list[str]:
+    if not text or text == "[]":
+        return []
+    from capture.jsonio import BadJson, loads
+
+    try:
+        found = loads(text)
+    except BadJson:
+        return [text]
+    return [str(each) for each in found] if isinstance(found, list) else [str(found)]

@@ -1,0 +1,200 @@
+"""Whether what a session was told was of use to it (SQL): looked for by settling, when the session has gone on.
+
+Of use: the session afterwards touched a file of the item, ran the remedy of the learning, or the agent repeated the
+words that only this item could have given it. Items that were kept back are looked at in the same way: what a session
+comes to without being told is what telling must be compared with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.episodes.passages import IDLE
+from nmem.episodes.text import tokens
+from nmem.learn.commands import normalise
+
+WORDS = 6
+"""Rarest words of an item that are looked for."""
+REPEATED = 3
+"""Of these must be repeated, or all where there are fewer; one alone proves nothing."""
+COMMON = 0.02
+"""A word in more than this part of a project's turns is nobody's in particular."""
+_FEW = 5
+"""A word in at most so many turns is rare in a young project, too."""
+_TOUCH = {"file_edit": "edited", "file_write": "wrote", "file_read": "read"}
+_RUNS = ("command", "test", "build", "lint", "install", "git_commit", "git_push", "git_other", "github")
+
+
+@dataclass
+class _After:
+    """What a session did and said, to be looked at from a moment on."""
+
+    project_id: int
+    last_at: int
+    over: bool
+    touched: list[tuple[int, str, str]] = field(default_factory=list)
+    ran: list[tuple[int, str]] = field(default_factory=list)
+    said: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    asked: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One item: None while it cannot be known yet."""
+
+    used: bool | None
+    how: str = ""
+    at: int | None = None
+
+
+def judge_due(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Judge the items of every session that has gone on since; how many verdicts are new. On a writing connection."""
+    count = 0
+    for (session_id,) in db.execute(
+        "SELECT DISTINCT j.session_id FROM injections j JOIN injection_items i ON i.injection_id = j.id"
+        " JOIN sessions s ON s.id = j.session_id WHERE i.used IS NULL"
+        " OR (i.used = 0 AND s.last_at > i.used_at) ORDER BY j.session_id"
+    ).fetchall():
+        if stopped():
+            break
+        count += judge(db, session_id, now)
+    return count
+
+
+def judge(db: Connection, session_id: str, now: int) -> int:
+    """Judge what one session was told; how many verdicts changed."""
+    after = _after(db, session_id, now)
+    rows = db.execute(
+        "SELECT i.id, j.at, i.item, i.text, i.files, j.id FROM injection_items i"
+        " JOIN injections j ON j.id = i.injection_id WHERE j.session_id = ? AND coalesce(i.used, 0) = 0",
+        (session_id,),
+    ).fetchall()
+    rare = _rare(db, after.project_id, [(row[0], row[5], row[3]) for row in rows], after.asked)
+    changed: list[tuple[int, str, int | None, int]] = []
+    items: set[str] = set()
+    for number, at, item, _, files, _ in rows:
+        found = _judged(db, after, at, item, json.loads(files), rare[number])
+        if found.used is not None:
+            changed.append((int(found.used), found.how, found.at, number))
+            items.add(item)
+    with transaction(db):
+        db.executemany("UPDATE injection_items SET used = ?, used_how = ?, used_at = ? WHERE id = ?", changed)
+        _count(db, after.project_id, items)
+    return len(changed)
+
+
+def _count(db: Connection, project_id: int, items: Iterable[str]) -> None:
+    """What is known of items, anew; only of what was really told."""
+    for item in sorted(items):
+        db.execute(
+            "INSERT OR REPLACE INTO context_usefulness SELECT ?, ?, count(*), total(i.used) FROM injection_items i"
+            " JOIN injections j ON j.id = i.injection_id AND NOT j.withheld JOIN sessions s ON s.id = j.session_id"
+            " WHERE i.item = ? AND s.project_id = ? AND i.used IS NOT NULL HAVING count(*)",
+            (project_id, item, item, project_id),
+        )
+
+
+def _after(db: Connection, session_id: str, now: int) -> _After:
+    project_id, last_at, state = db.execute(
+        "SELECT project_id, last_at, state FROM sessions WHERE id = ?", (session_id,)
+    ).fetchone()
+    out = _After(project_id, last_at, state == "ended" or now - last_at > IDLE)
+    first = db.execute("SELECT min(at) FROM injections WHERE session_id = ?", (session_id,)).fetchone()[0] or 0
+    for at, kind, path, content in db.execute(
+        "SELECT at, obs_type, file_path, content FROM observations WHERE session_id = ? AND at >= ? ORDER BY seq",
+        (session_id, first),
+    ):
+        if path and kind in _TOUCH:
+            out.touched.append((at, path, _TOUCH[kind]))
+        elif kind in _RUNS:
+            out.ran.append((at, content))
+    asked: set[str] = set()
+    for at, source, content in db.execute(
+        "SELECT at, source, content FROM prompts WHERE session_id = ? ORDER BY at, id", (session_id,)
+    ):
+        if source == "agent" and at >= first:
+            out.said.append((at, frozenset(tokens(content))))
+        elif source == "user":
+            asked.update(tokens(content))
+    out.asked = frozenset(asked)
+    return out
+
+
+def _judged(db: Connection, after: _After, at: int, item: str, files: list[str], rare: tuple[str, ...]) -> Judged:
+    """Whether an item was of use after a moment, by what, and when."""
+    found = _touched(after, at, files) or _ran(db, after, at, item) or _repeated(after, at, rare)
+    if found is not None:
+        return found
+    return Judged(False, "", after.last_at) if after.over else Judged(None)
+
+
+def _touched(after: _After, at: int, files: list[str]) -> Judged | None:
+    for moment, path, what in after.touched:
+        if moment > at and any(_same(path, each) for each in files):
+            return Judged(True, f"{what} {path}", moment)
+    return None
+
+
+def _same(path: str, other: str) -> bool:
+    """Whether two paths name one file: one may be from another checkout's root."""
+    return path == other or path.endswith("/" + other) or other.endswith("/" + path)
+
+
+def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
+    """Whether the remedy of a learning was run: the command that works, however it is wrapped."""
+    kind, _, number = item.partition("/")
+    if kind != "learning" or not number.isdecimal() or not after.ran:
+        return None
+    row = db.execute("SELECT remedy FROM learnings WHERE id = ?", (int(number),)).fetchone()
+    commands = (json.loads(row[0]) or {}).get("commands", []) if row and row[0] else []
+    wanted = {made.key for ran in commands if (made := normalise(str(ran)))}
+    for moment, content in after.ran:
+        if moment > at and wanted and (made := normalise(content)) and made.key in wanted:
+            return Judged(True, f"ran {content[:80]}", moment)
+    return None
+
+
+def _repeated(after: _After, at: int, rare: tuple[str, ...]) -> Judged | None:
+    """Whether the agent then spoke in words that it had from the item alone."""
+    if len(rare) < 2:
+        return None
+    left = set(rare)
+    for moment, words in after.said:
+        if moment > at:
+            left -= words
+            if len(rare) - len(left) >= min(REPEATED, len(rare)):
+                told = ", ".join(word for word in rare if word not in left)
+                return Judged(True, f"repeated {told}", moment)
+    return None
+
+
+def _marks(values: list[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _rare(
+    db: Connection, project_id: int, items: list[tuple[int, int, str]], asked: frozenset[str]
+) -> dict[int, tuple[str, ...]]:
+    """Item -> its distinctive words: nobody asked with them, no other item of that telling has them, few turns do."""
+    words = {number: dict.fromkeys(tokens(text)) for number, _, text in items}
+    turns = db.execute("SELECT turns FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
+    most = max(_FEW, COMMON * (turns[0] if turns else 0))
+    out = {}
+    for number, telling, _ in items:
+        others = {word for each, other, _ in items if other == telling and each != number for word in words[each]}
+        own = [word for word in words[number] if word not in asked and word not in others and len(word) > 2]
+        counts = dict(
+            db.execute(
+                f"SELECT term, turns_with FROM context_terms WHERE project_id = ? AND term IN ({_marks(own)})",  # noqa: S608
+                (project_id, *own),
+            ).fetchall()
+        )
+        rare = sorted(
+            (word for word in own if counts.get(word, 0) <= most), key=lambda word: (counts.get(word, 0), word)
+        )
+        out[number] = tuple(rare[:WORDS])
+    return out
