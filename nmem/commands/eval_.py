@@ -16,6 +16,7 @@ SUBJECTS = {
     "secrets": "what redaction finds, and what it spoils, on labelled texts",
     "linking": "whether new threads are linked with the earlier ones that they continue",
     "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
+    "context": "whether what a session would have been told names a file that it then edits, on your own history",
 }
 
 
@@ -102,6 +103,24 @@ def labels(files: tuple[Path, ...], *, as_json: bool) -> None:
     from rich.console import Console
 
     Console().print(table(figures))
+
+
+@command.command(help=SUBJECTS["context"])
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--budget", type=click.IntRange(min=50), help="Whole texts within so many tokens; else names alone.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def context(project: str, budget: int | None, *, as_json: bool) -> None:
+    """Replay every session of the database with only what came before it."""
+    from capture import paths
+    from nmem.evaluate.context import evaluate, table
+
+    figures = evaluate(paths.database(), project, budget)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    from rich.console import Console
+
+    Console().print(table(figures, budget))
 
 
 def _show(figures: dict[str, object]) -> None:

@@ -13,7 +13,7 @@ from contextlib import closing
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.context import history
+from nmem.context import history, warm
 from nmem.context.fold import RULES, Folder
 from nmem.context.history import Past
 from nmem.context.schema import CANDIDATES
@@ -30,6 +30,7 @@ def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fal
         if stopped():
             break
         folded += keep(db, project_id, name, now, stopped)
+        warm.keep(db, project_id, now)
     return folded
 
 

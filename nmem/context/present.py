@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nmem.context.given import given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -15,7 +17,7 @@ class Present:
     """A session as it stands at a moment; everything but the first four may be unknown."""
 
     __slots__ = (
-        "at", "branch", "changed", "client", "cwd", "failures", "given", "given_files", "hot_files", "project",
+        "at", "branch", "client", "cwd", "failures", "given", "given_files", "hot_files", "project",
         "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
     )  # fmt: skip
 
@@ -32,8 +34,6 @@ class Present:
         self.source = ""
         """Why the session started: startup resume clear compact fork."""
         self.branch = ""
-        self.changed: tuple[str, ...] = ()
-        """Files with changes that are not committed."""
         self.unit_id: int | None = None
         """The episode it is in."""
         self.thread_id: int | None = None
@@ -64,7 +64,7 @@ def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present 
     ).fetchone()
     out.unit_id = unit[0] if unit else None
     _work(db, out)
-    _given(db, out)
+    out.given, out.given_files = given(db, session_id)
     return out
 
 
@@ -87,21 +87,3 @@ def _work(db: Connection, out: Present) -> None:
                 failures[command] = None
     out.hot_files = tuple(files)[:HOT_FILES]
     out.failures = tuple(failures)[:FAILURES]
-
-
-def _given(db: Connection, out: Present) -> None:
-    """What this session was told before, in injections that were not kept back."""
-    from capture.jsonio import loads
-
-    items: set[str] = set()
-    files: set[str] = set()
-    for item, named in db.execute(
-        "SELECT i.item, i.files FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " WHERE j.session_id = ? AND j.withheld = 0",
-        (out.session_id,),
-    ).fetchall():
-        items.add(item)
-        if named != "[]":
-            found = loads(named)
-            files.update(str(path) for path in found if path) if isinstance(found, list) else None
-    out.given, out.given_files = frozenset(items), frozenset(files)

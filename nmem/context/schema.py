@@ -110,6 +110,9 @@ WHEN old.file_path IS NOT new.file_path BEGIN
   UPDATE context_projects SET taken = taken + 1
     WHERE project_id = (SELECT project_id FROM sessions WHERE id = new.session_id);
 END;
+CREATE INDEX observations_marked ON observations(at) WHERE obs_type = 'marker';
+CREATE INDEX observations_pinned ON observations(at) WHERE pinned = 1;
+CREATE INDEX work_units_pinned ON work_units(last_at) WHERE pinned = 1;
 CREATE TABLE injections (                    -- what a session was told, or would have been
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,

@@ -46,3 +46,28 @@ def mentions(text: str) -> list[str]:
 def branch_terms(branch: str | None) -> list[str]:
     """The distinct words of a branch's name."""
     return list(dict.fromkeys(tokens(branch or "")))
+
+
+_SPANS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))
+
+
+def ago(gap: int) -> str:
+    """How long ago, in the largest whole unit."""
+    for size, unit in _SPANS:
+        if gap >= size:
+            number = gap // size
+            return f"{number} {unit}{'s' if number > 1 else ''} ago"
+    return "just now"
+
+
+def texts(stored: str | None) -> list[str]:
+    """The lines of a stored JSON list; none when it is no list."""
+    if not stored or stored == "[]":
+        return []
+    from capture.jsonio import BadJson, loads
+
+    try:
+        found = loads(stored)
+    except BadJson:
+        return []
+    return [line for line in found if isinstance(line, str) and line.strip()] if isinstance(found, list) else []

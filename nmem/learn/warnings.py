@@ -114,16 +114,16 @@ def _reason(one: Learning, asked: _Asked, touched: set[str]) -> str:
             if len(both) >= 3 and len(both) >= ALIKE * len(theirs | asked.tokens)
             else ""
         )
-    for phrase in _phrases(one):
+    for phrase in phrases(one):
         if f" {phrase.lower()} " in asked.line:
             return f"is to run `{phrase}`"
-    for name in _names(one):
+    for name in names(one):
         if name.lower() in asked.named:
             return f"names {name}"
     return ""
 
 
-def _phrases(one: Learning) -> list[str]:
+def phrases(one: Learning) -> list[str]:
     """The commands that a learning is about: the one that fails, and the one that works instead."""
     failing = one.key.partition(" | ")[0] if one.kind in (FAILED_COMMAND, STUCK_LOOP) else ""
     meant = (
@@ -134,7 +134,7 @@ def _phrases(one: Learning) -> list[str]:
     return [phrase for phrase in dict.fromkeys([failing, *meant]) if phrase.count(" ") >= 1]
 
 
-def _names(one: Learning) -> list[str]:
+def names(one: Learning) -> list[str]:
     """The file, module or program that a learning is about."""
     found = [
         key.rpartition("/")[2] for mark in _NAMED if mark in one.key for key in [one.key.rpartition(mark)[2].strip()]

@@ -1,0 +1,119 @@
+"""All that the present could be told, each with a score and a reason, nothing twice. On the hook's path.
+
+Files come first: which of them the session will edit decides which episodes tell of them, and which learnings matter.
+"""
+
+from __future__ import annotations
+
+from nmem.context import known, pinned, work
+from nmem.context.choose import FEW, FLOOR, GAIN, NAMES, START_GAIN, START_NAMES, choose, confidence
+from nmem.context.episodes import telling
+from nmem.context.items import FILE, Item
+from nmem.context.neutral import name
+from nmem.context.rank import FEATURES, marks, rank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.context.present import Present
+    from nmem.context.rank import Ranking
+
+ABOUT = 0.3
+"""The share of what a prompt says that the project must have spoken of before; else it is about something else."""
+SURE = 0.2
+"""A file this likely to be edited brings what is known of it."""
+_WORDS = {
+    "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
+    "name": "its name has words of the prompt", "branch": "edited on branches of a like name",
+    "recent": "edited lately", "long": "edited often", "read": "read lately",
+}  # fmt: skip
+
+
+def gathered(db: Connection, present: Present) -> list[Item]:
+    """Items for a present, those of a kind by score; not yet packed. Raises sqlite3.Error."""
+    chosen = pinned.choices(db, present.project_id)
+    ranking = rank(db, present.project_id, present.prompt, present.branch)
+    numbers = files_to_name(ranking, present)
+    likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
+    out = pinned.pins(db, present, chosen)
+    if not present.prompt:
+        out += work.thread(db, present)
+        out += work.left_open(db, present)
+    out += known.learnings(db, present, likely)
+    out += telling(db, present, ranking, numbers)
+    out += pinned.markers(db, present)
+    out += _files(ranking, numbers)
+    return _useful(db, present.project_id, _once(out, present, chosen))
+
+
+def files_to_name(ranking: Ranking, present: Present) -> list[int]:
+    """Which files are worth their names now, beside those that the session has been told of or worked on."""
+    over = {*present.given_files, *present.hot_files}
+    missed, ranked = 1.0, ranking.files
+    if over:
+        ranked = []
+        for chance, number in ranking.files:
+            if ranking.paths[number] in over:
+                missed *= 1.0 - chance
+            else:
+                ranked.append((chance, number))
+    if present.prompt and ranking.known < ABOUT and not _named(ranking):
+        return []
+    most = NAMES if present.prompt or len(ranking.files) < FEW else START_NAMES
+    room = max(0, most - len(present.given_files))
+    numbers = choose(ranked, room, GAIN if present.prompt else START_GAIN, missed)
+    if len(ranking.files) >= FEW and confidence(ranked, numbers, missed) < FLOOR:
+        return []
+    return numbers
+
+
+def _named(ranking: Ranking) -> bool:
+    """Whether the prompt names a file that the project knows."""
+    return any(ranking.features[number][0] for _, number in ranking.files)
+
+
+def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:
+    chances = {number: chance for chance, number in ranking.files}
+    out = []
+    for number in numbers:
+        path = ranking.paths[number]
+        values = ranking.features[number]
+        top = max(range(len(FEATURES)), key=values.__getitem__)
+        reason = _WORDS["named" if values[0] else FEATURES[top]] if values[top] else "one of few files"
+        out.append(Item(f"file/{path}", FILE, name(path), files=(path,), score=chances[number], reason=reason))
+    return out
+
+
+def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[Item]:
+    """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
+    out: dict[str, Item] = {}
+    for item in items:
+        key = item.id.removeprefix("pin/")
+        told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
+        if key not in out and not told and chosen.get(key) != pinned.EXCLUDE:
+            out[key] = item
+    excluded = {key[5:] for key, choice in chosen.items() if choice == pinned.EXCLUDE and key.startswith("file/")}
+    return [item for item in out.values() if not excluded.intersection(item.files)] if excluded else list(out.values())
+
+
+GIVEN = 3
+"""From so many times on, being told in vain counts."""
+
+
+def _useful(db: Connection, project_id: int, items: list[Item]) -> list[Item]:
+    """Scores by what became of the same items before: never of use, and they sink."""
+    if not items:
+        return items
+    past = {
+        row[0]: (row[1], row[2])
+        for row in db.execute(
+            f"SELECT item, given, used FROM context_usefulness WHERE project_id = ? AND item IN ({marks(len(items))})",  # noqa: S608
+            [project_id, *(item.id for item in items)],
+        ).fetchall()
+    }
+    for item in items:
+        times, used = past.get(item.id, (0, 0))
+        if times >= GIVEN and item.kind not in (FILE, "pin"):
+            item.score *= min(1.0, 2.0 * (used + 1.0) / (times + 2.0))
+    return items

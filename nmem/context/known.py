@@ -1,0 +1,77 @@
+"""Learnings and remedies that the present runs into (SQL). On the hook's path; nmem.context.warm prepares them."""
+
+from __future__ import annotations
+
+from nmem.context.items import LEARNING, Item
+from nmem.context.neutral import neutral
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from sqlite3 import Connection
+
+    from nmem.context.present import Present
+
+MOST = 3
+ALIKE = 0.6
+SHARED = 3
+"""Words of a question that must be the same, and the share of both questions' words that they make up."""
+BOUND = 320
+_LEAST = 4
+"""Letters of a name that tells anything."""
+
+
+def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[Item]:
+    """What is known of the commands, files and questions at hand, the hottest first; `files`: likely to be edited.
+
+    Where nothing is asked yet, the hottest for which something is known that put them right. Raises sqlite3.Error.
+    """
+    rows = db.execute(
+        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL"
+        " FROM context_learnings c JOIN learnings l ON l.id = c.learning_id"
+        " WHERE c.project_id = ? AND l.state = 'open' ORDER BY c.heat DESC, c.learning_id",
+        (present.project_id,),
+    ).fetchall()
+    asked = Asked(present, files) if rows else None
+    out = []
+    for number, heat, phrases, names, words, about, told, remedied in rows:
+        reason = asked.meets(phrases, names, words, about) if asked else ""
+        if not reason and not present.prompt and remedied:
+            reason = "it often goes wrong here, and what puts it right is known"
+        if reason and len(out) < MOST:
+            score = min(1.0, 0.5 + heat / 200.0)
+            out.append(Item(f"learning/{number}", LEARNING, neutral(told, BOUND), score=score, reason=reason))
+    return out
+
+
+class Asked:
+    """What learnings are compared with: the prompt's words, commands that failed, files at hand."""
+
+    __slots__ = ("failures", "files", "line", "named", "tokens")
+
+    def __init__(self, present: Present, files: Iterable[str]) -> None:
+        from nmem.context.words import mentions, terms
+
+        words = [word.strip(".,;:!?()[]*`'\"") for word in present.prompt.lower().split()]
+        self.line = f" {' '.join(words)} "
+        self.tokens = set(terms(present.prompt)) if present.prompt else set()
+        self.named = {*words, *(each.rpartition("/")[2] for each in mentions(present.prompt))}
+        self.failures = [" ".join(each.lower().split()) for each in present.failures]
+        self.files = {path.lower() for path in (*files, *present.hot_files)}
+
+    def meets(self, phrases: str, names: str, words: str, files: str) -> str:
+        """What of a learning the present runs into, in words; empty when nothing does."""
+        for phrase in phrases.split("\n") if phrases else ():
+            if f" {phrase} " in self.line:
+                return f"the prompt names `{phrase}`"
+            if any(failure.startswith(phrase) for failure in self.failures):
+                return f"`{phrase}` has failed in this session"
+        for each in names.split("\n") if names else ():
+            if len(each) >= _LEAST and each in self.named:
+                return f"the prompt names {each}"
+        theirs = set(words.split("\n")) if words else set()
+        both = theirs & self.tokens
+        if len(both) >= SHARED and len(both) >= ALIKE * len(theirs | self.tokens):
+            return "the same is asked again"
+        stuck = next((each for each in files.split("\n") if each in self.files), "") if files else ""
+        return f"it was met in {stuck}" if stuck else ""

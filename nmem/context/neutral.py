@@ -1,0 +1,96 @@
+"""Stored text made inert before a session is told it: data that cannot act, whoever reads it. On the hook's path.
+
+No tag, chat template or mark of ours opens or closes in it, no fence, no role at a beginning, no control, hidden or
+bidirectional character; one line, quoted by who tells it, and cut to a length before anything costly is done.
+"""
+
+from __future__ import annotations
+
+from capture.text import clean
+
+ELLIPSIS = "…"
+_MORE = 6
+"""Characters looked at for each one kept: what is dropped (colours, controls) takes room too."""
+_SELECTORS = (("\u115f", "\u1160"), ("\u180b", "\u180f"), ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"), ("\uffa0", "\uffa0"),
+              ("\U000e0000", "\U000e0fff"))  # fmt: skip
+"""Characters that take no room although they count as letters or marks."""
+_BRACKETS = {ord("<"): "‹", ord(">"): "›", ord("＜"): "‹", ord("＞"): "›", ord("﹤"): "‹", ord("﹥"): "›"}
+_MARKS = ("[nmem", "[/nmem", "[inst", "[/inst", "[sys", "[/sys", "[[", "[system", "[assistant", "[user", "[human")
+_ROLES = ("human", "assistant", "system", "user", "developer", "tool", "function")
+_FENCES = (("```", "'''"), ("~~~", "---"), ("`````", "'''"))
+
+
+def neutral(text: str, limit: int = 240) -> str:
+    """At most `limit` characters of a text on one line, with nothing in it that acts."""
+    text = text[: limit * _MORE + 64]
+    if not (text.isascii() and text.isprintable()):
+        text = _visible(clean(text))
+    for fence, instead in _FENCES:
+        if fence in text:
+            text = text.replace(fence, instead)
+    text = " ".join(text.translate(_BRACKETS).split())
+    if "[" in text:
+        text = _unmarked(text)
+    if ":" in text:
+        text = _unroled(text)
+    return cut(text, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, ending at a word where there is one near."""
+    if len(text) <= limit:
+        return text
+    text = text[: limit - 1]
+    space = text.rfind(" ")
+    return (text[:space] if space > limit * 2 // 3 else text).rstrip(" ,;:.") + ELLIPSIS
+
+
+def quoted(text: str, limit: int = 240) -> str:
+    """The same in quotation marks that it cannot close."""
+    inside = neutral(text, limit - 2).replace("“", "'").replace("”", "'").replace('"', "'")
+    return f"“{inside}”"
+
+
+def name(path: str, limit: int = 160) -> str:
+    """A path as it is told; of a long one the end."""
+    found = neutral(path[-limit * 2 :], limit * 2).replace("`", "'")
+    return found if len(found) <= limit else ELLIPSIS + found[len(found) - limit + 1 :]
+
+
+def _visible(text: str) -> str:
+    """Without what takes no room; every kind of space is one."""
+    if text.isascii():
+        return text
+    out = []
+    for char in text:
+        if char.isprintable():
+            if char < "\u115f" or not any(low <= char <= high for low, high in _SELECTORS):
+                out.append(char)
+        elif char.isspace():
+            out.append(" ")
+    return "".join(out)
+
+
+def _unmarked(text: str) -> str:
+    """Square brackets that open a mark of ours or of a chat template become round."""
+    low = text.lower()
+    out, start = [], 0
+    at = low.find("[")
+    while at >= 0:
+        if low.startswith(_MARKS, at):
+            out.append(text[start:at] + "(")
+            start = at + 1
+        at = low.find("[", at + 1)
+    out.append(text[start:])
+    return "".join(out)
+
+
+def _unroled(text: str) -> str:
+    """`Human:` and its like, which open a turn in some transcripts, keep their word and lose their colon."""
+    words = text.split(" ")
+    for at, word in enumerate(words):
+        if ":" in word:
+            head, _, tail = word.partition(":")
+            if head.strip("#*_>-([{'\"").lower() in _ROLES and (not tail or not tail[0].isalnum()):
+                words[at] = head + " -" + tail
+    return " ".join(words)

@@ -1,0 +1,114 @@
+"""What a person pinned, noted or chose: always a candidate (SQL). On the hook's path."""
+
+from __future__ import annotations
+
+from nmem.context import episodes, work
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, Item
+from nmem.context.neutral import name, neutral, quoted
+from nmem.context.words import ago, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.context.present import Present
+
+EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
+MOST = 6
+"""Pins told at once: the newest."""
+MARKERS = 2
+FRESH = 14 * 86_400_000
+"""A marker as old as this is told only when the prompt speaks of it."""
+_TEXT = 240
+
+
+def choices(db: Connection, project_id: int) -> dict[str, str]:
+    """What a person said about items of this project."""
+    return dict(
+        db.execute("SELECT item, choice FROM context_choices WHERE project_id = ? ORDER BY at", (project_id,)).fetchall()
+    )
+
+
+def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]:
+    """Pinned observations, episodes and threads of the project, and whatever else was chosen to be told."""
+    out: dict[str, Item] = {}
+    for item, choice in chosen.items():
+        if choice in (INCLUDE, PINNED):
+            for one in resolved(db, item, present, "you chose that it is always told"):
+                out[one.id] = one
+    for item in _pinned(db, present.project_id):
+        if len(out) >= MOST:
+            break
+        if item not in out:
+            for one in resolved(db, item, present, "it is pinned"):
+                out.setdefault(one.id, one)
+    return list(out.values())
+
+
+def _pinned(db: Connection, project_id: int) -> list[str]:
+    """Ids of what is pinned, the newest first."""
+    rows = db.execute(
+        "SELECT 'episode/' || u.id, u.last_at FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        " WHERE u.pinned = 1 AND s.project_id = ?1"
+        " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
+        " UNION ALL SELECT 'obs/' || o.id, o.at FROM observations o JOIN sessions s ON s.id = o.session_id"
+        " WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY 2 DESC LIMIT ?2",
+        (project_id, 2 * MOST),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def resolved(db: Connection, item: str, present: Present, reason: str) -> list[Item]:
+    """The item that an id stands for, told whatever the present is; none when it is there no more."""
+    kind, _, rest = item.partition("/")
+    if kind == "file":
+        return [Item(item, FILE, name(rest), files=(rest,), score=1.0, reason=reason)] if rest else []
+    if not (rest.isascii() and rest.isdigit() and len(rest) < 19):
+        return []
+    number = int(rest)
+    if kind == "episode":
+        return [
+            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN)
+            for row in episodes.units(db, [number])
+        ]
+    if kind == "thread":
+        return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
+    if kind == "learning":
+        row = db.execute("SELECT coalesce(rule, title) FROM learnings WHERE id = ?", (number,)).fetchone()
+        return [Item(item, LEARNING, neutral(row[0], _TEXT), score=1.0, reason=reason)] if row else []
+    return _said(db, kind, number, item, present, reason)
+
+
+def _said(db: Connection, kind: str, number: int, item: str, present: Present, reason: str) -> list[Item]:
+    """An observation or a prompt, quoted."""
+    if kind == "obs":
+        row = db.execute("SELECT at, obs_type, content FROM observations WHERE id = ?", (number,)).fetchone()
+    elif kind == "prompt":
+        row = db.execute("SELECT at, source, content FROM prompts WHERE id = ?", (number,)).fetchone()
+    else:
+        return []
+    if row is None:
+        return []
+    at, what, content = row
+    word = {"user": "You said", "agent": "The agent said", "marker": "Noted"}.get(what, what.replace("_", " "))
+    text = f"{word}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
+    return [Item(f"pin/{item}", PIN, text, score=1.0, reason=reason)]
+
+
+def markers(db: Connection, present: Present) -> list[Item]:
+    """Notes that a person or an agent set down: those that the prompt speaks of, else the newest fresh ones."""
+    rows = db.execute(
+        "SELECT o.id, o.at, o.content FROM observations o JOIN sessions s ON s.id = o.session_id"
+        " WHERE o.obs_type = 'marker' AND s.project_id = ? ORDER BY o.at DESC LIMIT 60",
+        (present.project_id,),
+    ).fetchall()
+    asked = terms(present.prompt) if present.prompt else {}
+    out = []
+    for number, at, content in rows:
+        shared = [word for word in terms(content) if word in asked]
+        fresh = present.at - at < FRESH and not present.prompt
+        if len(shared) >= 2 or fresh:
+            reason = f"the prompt speaks of {', '.join(shared[:3])}" if shared else "noted lately"
+            text = f"{quoted(content, _TEXT)} (noted {ago(present.at - at)})"
+            out.append(Item(f"marker/{number}", MARKER, text, score=0.8 if shared else 0.5, reason=reason))
+    return out[:MARKERS]

@@ -1,0 +1,69 @@
+"""The line of work that a session goes on with, and what the newest episode left open (SQL). On the hook's path."""
+
+from __future__ import annotations
+
+from nmem.context.episodes import headline
+from nmem.context.items import NEXT, THREAD, Item
+from nmem.context.neutral import neutral, quoted
+from nmem.context.words import ago, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.context.present import Present
+
+SO_FAR = 320
+LEFT = 3
+SESSIONS = 8
+"""Sessions of the project in which something left open is looked for: the newest."""
+OLD = 14 * 86_400_000
+"""What was left open longer ago is not picked up where it was left."""
+_LINE = 150
+
+
+def thread(db: Connection, present: Present) -> list[Item]:
+    """The thread that the session continues, as it stands: "You were working on ..."; none when it begins one."""
+    from nmem.threads.continuity import proposed
+
+    number = present.thread_id
+    if number is None:
+        number, _ = proposed(db, present.session_id, present.at)
+    if number is None:
+        return []
+    present.thread_id = number
+    return of_thread(db, number, present, "the session continues this thread")
+
+
+def of_thread(db: Connection, number: int, present: Present, reason: str, item: str = "", kind: str = THREAD,
+              score: float = 0.9) -> list[Item]:  # fmt: skip
+    """A thread as an item; none when there is nothing in it but the present session."""
+    row = db.execute(
+        "SELECT t.title, t.micro, (SELECT max(s.last_at) FROM session_threads x JOIN sessions s ON s.id = x.session_id"
+        " WHERE x.thread_id = t.id AND s.id != ?) FROM threads t WHERE t.id = ?",
+        (present.session_id, number),
+    ).fetchone()
+    if row is None or row[2] is None:
+        return []
+    title, micro, last_at = row
+    text = f"You were working on {quoted(title, _LINE)} (thread {number}, {ago(present.at - last_at)})."
+    if micro:
+        text += f" So far: {neutral(micro, SO_FAR)}"
+    return [Item(item or f"thread/{number}", kind, text, score=score, reason=reason)]
+
+
+def left_open(db: Connection, present: Present) -> list[Item]:
+    """The next steps of the newest episode that has any, outside this session."""
+    rows = db.execute(
+        "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps FROM (SELECT id FROM sessions"
+        " WHERE project_id = ? AND id != ? ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id"
+        " WHERE u.last_at >= ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (present.project_id, present.session_id, SESSIONS, present.at - OLD, 2 * SESSIONS),
+    ).fetchall()
+    for number, intent, last_at, stored in rows:
+        steps = [neutral(step, _LINE).rstrip(".") for step in texts(stored)[:LEFT]]
+        if steps:
+            text = f"{'; '.join(steps)}. (episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)})"
+            reason = "the newest episode that left something open"
+            return [Item(f"next/{number}", NEXT, text, score=0.7, reason=reason)]
+    return []
