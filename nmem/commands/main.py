@@ -22,12 +22,14 @@ COMMANDS: dict[str, str] = {
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
     "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",
+    "context": "what the next session is told, exactly, and why; as it would be for a prompt, or was at a time",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
     "train": "learn from your corrections: where a task begins, what a call is",
     "relabel": "say what a call was: thinking or acting, widening or narrowing ...; see why the model thinks otherwise",
     "backfill": "label past calls by the model in force",
     "redact": "take the secrets out of standard input",
+    "mcp": "serve the memory to a coding agent; your client starts it by itself",
     "eval": "measure nmem on labelled data or on your own history",
 }
 """name -> one line of help; the module has the same name with a trailing underscore where Python needs it."""

@@ -5,6 +5,7 @@ has to be careful. What was made later of earlier facts (a narrative, a summary,
 it was made of was there. The file itself is never written: views and candidates are temporary.
 """
 
+# ruff: noqa: S608 - every name in these statements is our own
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -56,10 +57,14 @@ def _unpinned(kind: str) -> str:
 _SESSION = f"last_at < {_NOW}"
 _THREAD = f"last_at < {_NOW}"
 _OCCURRED = f"FROM main.learning_evidence e WHERE e.learning_id = t.id AND e.at < {_NOW}"
-_LEARNED = f"last_at < {_NOW} AND NOT EXISTS (SELECT 1 FROM main.learning_evidence e WHERE e.learning_id = t.id AND e.at >= {_NOW})"  # noqa: E501
+_LEARNED = (
+    f"last_at < {_NOW} AND NOT EXISTS"
+    f" (SELECT 1 FROM main.learning_evidence e WHERE e.learning_id = t.id AND e.at >= {_NOW})"
+)
 _AS_IT_WAS: dict[str, dict[str, str]] = {
     "sessions": {
-        **{name: _when(_SESSION, name) for name in ("branch", "ended_at", "end_reason", "context_tokens", "context_at")},
+        **{name: _when(_SESSION, name) for name in ("branch", "ended_at", "end_reason", "context_tokens",
+           "context_at")},
         "state": _when(_SESSION, "state", "'working'"),
         "last_at": f"min(last_at, {_NOW})",
         "seq": f"coalesce((SELECT max(seq) FROM main.observations o WHERE o.session_id = t.id AND o.at < {_NOW}), 0)",
@@ -70,8 +75,9 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
         "pinned": _unpinned("obs"),
     },
     "work_units": {
-        **{name: _when(_OVER, name) for name in ("ended_at", "title", "checkpoint", "client_summary", "summary", "learned",
-           "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at", "friction")},
+        **{name: _when(_OVER, name) for name in ("ended_at", "title", "checkpoint", "client_summary", "summary",
+           "learned", "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at",
+           "friction")},
         **{name: _when(_OVER, name, "'[]'") for name in ("hot_files", "commits", "obs_trace")},
         **{name: _when(_OVER, name, "'{}'") for name in ("phase_signature", "fingerprint", "outcomes")},
         **{name: _when(_OVER, name, "0") for name in ("active_ms", "turn_count", "obs_count")},
@@ -123,7 +129,7 @@ def move(db: Connection, at: int) -> None:
     for statement in statements(CANDIDATES):
         words = statement.split("(", 1)[0].split()
         if words[1] == "TABLE":
-            db.execute(f"DELETE FROM temp.{words[2]}")  # noqa: S608 - our own names
+            db.execute(f"DELETE FROM temp.{words[2]}")
 
 
 def _veil(db: Connection) -> None:
@@ -134,7 +140,7 @@ def _veil(db: Connection) -> None:
         columns = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})").fetchall()]
         if columns:
             shown = ", ".join(f"{changed[name]} AS {name}" if name in changed else name for name in columns)
-            db.execute(f"CREATE TEMP VIEW {table} AS SELECT {shown} FROM main.{table} t WHERE {condition}")  # noqa: S608
+            db.execute(f"CREATE TEMP VIEW {table} AS SELECT {shown} FROM main.{table} t WHERE {condition}")
     for statement in statements(CANDIDATES):
         made = statement.replace("CREATE TABLE ", "CREATE TEMP TABLE ", 1)
         db.execute(made.replace(" INDEX ", " INDEX temp.", 1) if " INDEX " in made.split("(", 1)[0] else made)

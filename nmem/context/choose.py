@@ -14,9 +14,7 @@ FLOOR = 0.4
 """The least chance of naming a file that the session will edit; below it nothing is named."""
 
 
-def choose(
-    ranked: list[tuple[float, int]], names: int = NAMES, gain: float = GAIN, missed: float = 1.0
-) -> list[int]:
+def choose(ranked: list[tuple[float, int]], names: int = NAMES, gain: float = GAIN, missed: float = 1.0) -> list[int]:
     """The files to name, of (probability, file) falling. `missed`: the chance that what was told before names none.
 
     A sure list ends early, a doubtful one goes on.

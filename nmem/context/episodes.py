@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
     from nmem.context.rank import Ranking
 
+    Unit = tuple[int, str, int, str, str | None, str | None, str | None, str]
+
 MOST = 3
 LOOKED_AT = 40
 """Earlier turns whose episodes are considered: the most alike, and the newest that edited a chosen file."""
@@ -25,8 +27,8 @@ FILES = 6
 """Files that one episode names."""
 _HEADLINE, _LINE, _LINES = 140, 150, 2
 _UNIT = (
-    "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.outcomes, u.learned, u.completed, u.next_steps, u.session_id"
-    " FROM work_units u WHERE u.id IN "
+    "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.outcomes, u.learned, u.completed, u.next_steps,"
+    " u.session_id FROM work_units u WHERE u.id IN "
 )
 
 
@@ -51,10 +53,10 @@ class Found:
 
 def telling(db: Connection, present: Present, ranking: Ranking, chosen: Sequence[int]) -> list[Item]:
     """Items of the episodes that edited the chosen files, the likeliest of use first. Raises sqlite3.Error."""
-    found = _found(db, present.project_id, ranking, chosen) if chosen else []
-    rows = {row[0]: row for row in units(db, [one.unit_id for one in found[: MOST * 3]])}
-    out = []
-    for one in found:
+    best = found(db, present.project_id, ranking, chosen) if chosen else []
+    rows = {row[0]: row for row in units(db, [one.unit_id for one in best[: MOST * 3]])}
+    out: list[Item] = []
+    for one in best:
         row = rows.get(one.unit_id)
         if row is None or row[7] == present.session_id or len(out) >= MOST:
             continue
@@ -63,11 +65,13 @@ def telling(db: Connection, present: Present, ranking: Ranking, chosen: Sequence
     return out
 
 
-def _found(db: Connection, project_id: int, ranking: Ranking, chosen: Sequence[int]) -> list[Found]:
+def found(db: Connection, project_id: int, ranking: Ranking, chosen: Sequence[int]) -> list[Found]:
+    """The episodes that edited chosen files, the likeliest of use first."""
     turns = ranking.turns
     alike = sorted(turns, key=turns.__getitem__, reverse=True)[:LOOKED_AT]
     last = db.execute(
-        f"SELECT last_turn FROM context_files WHERE project_id = ? AND last_turn AND file IN ({marks(len(chosen))})",  # noqa: S608
+        "SELECT last_turn FROM context_files WHERE project_id = ? AND last_turn"  # noqa: S608 - placeholders
+        f" AND file IN ({marks(len(chosen))})",
         (project_id, *chosen),
     ).fetchall()
     asked = {*alike, *(row[0] for row in last)}
@@ -79,12 +83,12 @@ def _found(db: Connection, project_id: int, ranking: Ranking, chosen: Sequence[i
     some = set(chosen)
     wanted = {number: chance for chance, number in ranking.files if number in some}
     most = max(turns.values(), default=1.0) or 1.0
-    found: dict[int, Found] = {}
+    by_unit: dict[int, Found] = {}
     for turn, unit_id, edited in rows:
-        one = found.setdefault(unit_id, Found(unit_id))
+        one = by_unit.setdefault(unit_id, Found(unit_id))
         one.files.update((number, None) for number in unpack(edited) if number in wanted)
         one.like = max(one.like, turns.get(turn, 0.0) / most)
-    out = [one for one in found.values() if one.files]
+    out = [one for one in by_unit.values() if one.files]
     for one in out:
         missed = 1.0
         for number in one.files:
@@ -95,24 +99,23 @@ def _found(db: Connection, project_id: int, ranking: Ranking, chosen: Sequence[i
     return out
 
 
-def units(db: Connection, ids: Sequence[int]) -> list[tuple[int, str, int, str, str | None, str | None, str | None, str]]:
+def units(db: Connection, ids: Sequence[int]) -> list[Unit]:
     """The rows that episodes are told from."""
-    rows: list[tuple[int, str, int, str, str | None, str | None, str | None, str]] = db.execute(
-        f"{_UNIT}({marks(len(ids))})", tuple(ids)
-    ).fetchall()
+    rows: list[Unit] = db.execute(f"{_UNIT}({marks(len(ids))})", tuple(ids)).fetchall()
     return rows
 
 
 def told(
-    row: tuple[int, str, int, str, str | None, str | None, str | None, str], now: int, files: tuple[str, ...],
-    score: float, reason: str, item: str = "", kind: str = EPISODE,
+    row: Unit, now: int, files: tuple[str, ...], score: float, reason: str, item: str = "", kind: str = EPISODE,
 ) -> Item:  # fmt: skip
     """An episode as an item: what it was about, how it ended, what was done, learned and left."""
     number, intent, last_at, outcomes, learned, completed, next_steps, _ = row
     how = outcome(outcomes)
-    parts = [f"Episode {number}, {ago(now - last_at)}: {quoted(headline(intent), _HEADLINE)}{f' ({how})' if how else ''}."]
+    about = quoted(headline(intent), _HEADLINE)
+    parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
-        lines = [neutral(line, _LINE) for line in texts(stored) if not _names_files(line)][:_LINES]
+        said = [line for line in texts(stored) if not _names_files(line)]
+        lines = [neutral(line, _LINE) for line in said[:_LINES]]
         if lines:
             parts.append(f"{label}: {'; '.join(line.rstrip('.') for line in lines)}.")
     if files:
@@ -153,7 +156,8 @@ def outcome(stored: str | None) -> str:
 
 def _reason(one: Found, files: tuple[str, ...], present: Present) -> str:
     """Why an episode is told, in words."""
-    edited = f"it edited {name(files[0])}" + (f" and {len(files) - 1} more that are likely now" if len(files) > 1 else "")
+    more = f" and {len(files) - 1} more that are likely now" if len(files) > 1 else ""
+    edited = f"it edited {name(files[0])}{more}"
     if present.prompt and one.like >= 0.5:
         return f"{edited}; it speaks of the same"
     return edited

@@ -47,8 +47,9 @@ class Folder:
         ).fetchone()
         if row is None:
             db.execute("INSERT INTO context_projects (project_id, told_of) VALUES (?, ?)", (project_id, RULES))
-        self.sessions, self.turns, self.files, roots, *upto = row or (0, 0, 0, "", 0, 0)
-        self.upto: tuple[int, int] = (upto[0], upto[1])
+        counts: tuple[int, int, int, str, int, int] = row or (0, 0, 0, "", 0, 0)
+        self.sessions, self.turns, self.files, roots = counts[:4]
+        self.upto: tuple[int, int] = counts[4:]
         self._before = self.files
         known = db.execute("SELECT path FROM context_files WHERE project_id = ?", (project_id,)).fetchall()
         self.places = Places(name, (path for (path,) in known), roots.split("\n") if roots else ())
@@ -104,8 +105,8 @@ class Folder:
             one = self.counted(past.session_id)
             whole = one.turns == len(past.turns) and not past.waiting
             self.db.execute(
-                "INSERT OR REPLACE INTO context_sessions (session_id, project_id, number, branch, turns, facts, last_at,"
-                " edited, read) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO context_sessions (session_id, project_id, number, branch, turns, facts,"
+                " last_at, edited, read) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (past.session_id, self.project_id, one.number, one.branch, one.turns, past.facts(one.turns),
                  past.last_at if whole else -1, pack(sorted(one.edited)), pack(sorted(one.read))),
             )  # fmt: skip
@@ -158,7 +159,8 @@ class Folder:
             self.terms.append(term, self.turns)
         norm = math.sqrt(sum(idf(self.turns, self.terms.count(term)) ** 2 for term in bag)) or 1.0
         self.db.execute(
-            "INSERT INTO context_turns (project_id, turn, at, prompt_id, norm, edited, read) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO context_turns (project_id, turn, at, prompt_id, norm, edited, read)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (self.project_id, self.turns, turn.at, turn.prompt_id, norm, pack(edited), pack(read)),
         )
         self.db.executemany(

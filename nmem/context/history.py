@@ -57,7 +57,8 @@ class Past:
     def facts(self, count: int) -> str:
         """A digest of the first `count` turns: others, and they must be folded again."""
         turns = self.turns[:count]
-        sums = (sum(map(len, each)) for each in zip(*((t.said, t.commits, t.edited, t.read) for t in turns), strict=True))
+        lists = zip(*((turn.said, turn.commits, turn.edited, turn.read) for turn in turns), strict=True)
+        sums = (sum(map(len, each)) for each in lists)
         return "/".join(map(str, (len(turns), sum(turn.prompt_id for turn in turns), *sums)))
 
 

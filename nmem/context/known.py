@@ -33,7 +33,7 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
         (present.project_id,),
     ).fetchall()
     asked = Asked(present, files) if rows else None
-    out = []
+    out: list[Item] = []
     for number, heat, phrases, names, words, about, told, remedied in rows:
         reason = asked.meets(phrases, names, words, about) if asked else ""
         if not reason and not present.prompt and remedied:

@@ -11,8 +11,8 @@ from capture.text import clean
 ELLIPSIS = "…"
 _MORE = 6
 """Characters looked at for each one kept: what is dropped (colours, controls) takes room too."""
-_SELECTORS = (("\u115f", "\u1160"), ("\u180b", "\u180f"), ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"), ("\uffa0", "\uffa0"),
-              ("\U000e0000", "\U000e0fff"))  # fmt: skip
+_SELECTORS = (("\u115f", "\u1160"), ("\u180b", "\u180f"), ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"),
+              ("\uffa0", "\uffa0"), ("\U000e0000", "\U000e0fff"))  # fmt: skip
 """Characters that take no room although they count as letters or marks."""
 _BRACKETS = {ord("<"): "‹", ord(">"): "›", ord("＜"): "‹", ord("＞"): "›", ord("﹤"): "‹", ord("﹥"): "›"}
 _MARKS = ("[nmem", "[/nmem", "[inst", "[/inst", "[sys", "[/sys", "[[", "[system", "[assistant", "[user", "[human")

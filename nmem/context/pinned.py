@@ -25,7 +25,9 @@ _TEXT = 240
 def choices(db: Connection, project_id: int) -> dict[str, str]:
     """What a person said about items of this project."""
     return dict(
-        db.execute("SELECT item, choice FROM context_choices WHERE project_id = ? ORDER BY at", (project_id,)).fetchall()
+        db.execute(
+            "SELECT item, choice FROM context_choices WHERE project_id = ? ORDER BY at, item", (project_id,)
+        ).fetchall()
     )
 
 
@@ -68,8 +70,7 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
     number = int(rest)
     if kind == "episode":
         return [
-            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN)
-            for row in episodes.units(db, [number])
+            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN) for row in episodes.units(db, [number])
         ]
     if kind == "thread":
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)

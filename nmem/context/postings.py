@@ -25,9 +25,7 @@ class Postings:
         word, count, numbers = columns
         self._db, self._project_id = db, project_id
         self._read = f"SELECT {count}, {numbers} FROM {table} WHERE project_id = ? AND {word} = ?"  # noqa: S608 - our names
-        self._write = (
-            f"INSERT OR REPLACE INTO {table} (project_id, {word}, {count}, {numbers}) VALUES (?, ?, ?, ?)"  # noqa: S608
-        )
+        self._write = f"INSERT OR REPLACE INTO {table} (project_id, {word}, {count}, {numbers}) VALUES (?, ?, ?, ?)"  # noqa: S608
         self._held: dict[str, tuple[int, list[int]]] = {}
         self._new: set[str] = set()
 

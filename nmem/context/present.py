@@ -1,4 +1,4 @@
-"""What is known now, of a session that begins or asks (SQL, on the hook's path): it selects what is told of the past."""
+"""What is known now of a session that begins or asks (SQL, on the hook's path): it selects what is told."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def _work(db: Connection, out: Present) -> None:
     passed: set[str] = set()
     failures: dict[str, None] = {}
     for kind, path, content, outcome in db.execute(
-        "SELECT obs_type, file_path, content, outcome FROM observations WHERE session_id = ? ORDER BY seq DESC LIMIT 60",
+        "SELECT obs_type, file_path, content, outcome FROM observations WHERE session_id = ?"
+        " ORDER BY seq DESC LIMIT 60",
         (out.session_id,),
     ).fetchall():
         if path and kind in ("file_edit", "file_write", "file_read"):

@@ -18,7 +18,7 @@ def select(db: Connection, present: Present, budget: int) -> list[Item]:
 
     Without a prompt in the present, what a session that starts may need. Raises sqlite3.Error.
     """
-    from nmem.context.candidates import gathered
     from nmem.context.budget import packed
+    from nmem.context.candidates import gathered
 
     return packed(gathered(db, present), budget)

@@ -15,7 +15,7 @@ _FILES = 12
 
 
 def keep(db: Connection, project_id: int, now: int) -> None:
-    """Bring a project's prepared learnings up to date; writes only what differs, in the caller's transaction or its own."""
+    """Bring a project's prepared learnings up to date; writes what differs, in the caller's transaction or its own."""
     wanted = {one.id: _row(one) for one in warnings.warm_learnings(db, project_id, now)}
     there = {
         row[0]: tuple(row)

@@ -63,7 +63,8 @@ def left_open(db: Connection, present: Present) -> list[Item]:
     for number, intent, last_at, stored in rows:
         steps = [neutral(step, _LINE).rstrip(".") for step in texts(stored)[:LEFT]]
         if steps:
-            text = f"{'; '.join(steps)}. (episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)})"
+            where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"
+            text = f"{'; '.join(steps)}. ({where})"
             reason = "the newest episode that left something open"
             return [Item(f"next/{number}", NEXT, text, score=0.7, reason=reason)]
     return []

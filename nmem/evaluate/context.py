@@ -140,7 +140,9 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
             if budget is None:
                 named = told_names(db, moment)
                 first = newest[:NAMES]
-                yield Outcome(moment, frozenset(named), _cost(named), frozenset(first), _cost(first), _names(db, moment))
+                yield Outcome(
+                    moment, frozenset(named), _cost(named), frozenset(first), _cost(first), _names(db, moment)
+                )
             else:
                 present = _present(moment, moment.prompt)
                 ours = select(db, present, budget)
