@@ -8,6 +8,7 @@ import sys
 import click
 
 from capture.install import Plan
+from capture.install.beside import Beside
 from capture.install.targets import TITLES
 from nmem.text import printable
 
@@ -53,7 +54,8 @@ def show(plan: Plan, short: bool = False) -> None:
         click.echo(f"{title}: {plan.target.path}: nothing to change")
         return
     click.echo(f"{title}:")
+    whole = short and isinstance(plan.target, Beside) and plan.target.holds == "skill"  # of many lines, all nmem's
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for line in lines(plan, short):
+    for line in [] if whole else lines(plan, short):
         click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colour else line)
     click.echo(total(plan))

@@ -94,6 +94,8 @@ def _remember(event: Event, seen: Observation) -> None:
     if event.agent_type:
         seen.metadata["agent_type"] = event.agent_type
     said = event.output_text
+    if _told_by_us(event):
+        return
     if not said or (seen.obs_type in _SILENT and seen.outcome != FAILED and not event.refused):
         return
     if seen.outcome == FAILED or event.refused:
@@ -106,6 +108,12 @@ def _remember(event: Event, seen: Observation) -> None:
         kept = excerpt(said, _OK_HEAD, 0)
     if kept:
         seen.metadata["response"] = kept
+
+
+def _told_by_us(event: Event) -> bool:
+    """Whether an answer is nmem's own, by its server or by the one of its plugin: memory does not feed on itself."""
+    server = event.tool_input.get("server") if event.tool == "mcp" else None
+    return isinstance(server, str) and (server == "nmem" or server.endswith("_nmem"))
 
 
 def _passages(event: Event) -> list[Observation]:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 
-from capture.install import atomic, hook_entries, installed, opencode_plugin, status_line
+from capture.install import atomic, hook_entries, installed, opencode_plugin, servers, status_line
 from capture.install.installed import Record
 from capture.install.jsonc import BadJson
 from capture.install.settings_file import remove, value_at
 from capture.install.targets import PLUGIN, PROJECT, Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from capture.install.hook_entries import Left
+    from capture.install.servers import Server
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -66,12 +71,14 @@ def _refused(target: Target, error: ValueError) -> SettingsError:
     return SettingsError(f"{target.path} {what}; it was left as it is")
 
 
-def plan_install(target: Target, db: str, pinned: str = "", line: str = status_line.KEEP) -> Plan:
+def plan_install(
+    target: Target, db: str, pinned: str = "", line: str = status_line.KEEP, server: Server | None = None
+) -> Plan:
     """What registering nmem's hooks makes of a settings file.
 
     `db` is where the record goes; `pinned` is written into the commands when the database is not the default one;
     `line` is what becomes of the status line: a word of capture.install.status_line, and OFF is remembered until
-    ADD. Raises SettingsError.
+    ADD; `server` is put in where the client keeps servers beside its hooks. Raises SettingsError.
     """
     before = _read(target)
     record = installed.load(db, target.path)
@@ -89,6 +96,8 @@ def plan_install(target: Target, db: str, pinned: str = "", line: str = status_l
             kept.original = _original(target, before, record)
         after = hook_entries.put(text, target, hook_entries.wanted(target, pinned), kept.left)
         after = status_line.put(after, target, pinned, status_line.OFF if kept.no_line else line, kept.left)
+        if server is not None and target.client in servers.SHARED:
+            after = servers.beside_hooks(after, target, server, kept.left)
         had = value_at(text, (), target.comments)
     except ValueError as error:
         raise _refused(target, error) from None
@@ -102,10 +111,16 @@ def _original(target: Target, before: bytes | None, record: Record | None) -> by
         return None
     text = text_of(before)
     left = record.left if record else {}
-    bare = status_line.take_out(hook_entries.take_out(text, target, left), target, left)
+    bare = _bare(text, target, left)
     if record is not None and record.original is None and _nothing_but(bare, target):
         return None
     return before if bare == text else _bytes_of(bare, before)
+
+
+def _bare(text: str, target: Target, left: Left) -> str:
+    """A settings text without anything of nmem's."""
+    text = status_line.take_out(hook_entries.take_out(text, target, left), target, left)
+    return servers.take_out(text, target, left) if target.client in servers.SHARED else text
 
 
 def _nothing_but(text: str, target: Target) -> bool:
@@ -137,7 +152,7 @@ def plan_uninstall(target: Target, db: str) -> Plan:
         return Plan(target, before, None if opencode_plugin.is_ours(before) else before, record)
     try:
         text = text_of(before)
-        after = status_line.take_out(hook_entries.take_out(text, target, record.left), target, record.left)
+        after = _bare(text, target, record.left)
         if after != text:
             for key in record.added:
                 after = remove(after, (key,), record.left.get(()), target.comments)
@@ -176,7 +191,7 @@ def install(plan: Plan, db: str) -> None:
     record = plan.record
     record.written = installed.digest(plan.after)
     try:
-        record.folders += _make_folders(os.path.dirname(os.path.realpath(plan.target.path)), plan.target.scope)
+        record.folders += make_folders(os.path.dirname(os.path.realpath(plan.target.path)), plan.target.scope)
         installed.save(db, record, plan.before)
     except OSError as error:
         raise SettingsError(f"{error.filename or plan.target.path} cannot be written: {error.strerror}") from None
@@ -194,7 +209,7 @@ def uninstall(plan: Plan, db: str) -> None:
     installed.forget(db, plan.target.path)
 
 
-def _make_folders(folder: str, scope: str) -> list[str]:
+def make_folders(folder: str, scope: str) -> list[str]:
     """Make a settings file's folder; returns those that did not exist, outermost first."""
     made: list[str] = []
     at = folder

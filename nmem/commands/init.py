@@ -1,28 +1,33 @@
-"""`nmem init`: nmem's hooks into the settings of the coding clients, shown before they are written."""
+"""`nmem init`: nmem's hooks, and its tools, into the settings of the coding clients, shown before they are written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from capture import install, paths
 from capture.clients import CLIENTS
-from capture.install import Plan, SettingsError, installed, registered, status_line, targets
+from capture.install import Plan, SettingsError, beside, installed, registered, status_line, targets
+from capture.install.beside import Beside
 from nmem import settings_diff, setup
 from nmem.errors import NmemError
+from nmem.mcp import registration
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.TITLES[name]})" for name in targets.EXPERIMENTAL)
 
 
 def plans(
-    clients: tuple[str, ...], scope: str, folder: str, db: str, line: str = status_line.WRAP
+    clients: tuple[str, ...], scope: str, folder: str, db: str, line: str = status_line.WRAP, tools: bool = True
 ) -> tuple[list[Plan], list[str]]:
     """One plan a client, and one line for each that cannot be had."""
     made, refused = [], []
+    server = registration.server() if tools else None
     for client in clients:
         try:
-            made.append(install.plan_install(targets.target(client, scope, folder), db, setup.pinned(), line))
+            target = targets.target(client, scope, folder)
+            made.append(install.plan_install(target, db, setup.pinned(), line, server))
         except (SettingsError, targets.NoSuchScope) as error:
             refused.append(str(error))
     return made, refused
@@ -54,19 +59,23 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
               help="A status line of nmem's in Claude Code where you have none: window, use and cost.")  # fmt: skip
 @click.option("--no-status-line", "line", flag_value=status_line.OFF,
               help="Leave your status line alone. Default: it runs as ever, and nmem reads along.")  # fmt: skip
+@click.option("--no-mcp", is_flag=True, help="Hooks only: no tools for the agent, and no skill that tells of them.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-def command(clients: tuple[str, ...], scope: str, line: str | None, yes: bool, dry_run: bool) -> None:
+def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool, yes: bool, dry_run: bool) -> None:
     """Connect nmem to your coding clients.
 
     Shows the change to each settings file and asks. Your own hooks, comments and formatting stay as they are; a copy of
     the original lies beside the memory, and `nmem uninstall` gives it back.
     """
     db = paths.database()
-    made, refused = plans(chosen(clients), scope, str(Path.cwd()), db, line or status_line.WRAP)
-    for plan in made:
+    clients, here = chosen(clients), str(Path.cwd())
+    made, refused = plans(clients, scope, here, db, line or status_line.WRAP, not no_mcp)
+    tools = [] if no_mcp else _tools(clients, scope, here, db)
+    for plan in [*made, *tools]:
         settings_diff.show(plan, short=yes)
-    wanted = [] if dry_run else [plan for plan in made if plan.changes and (yes or _agreed(plan))]
+    wanted = [] if dry_run else [plan for some in _asked(made, tools) if yes or _agreed(some) for plan in some]
+    made += tools
     if wanted or (made and not dry_run and not any(plan.changes for plan in made)):
         for note in setup.prepare(db):
             click.echo(f"note: {note}", err=True)
@@ -74,7 +83,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, yes: bool, d
     if not dry_run:
         _remember(made, db)
     for plan in made:
-        for note in notes(plan, str(Path.cwd())):
+        for note in notes(plan, here):
             click.echo(note)
     if setup.fleeting(registered.entry()):
         click.echo(
@@ -86,6 +95,14 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, yes: bool, d
             "Next: nmem doctor sends an event through every hook; nmem import loads the sessions you had before."
         )
     _refuse(refused)
+
+
+def _tools(clients: tuple[str, ...], scope: str, folder: str, db: str) -> list[Plan]:
+    """The plans for tools and skill; what cannot be had of them keeps no hook from being registered."""
+    made, left = registration.plans(clients, scope, folder, db)
+    for said in [*left, *registration.left_out(clients, scope)]:
+        click.echo(f"note: {said}", err=True)
+    return made
 
 
 def _refuse(refused: list[str]) -> None:
@@ -103,20 +120,30 @@ def _remember(made: list[Plan], db: str) -> None:
             install.install(plan, db)
 
 
-def _agreed(plan: Plan) -> bool:
-    return click.confirm(f"Write {plan.target.path}?", default=True)
+def _asked(made: list[Plan], tools: list[Plan]) -> Iterator[list[Plan]]:
+    """What is asked about at once: each file of hooks, and all that gives one client its tools."""
+    yield from ([plan] for plan in made if plan.changes)
+    changed = [plan for plan in tools if plan.changes]
+    for client in dict.fromkeys(plan.target.client for plan in changed):
+        yield [plan for plan in changed if plan.target.client == client]
+
+
+def _agreed(some: list[Plan]) -> bool:
+    return click.confirm(f"Write {' and '.join(plan.target.path for plan in some)}?", default=True)
 
 
 def _write(wanted: list[Plan], db: str) -> list[str]:
     refused = []
     for plan in wanted:
+        target = plan.target
         try:
-            install.install(plan, db)
+            (beside if isinstance(target, Beside) else install).install(plan, db)
         except SettingsError as error:
             refused.append(str(error))
             continue
-        click.echo(f"{targets.TITLES[plan.target.client]}: hooks are in {plan.target.path}")
-        if plan.before is not None:
+        what = f"the {target.holds} is" if isinstance(target, Beside) else "hooks are"
+        click.echo(f"{targets.TITLES[target.client]}: {what} in {target.path}")
+        if plan.before is not None and not isinstance(target, Beside):
             click.echo(f"  a copy of what it was is in {installed.folder(db)}")
     return refused
 
@@ -126,6 +153,8 @@ def notes(plan: Plan, folder: str) -> list[str]:
     from nmem.doctor import registrations
 
     target = plan.target
+    if isinstance(target, Beside):
+        return registration.notes(target)
     out = []
     if target.client == "codex":
         out.append("Codex runs a hook only once you trust it: start codex, type /hooks and trust nmem's.")

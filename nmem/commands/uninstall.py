@@ -1,4 +1,4 @@
-"""`nmem uninstall`: nmem's hooks out of the settings again; the memory stays."""
+"""`nmem uninstall`: nmem's hooks and tools out of the settings again; the memory stays."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ import click
 
 from capture import install, paths
 from capture.clients import CLIENTS
-from capture.install import Plan, SettingsError, installed, targets
+from capture.install import Plan, SettingsError, beside, installed, targets
+from capture.install.beside import Beside
 from capture.install.targets import Target
 from nmem import settings_diff
 from nmem.errors import NmemError
 
 
 def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: str) -> list[Target]:
-    """Every settings file that may hold hooks: of the user, of this project, and those that init wrote elsewhere."""
-    here = [target for client in clients for target in targets.targets(client, folder)]
-    recorded = [Target(record.client, record.scope, record.path) for record in installed.everything(db)]
+    """Every file that may hold anything of nmem's: of the user, of this project, and what init wrote elsewhere."""
+    found: list[Target] = []
+    for client in clients:
+        found += [*beside.everywhere(client, folder), *targets.targets(client, folder)]
+    found += [beside.of(one) or Target(one.client, one.scope, one.path) for one in installed.everything(db)]
+    found.sort(key=lambda target: not isinstance(target, Beside))  # skills lie in folders that were made for hooks
     out: dict[str, Target] = {}
-    for target in [*here, *recorded]:
+    for target in found:
         if target.client in clients and target.scope in scopes:
             out.setdefault(target.path, target)
     return list(out.values())
@@ -32,7 +36,7 @@ def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: s
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: bool) -> None:
-    """Take nmem's hooks out of your clients' settings; the memory itself stays.
+    """Take nmem's hooks and tools out of your clients' settings; the memory itself stays.
 
     A file that nothing else changed since becomes what it was, to the byte; otherwise only nmem's entries go.
     """
@@ -42,7 +46,7 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
     refused: list[str] = []
     for target in places(clients or CLIENTS, scopes, str(Path.cwd()), db):
         try:
-            plan = install.plan_uninstall(target, db)
+            plan = _plan(target, db)
         except SettingsError as error:
             refused.append(str(error))
             continue
@@ -61,13 +65,18 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
         raise NmemError("; ".join(refused))
 
 
+def _plan(target: Target, db: str) -> Plan:
+    return beside.plan_uninstall(target, db) if isinstance(target, Beside) else install.plan_uninstall(target, db)
+
+
 def _write(plan: Plan, db: str, refused: list[str]) -> None:
     try:
         install.uninstall(plan, db)
     except SettingsError as error:
         refused.append(str(error))
         return
-    done = "was removed: nmem had made it" if plan.after is None else "has no hooks of nmem's any more"
+    holds = f"no {plan.target.holds}" if isinstance(plan.target, Beside) else "no hooks"
+    done = "was removed: nmem had made it" if plan.after is None else f"has {holds} of nmem's any more"
     click.echo(f"{targets.TITLES[plan.target.client]}: {plan.target.path} {done}")
 
 

@@ -38,7 +38,7 @@ def run(command: object, *words: str, answers: str = "") -> Result:
 
 
 def test_init_shows_the_change_asks_and_says_what_comes_next(claude: Path, db_path: str) -> None:
-    done = run(init, answers="y\n")
+    done = run(init, answers="y\ny\n")
     assert done.exit_code == 0, done.output
     assert '+  "hooks": {' in done.output and f"Write {claude}?" in done.output
     assert "nmem doctor" in done.output and db_path in done.output
@@ -46,7 +46,7 @@ def test_init_shows_the_change_asks_and_says_what_comes_next(claude: Path, db_pa
 
 
 def test_a_no_writes_nothing(claude: Path, db_path: str) -> None:
-    done = run(init, answers="n\n")
+    done = run(init, answers="n\nn\n")
     assert done.exit_code == 0
     assert claude.read_bytes() == OWN
     assert "Next:" not in done.output
@@ -203,8 +203,9 @@ def test_a_long_diff_is_cut_when_nobody_is_asked_and_the_outcome_stands_last(cla
     told = run(init, "--yes").output.splitlines()
     gone = run(uninstall, "--yes").output.splitlines()
     assert len(asked) > 100
-    assert any(line.startswith(f"{claude}: +") and line.endswith(" lines") for line in asked[-3:])
-    assert len(told) < 50 and len(gone) < 50
+    assert any("SKILL.md: +" in line and line.endswith(" lines") for line in asked[-3:])
+    assert any(line.startswith(f"{claude}: +") and line.endswith(" lines") for line in asked)
+    assert len(told) < 60 and len(gone) < 60
     assert "The memory stays in" in gone[-1]
 
 

@@ -1,0 +1,119 @@
+"""The same server in a TOML file: a table of its own at the end, and nothing else of the file is written anew.
+
+Every edit is read back by a TOML parser: when anything but nmem's own entry would change, nothing does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+from capture.install import servers
+from capture.install.servers import NAME, Server
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from capture.install.hook_entries import Left
+
+_KEY = "mcp_servers"
+_HEADER = re.compile(
+    rf'^[ \t]*\[[ \t]*{_KEY}[ \t]*\.[ \t]*(?:{NAME}|"{NAME}")[ \t]*\][ \t]*(?:#[^\r\n]*)?\r?$', re.MULTILINE
+)
+_NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_OWN = re.compile(r"^[ \t]*(?:command|args|env)[ \t]*=[^\r\n]*\r?\n?", re.MULTILINE)
+_END = ("end",)
+"""Under which `left` remembers that the file did not end with a line break."""
+
+
+class Odd(ValueError):
+    """The entry is written in a way that is not nmem's to take apart."""
+
+
+def _entry(text: str) -> object:
+    found = tomllib.loads(text).get(_KEY)
+    return found.get(NAME) if isinstance(found, dict) else None
+
+
+def _without(text: str) -> dict[str, object]:
+    """Everything that the file says, nmem's entry aside."""
+    document = tomllib.loads(text)
+    found = document.get(_KEY)
+    if isinstance(found, dict):
+        found.pop(NAME, None)
+        if not found:
+            del document[_KEY]
+    return document
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _own_lines(server: Server, newline: str) -> str:
+    return "".join(f"{key} = {_value(server[key])}{newline}" for key in ("command", "args", "env") if key in server)
+
+
+def _block(text: str) -> tuple[int, int, int] | None:
+    """Where nmem's table stands: its header, what is in it, its end."""
+    header = _HEADER.search(text)
+    if header is None:
+        return None
+    inside = min(header.end() + 1, len(text))
+    following = _NEXT.search(text, inside)
+    return header.start(), inside, following.start() if following else len(text)
+
+
+def put(text: str, server: Server, left: Left) -> str:
+    """The text with nmem's server. Raises TOMLDecodeError, Foreign or Odd."""
+    have = _entry(text)
+    wanted = servers.merged(have, server)
+    if have == wanted:
+        return text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if have is None:
+        if text and not text.endswith("\n"):
+            left.setdefault(_END, "")
+            text += newline
+        out = f"{text}{newline if text else ''}[{_KEY}.{NAME}]{newline}{_own_lines(wanted, newline)}"
+    else:
+        place = _block(text)
+        if place is None:
+            raise Odd(f"{_KEY}.{NAME} is not a table of its own")
+        _, inside, end = place
+        head = text[:inside] if text[:inside].endswith("\n") else text[:inside] + newline
+        out = head + _own_lines(wanted, newline) + _OWN.sub("", text[inside:end]) + text[end:]
+    return _checked(out, _without(text), wanted)
+
+
+def take_out(text: str, left: Left) -> str:
+    """The text without nmem's server. Raises TOMLDecodeError, or Odd."""
+    if not servers.is_ours(_entry(text)):
+        return text
+    place = _block(text)
+    if place is None:
+        raise Odd(f"{_KEY}.{NAME} is not a table of its own")
+    start, _, end = place
+    head, tail = text[:start], text[end:]
+    for blank in ("\r\n", "\n"):
+        if head.endswith(("\n" + blank, "\r\n" + blank)) or head == blank:
+            head = head[: -len(blank)]
+            break
+    if not tail and _END in left:
+        head = head.removesuffix("\n").removesuffix("\r")
+    return _checked(head + tail, _without(text), None)
+
+
+def _checked(out: str, others: dict[str, object], wanted: Server | None) -> str:
+    """The text, once a parser agrees that it says the same of everything else."""
+    try:
+        same = _without(out) == others and _entry(out) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise Odd(f"{_KEY}.{NAME} is written in a way that cannot be changed without touching the rest")
+    return out

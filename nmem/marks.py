@@ -1,0 +1,97 @@
+"""Markers: what a person or an agent says at a moment of a session, kept beside what was done (SQL: which session).
+
+A marker goes the way of every fact: sealed, so redacted and cut, and written by capture's store.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture.event import Batch, Observation
+from capture.seal import seal
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
+from nmem.errors import NmemError
+
+NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
+KINDS = (NOTE, DECISION, ROLLBACK)
+"""Something worth knowing; what was decided, and why; a state to come back to."""
+LONGEST = 4_000
+"""Characters of a marker: what is longer is no note."""
+_WAIT = 10.0
+_SAME = 10_000
+"""Milliseconds in which the same words are one marker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker as it is stored."""
+
+    id: int
+    """Of its observation."""
+    at: int
+    kind: str
+    text: str
+    session_id: str
+
+
+def mark(db_path: str, text: str, kind: str = NOTE, *, cwd: str = "", session_id: str = "", at: int = 0) -> Marker:
+    """Keep a marker in a session: the one named where it is known, else the project's that was active last.
+
+    The project is that of `cwd`, by default of the folder this runs in. Raises NmemError.
+    """
+    text = text.strip()
+    if not text:
+        raise NmemError("a marker says something: its text is empty")
+    if kind not in KINDS:
+        raise NmemError(f"a marker is a {', a '.join(KINDS)}")
+    if len(text) > LONGEST:
+        raise NmemError(f"a marker has at most {LONGEST} characters: this has {len(text)}")
+    try:
+        db = store.connect(db_path, timeout=_WAIT)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        raise NmemError(f"{db_path} cannot be written: {error}") from None
+    try:
+        return _kept(db, text, kind, cwd or str(Path.cwd()), session_id, at or time.time_ns() // 1_000_000)
+    except sqlite3.Error as error:
+        raise NmemError(f"{db_path} cannot be written: {error}") from None
+    finally:
+        db.close()
+
+
+def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: int) -> Marker:
+    session, client, folder, state, ended = _session(db, cwd, session_id)
+    batch = Batch(client, session, at, folder)
+    batch.session = {"state": state, "ended_at": ended} if state == "ended" else {"state": state}
+    words = blake2b(f"{kind} {text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    seen = Observation(at, "marker", text, dedup_key=f"m:{words}:{at // _SAME}")
+    seen.metadata["kind"] = kind
+    batch.observations.append(seen)
+    store.write(db, seal(batch))
+    row = db.execute(
+        "SELECT id, at, content FROM observations WHERE session_id = ? AND dedup_key = ?", (session, seen.dedup_key)
+    ).fetchone()
+    return Marker(row[0], row[1], kind, row[2], session)
+
+
+def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str, str, int | None]:
+    """The session that a marker belongs to: id, client, folder, state, end. Raises NmemError."""
+    from capture.project import resolve
+
+    columns = "SELECT s.id, s.client, s.cwd, s.state, s.ended_at FROM sessions s"
+    row = db.execute(f"{columns} WHERE s.id = ?", (session_id,)).fetchone() if session_id else None
+    here = resolve(cwd)
+    if row is None:
+        row = db.execute(
+            f"{columns} JOIN projects p ON p.id = s.project_id WHERE p.key = ?"
+            " ORDER BY s.last_at DESC, s.rowid DESC LIMIT 1",
+            (here.key,),
+        ).fetchone()
+    if row is None:
+        raise NmemError(f"no session is recorded of {here.name} yet: a marker belongs to one")
+    return row[0], row[1], row[2], row[3], row[4]

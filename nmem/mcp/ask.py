@@ -1,0 +1,133 @@
+"""One call of a tool: its arguments, the database opened for reading when it is first needed, and which project.
+
+SQL: which project a name, a key or a folder means.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+from capture import paths
+from nmem.errors import NmemError
+from nmem.mcp.reply import line
+from nmem.mcp.tool import Usage
+
+if TYPE_CHECKING:
+    from nmem.mcp.tool import Value
+
+EVERYWHERE = "*"
+SECONDS = 10.0
+"""How long one call may read."""
+_STEPS = 20_000
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A project; every one of them when `key` is empty."""
+
+    id: int | None
+    key: str
+    name: str
+
+
+class Ask:
+    """A call of one tool, while it is answered."""
+
+    def __init__(self, given: Mapping[str, Value], cwd: str = "") -> None:
+        self._given = given
+        self.cwd = cwd or str(Path.cwd())
+        self.now = time.time_ns() // 1_000_000
+        self._db: Connection | None = None
+
+    def text(self, name: str) -> str:
+        """An argument that is a text; empty when it was not given."""
+        return str(self._given.get(name, "")).strip()
+
+    def number(self, name: str) -> int:
+        """An argument that is a number, within its bounds."""
+        value = self._given.get(name, 0)
+        assert isinstance(value, int)
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """An argument that is a list."""
+        value = self._given.get(name, ())
+        assert isinstance(value, tuple)
+        return value
+
+    @property
+    def db(self) -> Connection:
+        """The database, read-only. Raises NoDatabase or NmemError, which say what to do."""
+        if self._db is None:
+            from nmem import database
+
+            self._db = database.reader(paths.database())
+            until = time.monotonic() + SECONDS
+            self._db.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
+        return self._db
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    @property
+    def place(self) -> Place:
+        """The project that was asked for, else the one that the server runs in. Raises NmemError."""
+        named = self.text("project")
+        if named == EVERYWHERE:
+            return Place(None, "", "")
+        from capture.project import resolve
+
+        here = resolve(self.cwd)
+        wanted = (named,) if named else (here.key, here.root)
+        for each in wanted:
+            row = self.db.execute(
+                "SELECT id, key, name FROM projects WHERE ?1 IN (key, root, name)"
+                " ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC LIMIT 1",
+                (each,),
+            ).fetchone()
+            if row is not None:
+                return Place(*row)
+        raise NmemError(f"nothing is recorded of {line(named or here.name, 80)}: {self._others()}")
+
+    def _others(self) -> str:
+        """Which projects there are, those worked on last first."""
+        found = self.db.execute(
+            "SELECT name FROM projects p ORDER BY (SELECT max(last_at) FROM sessions WHERE project_id = p.id) DESC"
+            " LIMIT ?",
+            (_NAMED + 1,),
+        ).fetchall()
+        names = [line(row[0], 60) for row in found]
+        if not names:
+            return "no session is recorded at all yet"
+        more = " …" if len(names) > _NAMED else ""
+        return f"project may be {', '.join(names[:_NAMED])}{more} or {EVERYWHERE} for all"
+
+    def cursor(self) -> tuple[int, int] | None:
+        """The two numbers of a cursor; None on the first page. Raises Usage for one that no reply gave."""
+        text = self.text("cursor")
+        if not text:
+            return None
+        found = [part for part in text.split(".") if part.isascii() and part.isdecimal() and len(part) < 19]
+        if len(found) != 2 or ".".join(found) != text:
+            raise Usage("cursor: pass the `next` of an earlier reply to the same question, unchanged")
+        return int(found[0]), int(found[1])
+
+
+@contextmanager
+def asking(given: Mapping[str, Value], cwd: str = "") -> Iterator[Ask]:
+    """A call that lets go of the database at its end."""
+    ask = Ask(given, cwd)
+    try:
+        yield ask
+    finally:
+        ask.close()

@@ -1,0 +1,36 @@
+"""Which session is going on where the server runs: the one that its client names, else the project's newest."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.mcp.reply import line
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+
+_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Where a client tells the programs that it starts which session is theirs."""
+
+
+def named() -> str:
+    """The session that the client names; empty where it does not."""
+    return os.environ.get(_SESSION, "")
+
+
+def session(ask: Ask) -> str:
+    """The session that is going on in the project that is asked about. Raises NmemError when there is none."""
+    from nmem.episodes.listing import sessions_like
+    from nmem.read import views
+    from nmem.stance.read import newest
+
+    own = named()
+    if own and not ask.text("project") and own in sessions_like(ask.db, own):
+        return own
+    place = ask.place
+    found = newest(ask.db, place.key) if place.key else next((row.id for row in views.sessions(ask.db, 1)), None)
+    if found is None:
+        raise NmemError(f"no session is recorded{f' of {line(place.name, 80)}' if place.key else ''} yet")
+    return found

@@ -1,0 +1,81 @@
+"""What an agent reads: stored text made inert and cut, times in words, one JSON object of bounded size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from nmem.context.marks import BEGIN, END
+from nmem.context.neutral import neutral
+from nmem.llm.neutral import neutral as untagged
+from nmem.llm.neutral import visible
+
+MOST = 48_000
+"""Characters of a reply: clients cut what is longer, or refuse it."""
+_AHEAD = 4
+"""So many times what is kept is looked at: blanks and controls go before the cut."""
+
+
+def line(text: object, most: int = 200) -> str:
+    """One line in which nothing acts: no tag, role, template or mark of ours, nothing that cannot be seen."""
+    return neutral(str(text), most)
+
+
+def code(text: object, most: int = 200) -> str:
+    """What was called, on one line: as `lines`, so that it can be called again."""
+    return lines(" ".join(str(text)[: _AHEAD * most].split()), most)
+
+
+def lines(text: object, most: int) -> str:
+    """A text as it stands, line breaks and blanks too, without tags, templates, marks of ours and hidden characters.
+
+    Code keeps its words; what could open a turn is kept from it by standing in a JSON string, on one line.
+    """
+    rows = visible(str(text)[: _AHEAD * most + 1].replace("\r\n", "\n")).split("\n")
+    whole = "\n".join(row[: len(row) - len(row.lstrip())] + untagged(row) for row in rows)
+    for mark in (BEGIN, END):
+        whole = whole.replace(mark, f"({mark[1:]}")
+    return _cut(whole.strip("\n"), most)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: max(0, most - 1)].rstrip() + "…"
+
+
+def when(at: int | None) -> str:
+    """Milliseconds as the person's own time, to the minute."""
+    return "" if at is None else f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
+
+
+def some(found: Mapping[str, object]) -> dict[str, object]:
+    """Without what is empty: it would only cost."""
+    return {key: value for key, value in found.items() if value not in (None, "", (), [], {}, False)}
+
+
+def size(found: object) -> int:
+    """Characters that it takes as JSON."""
+    return len(dumped(found))
+
+
+def dumped(found: object) -> str:
+    """As JSON on one line."""
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+
+
+def text(answer: Mapping[str, object]) -> str:
+    """The reply itself; of a list that is too long the end goes, and is said to be left out."""
+    out = dict(answer)
+    whole = dumped(out)
+    if len(whole) <= MOST:
+        return whole
+    lists = [key for key, value in out.items() if isinstance(value, list)]
+    longest = max(lists, key=lambda key: size(out[key]), default="")
+    if not longest:
+        return dumped({"cut": f"the reply of {len(whole)} characters is too long: ask for less"})
+    items = out[longest]
+    assert isinstance(items, list)
+    kept = list(items)
+    while kept and size({**out, longest: kept}) > MOST - 100:
+        kept = kept[: len(kept) * 3 // 4]
+    return dumped({**out, longest: kept, "cut": f"{len(items) - len(kept)} more of {longest}: ask for less at once"})

@@ -1,0 +1,125 @@
+"""The protocol: tools and prompts over standard input and output, one thread at a time for what reads the database.
+
+The SDK keeps standard output for itself: whatever else is printed meanwhile goes to standard error.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from nmem.errors import NmemError
+from nmem.mcp import reply
+from nmem.mcp.ask import asking
+from nmem.mcp.prompts import PROMPTS
+from nmem.mcp.registry import INSTRUCTIONS, TOOLS
+from nmem.mcp.tool import Tool
+
+_NAME = "nmem"
+
+
+def serve() -> None:
+    """Serve until standard input ends."""
+    logging.getLogger().addHandler(logging.NullHandler())  # the SDK's own remarks are no business of the client's
+    anyio.run(_serve)
+
+
+async def _serve() -> None:
+    server = made()
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def made() -> Server[dict[str, Any]]:
+    """The server with everything that it answers to."""
+    return Server(
+        _NAME, version=_version(), instructions=INSTRUCTIONS, on_list_tools=_tools, on_call_tool=_call,
+        on_list_prompts=_prompts, on_get_prompt=_prompt,
+    )  # fmt: skip
+
+
+def _version() -> str:
+    try:
+        return version("nmem")
+    except PackageNotFoundError:
+        return ""
+
+
+def definition(tool: Tool) -> types.Tool:
+    """A tool as clients list it."""
+    hint = types.ToolAnnotations(read_only_hint=not tool.writes)
+    return types.Tool(name=tool.name, description=tool.says, input_schema=tool.schema(), annotations=hint)
+
+
+async def _tools(_: object, __: object) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
+
+
+async def _call(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+    answer = partial(answered, params.name, params.arguments or {})
+    text, failed = await to_thread.run_sync(answer, limiter=_one_at_a_time())
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
+
+
+_limiter: list[anyio.CapacityLimiter] = []
+
+
+def _one_at_a_time() -> anyio.CapacityLimiter:
+    """The readers share one core politely; made inside the loop that it belongs to."""
+    if not _limiter:
+        _limiter.append(anyio.CapacityLimiter(2))
+    return _limiter[0]
+
+
+def answered(name: str, arguments: Mapping[str, object], cwd: str = "") -> tuple[str, bool]:
+    """The reply to a call, and whether it is a failure; whatever happens, it is one clear line or one JSON object."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        return f"there is no tool {reply.line(name, 60)}: {', '.join(TOOLS)}", True
+    try:
+        with asking(tool.checked(arguments), cwd) as ask:
+            return reply.text(tool.run(ask)), False
+    except NmemError as error:
+        return reply.line(error, 2_000), True
+    except sqlite3.OperationalError as error:
+        if "interrupted" in str(error):
+            return f"{name} took too long and was stopped: ask for less, or for one project", True
+        return reply.line(f"the memory cannot be read: {error}; `nmem doctor` says more", 500), True
+    except Exception as error:  # noqa: BLE001 -- the boundary: the server lives on, and the log has the rest
+        _note(name, error)
+        return f"{name} failed: {type(error).__name__}; the log of nmem has the rest", True
+
+
+def _note(name: str, error: Exception) -> None:
+    """One line in the log; it holds no argument, which may be anything."""
+    from capture import log, paths
+
+    log.note(paths.database(), f"mcp {name}: {log.reason(error)}")
+
+
+async def _prompts(_: object, __: object) -> types.ListPromptsResult:
+    listed = [
+        types.Prompt(
+            name=each.name, description=each.says,
+            arguments=[types.PromptArgument(name=each.takes, required=False)] if each.takes else [],
+        )
+        for each in PROMPTS.values()
+    ]  # fmt: skip
+    return types.ListPromptsResult(prompts=listed)
+
+
+async def _prompt(_: object, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    found = PROMPTS.get(params.name)
+    text = found.text((params.arguments or {}).get(found.takes, "")) if found else f"nmem has no prompt {params.name}."
+    said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description=found.says if found else None, messages=[said])

@@ -1,0 +1,149 @@
+"""Episodes, sessions, threads and learnings for an agent: a line of an index, and one in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+from nmem.mcp.reply import line, lines, some, when
+
+if TYPE_CHECKING:
+    from nmem.episodes.listing import SessionSummary
+    from nmem.read.episodes import EpisodeRow
+    from nmem.read.stories import Narrative, Story
+
+_SHORT, _TEXT = 200, 400
+_MANY = 12
+Shown = dict[str, object]
+
+
+def texts(found: Iterable[str], many: int = _MANY) -> list[str]:
+    """Lines of a narrative."""
+    return [line(each, _TEXT) for each in list(found)[:many] if each.strip()]
+
+
+def ended(row: EpisodeRow) -> str:
+    """How an episode stands, in a few words."""
+    known = row.outcome
+    words = (
+        "reverted" if known.reverted else "", "pushed" if known.pushed else "committed" if known.commits else "",
+        {"passed": "tests pass", "failed": "tests fail"}.get(known.tests, ""), "abandoned" if known.abandoned else "",
+        "open" if row.state == "open" else "",
+    )  # fmt: skip
+    return ", ".join(word for word in words if word)
+
+
+def episode_line(row: EpisodeRow, here: str = "") -> Shown:
+    """One line of an index; the project only where it is not the one asked about."""
+    return some({
+        "id": f"episode/{row.id}", "at": when(row.last_at), "name": line(row.name, _SHORT), "outcome": ended(row),
+        "prompts": row.turns, "thread": f"thread/{row.thread_id}" if row.thread_id else "",
+        "project": line(row.project, 80) if row.project != here else "", "pinned": row.pinned,
+    })  # fmt: skip
+
+
+def episode(db: Connection, number: int, most: int) -> Shown:
+    """One episode: what was wanted, what came of it, in which files."""
+    from nmem.read.stories import story
+
+    found = story(db, number)
+    assert found is not None
+    row = found.row
+    return some({
+        "id": f"episode/{number}", "name": line(row.name, _SHORT), "wanted": lines(found.intent, min(most, 2000)),
+        "project": line(row.project, 80), "branch": line(found.branch, 80),
+        "session": f"session/{line(row.session_id, 80)}", "thread": f"thread/{row.thread_id}" if row.thread_id else "",
+        "from": when(row.started_at), "to": when(row.last_at), "prompts": row.turns, "calls": found.observations,
+        **_narrative(found), "files": _files(found),
+        "commits": [f"{line(each.hash[:10], 10)} {line(each.message, 120)}" for each in found.commits[:_MANY]],
+        "goes_on_with": f"episode/{found.resumes.id}" if found.resumes else "",
+        "taken_up_in": [f"episode/{each.id}" for each in found.resumed_by],
+        "asked": [f"prompt/{prompt}" for prompt in sorted(found.prompts)[:30]],
+    })  # fmt: skip
+
+
+def _narrative(found: Story) -> Shown:
+    told: Narrative | None = found.narrative
+    obstacle = (told.obstacle if told else "") or (
+        f"{line(found.obstacle, 120)}: failed {found.obstacle_times} times,"
+        f" {'passed in the end' if found.obstacle_mended else 'never passed'}" if found.obstacle else ""
+    )  # fmt: skip
+    out: Shown = {"outcome": line((told.outcome if told else "") or ended(found.row), _TEXT),
+                  "obstacle": line(obstacle, _TEXT)}  # fmt: skip
+    if told is not None:
+        out |= {"story": line(told.summary, 1200), "done": texts(told.completed), "learned": texts(told.learned),
+                "next_steps": texts(told.next_steps), "notes": texts(told.notes),
+                "told_by": "the records alone" if not told.by_model else line(told.narrator, 60)}  # fmt: skip
+    return out
+
+
+def _files(found: Story) -> list[str]:
+    out = []
+    for each in found.hot[:_MANY]:
+        counts = ((each.edits, "changed"), (each.reads, "read"), (each.failures, "failed"))
+        out.append(f"{line(each.path, 200)} ({', '.join(f'{word} {many}x' for many, word in counts if many)})")
+    return out
+
+
+def summary(found: SessionSummary) -> Shown:
+    """What was told of a session."""
+    return some({"wanted": line(found.intent, _TEXT), "done": texts(found.completed), "learned": texts(found.learned),
+                 "next_steps": texts(found.next_steps), "notes": line(found.notes, _TEXT)})  # fmt: skip
+
+
+def session(db: Connection, key: str) -> Shown:
+    """One session: where and when it ran, its summary, an index of its episodes."""
+    from nmem.episodes import listing
+    from nmem.read import views
+
+    row = views.session(db, key)
+    assert row is not None
+    told, episodes = listing.summary(db, key), listing.of_session(db, key)
+    return some({
+        "id": f"session/{line(key, 80)}", "client": line(row.client, 40), "project": line(row.project, 80),
+        "branch": line(row.branch, 80), "model": line(row.model, 60), "state": row.state, "from": when(row.started_at),
+        "to": when(row.last_at), **(summary(told) if told else {"asked_last": line(row.intent, _SHORT)}),
+        "episodes": [episode_line(each, row.project) for each in episodes[:60]],
+    })  # fmt: skip
+
+
+def thread(db: Connection, number: int) -> Shown:
+    """One line of work: its summary, its sessions, an index of its newest episodes."""
+    from nmem.episodes import listing
+    from nmem.threads import read
+
+    found = read.view(db, number)
+    assert found is not None
+    one = found.thread
+    newest = listing.listed(db, thread=number, limit=_MANY)
+    return some({
+        "id": f"thread/{number}", "title": line(one.title, _SHORT), "project": line(one.project, 80),
+        "state": one.state, "from": when(one.created_at), "to": when(one.last_at), "summary": line(one.micro, 600),
+        "story": line(one.meso, 1500), "patterns": line(one.macro, 1500),
+        "skills": [f"{line(each.name, 100)}: {line(each.use_when, 200)}" for each in found.skills[:_MANY]],
+        "linked_with": [f"thread/{each}" for each in (found.cross.threads if found.cross else ()) if each != number],
+        "sessions": [f"session/{line(each.id, 80)} {when(each.last_at)}" for each in found.sessions[-_MANY:]],
+        "episodes": [episode_line(each, one.project) for each in newest],
+    })  # fmt: skip
+
+
+def learning(db: Connection, number: int, now: int) -> Shown:
+    """One learning: what keeps happening, how often, what put it right, where it was met."""
+    from nmem.learn import read
+    from nmem.learn.shown import KIND
+
+    one = read.learning(db, number, now)
+    assert one is not None
+    fixed = one.remedy
+    return some({
+        "id": f"learning/{number}", "what": KIND[one.kind], "title": line(one.title, 300), "state": one.state,
+        "heat": one.heat, "project": line(one.project, 80), "sessions": one.sessions, "times": one.occurrences,
+        "first": when(one.first_at), "last": when(one.last_at), "rule": line(one.rule, 600),
+        "files": [line(each, 200) for each in one.files[:_MANY]],
+        "remedy": line(fixed.text, _TEXT) if fixed else "",
+        "remedy_commands": texts(fixed.commands) if fixed else [],
+        "met_in": [some({"id": f"obs/{each.observation_id}" if each.observation_id else f"prompt/{each.prompt_id}",
+                         "at": when(each.at), "role": each.role, "text": line(each.excerpt, _SHORT)})
+                   for each in read.evidence(db, number, _MANY)],
+    })  # fmt: skip

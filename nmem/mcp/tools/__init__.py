@@ -1,0 +1,1 @@
+"""One module a tool, each with its definition as TOOL."""

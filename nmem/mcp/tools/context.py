@@ -1,0 +1,39 @@
+"""`context`: what the memory holds for the work at hand, chosen as for a session that begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.mcp import here
+from nmem.mcp.reply import line
+from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+
+
+def run(ask: Ask) -> Answer:
+    """Items with id and reason; also those that the session has been told already."""
+    from nmem.context import present, select
+
+    session_id = here.session(ask)
+    now = present.read(ask.db, session_id, ask.now, ask.text("about"))
+    assert now is not None
+    now.given = now.given_files = frozenset()
+    items = select.select(ask.db, now, ask.number("tokens"))
+    shown = [{"id": line(each.id, 240), "text": line(each.text, 1200), "why": line(each.reason, 160)} for each in items]
+    if not shown:
+        return {"items": [], "note": "nothing that is recorded bears on it strongly enough: search finds more"}
+    return {"project": line(now.project, 80), "items": shown}
+
+
+TOOL = Tool(
+    "context",
+    "What bears on the work at hand: earlier tasks, learnings, files likely to be edited, steps left open.",
+    (
+        Param("about", says="the task; default: the session as it is"),
+        Param("tokens", NUMBER, default=800, low=100, high=2400),
+        PROJECT,
+    ),
+    run,
+)

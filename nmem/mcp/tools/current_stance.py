@@ -1,0 +1,68 @@
+"""`current_stance`: how a session moves between thinking and acting, and what is worth knowing now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.mcp import here, ids
+from nmem.mcp.reply import line, some, when
+from nmem.mcp.tool import PROJECT, Answer, Param, Tool
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+    from nmem.stance.model import Stance
+
+_FEW = 5
+
+
+def run(ask: Ask) -> Answer:
+    """In a few figures, with their words."""
+    from nmem.stance import read
+
+    session_id = _session(ask)
+    found = read.of_session(ask.db, session_id, ask.now)
+    assert found is not None
+    return _told(found)
+
+
+def _session(ask: Ask) -> str:
+    named = ask.text("session")
+    if named:
+        ref = ids.parse(ask.db, named if "/" in named else f"session/{named}")
+        if ref.kind != ids.SESSION:
+            raise NmemError(f"{ref} is no session: get {ref} names its session")
+        return ref.key
+    return here.session(ask)
+
+
+def _told(found: Stance) -> Answer:
+    worth = [f"{line(each.text, 300)} ({line(each.reason, 200).rstrip('.')})" for each in found.guidance]
+    return some({
+        "session": f"session/{line(found.session_id, 80)}", "project": line(found.project, 80),
+        "calls": found.observations, "labelled": found.count, "failed": found.failed, "quadrant": found.quadrant,
+        "think-/act+": _axis(found.phase_5, found.phase_20, found.phase_direction),
+        "diverge-/converge+": _axis(found.scope_5, found.scope_20, found.scope_direction),
+        "shares": {name: f"{each.share:.0%}" for name, each in found.quadrants.items() if each.number},
+        "worth_knowing": worth,
+        "shifts": [f"{when(each.at)} {each.from_} to {each.to}: {line(each.prompt, 100)}"
+                   for each in found.shifts[-_FEW:]],
+        "stuck": [f"{line(each.key, 120)}: failed {each.failures}x{'' if each.over else ', not over'}"
+                  for each in found.stuck[-_FEW:]],
+        "note": "" if found.count else "its calls are not labelled yet: no more can be said",
+    })  # fmt: skip
+
+
+def _axis(five: float | None, twenty: float | None, direction: str) -> dict[str, object]:
+    known = {"last_5": five, "last_20": twenty}
+    return {name: round(value, 2) for name, value in known.items() if value is not None} | (
+        {"direction": direction} if five is not None else {}
+    )
+
+
+TOOL = Tool(
+    "current_stance",
+    "How a session (default: the newest here) moves: thinking or acting, widening or narrowing; where it is stuck.",
+    (Param("session"), PROJECT),
+    run,
+)

@@ -1,0 +1,42 @@
+"""`episodes`: what was worked on, task by task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.mcp.told import episode_line
+from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+
+
+def run(ask: Ask) -> Answer:
+    """An index, the newest first."""
+    from nmem.read import episodes
+    from nmem.read.episode_filter import Filter
+
+    place, many = ask.place, ask.number("limit")
+    cursor = ask.cursor()
+    before = episodes.Slot(*cursor, None) if cursor else None
+    page = episodes.page(ask.db, before, Filter(ask.text("query")), many + 1, place.key)
+    slots = page.slots[:many]
+    known = episodes.rows(ask.db, [slot.id for slot in slots])
+    shown = [episode_line(known[slot.id], place.name) for slot in slots if slot.id in known]
+    out: Answer = {"project": place.name or "all", "episodes": shown}
+    if len(page.slots) > many:
+        out["next"] = f"{slots[-1].last_at}.{slots[-1].id}"
+    return out
+
+
+TOOL = Tool(
+    "episodes",
+    "Tasks worked on, newest first: name, outcome, thread.",
+    (
+        Param("query", says="words, file:x, thread:x, is:failed, is:committed, is:open"),
+        PROJECT,
+        limit(15, 60),
+        CURSOR,
+    ),
+    run,
+)

@@ -1,0 +1,73 @@
+"""`get`: what an index named, in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.mcp import ids, rows, told
+from nmem.mcp.reply import MOST, size
+from nmem.mcp.tool import NUMBER, TEXTS, Answer, Param, Tool
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+    from nmem.mcp.ids import Ref
+
+_IDS = 20
+_ROOM = MOST - 2_000
+
+
+def run(ask: Ask) -> Answer:
+    """Each id's record in the order asked; what does not fit is named, to be asked for again."""
+    wanted = list(dict.fromkeys(ask.texts("ids")))
+    found: list[object] = []
+    left: list[str] = []
+    wrong: list[str] = []
+    room = _ROOM
+    for each in wanted:
+        if left or len(found) == _IDS:
+            left.append(each)
+            continue
+        try:
+            record = _record(ask, ids.parse(ask.db, each))
+        except NmemError as error:
+            wrong.append(str(error))
+            continue
+        if (room := room - size(record)) < 0 and found:
+            left.append(each)
+        else:
+            found.append(record)
+    if not found:
+        raise NmemError("; ".join(wrong))
+    out: Answer = {"found": found}
+    if left:
+        out["left"] = left
+    if wrong:
+        out["wrong"] = wrong
+    return out
+
+
+def _record(ask: Ask, ref: Ref) -> dict[str, object]:
+    db, most = ask.db, ask.number("chars")
+    if ref.kind == ids.OBS:
+        return rows.observation(db, ref.number, most)
+    if ref.kind == ids.PROMPT:
+        return rows.saying(db, ref.number, most)
+    if ref.kind == ids.EPISODE:
+        return told.episode(db, ref.number, most)
+    if ref.kind == ids.SESSION:
+        return told.session(db, ref.key)
+    if ref.kind == ids.THREAD:
+        return told.thread(db, ref.number)
+    return told.learning(db, ref.number, ask.now)
+
+
+TOOL = Tool(
+    "get",
+    "Full records of ids from the other tools.",
+    (
+        Param("ids", TEXTS, "obs/12 prompt/5 episode/3 session/abc thread/4 learning/2", required=True),
+        Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
+    ),
+    run,
+)

@@ -1,0 +1,42 @@
+"""`session_summaries`: what each of the last sessions wanted, did, learned and left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.mcp import told
+from nmem.mcp.reply import line, some, when
+from nmem.mcp.tool import CURSOR, PROJECT, Answer, Tool, limit
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+
+
+def run(ask: Ask) -> Answer:
+    """The newest first; one that was not summed up yet tells its last prompt."""
+    from nmem.episodes import listing
+    from nmem.read import summaries, views
+
+    place, many = ask.place, ask.number("limit")
+    found = summaries.page(ask.db, place.id, ask.cursor(), many + 1)
+    shown: list[object] = []
+    for slot in found[:many]:
+        row, summary = views.session(ask.db, slot.session_id), listing.summary(ask.db, slot.session_id)
+        if row is not None:
+            shown.append(some({
+                "id": f"session/{line(row.id, 80)}", "at": when(row.last_at), "client": line(row.client, 40),
+                "branch": line(row.branch, 80), "project": line(row.project, 80) if row.project != place.name else "",
+                **(told.summary(summary) if summary else {"asked_last": line(row.intent, 200)}),
+            }))  # fmt: skip
+    out: Answer = {"project": place.name or "all", "sessions": shown}
+    if len(found) > many:
+        out["next"] = f"{found[many - 1].last_at}.{found[many - 1].number}"
+    return out
+
+
+TOOL = Tool(
+    "session_summaries",
+    "What the last sessions wanted, did, learned and left to do.",
+    (PROJECT, limit(5, 30), CURSOR),
+    run,
+)

@@ -1,0 +1,64 @@
+"""`timeline`: what was said and done in a session around a moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.mcp import here, ids, rows
+from nmem.mcp.reply import line
+from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+    from nmem.mcp.rows import Place
+
+_MOST = 50
+
+
+def run(ask: Ask) -> Answer:
+    """The rows in order; `around` any of them goes on from there."""
+    session_id, at = _moment(ask)
+    found = rows.around(ask.db, session_id, at, ask.number("before"), ask.number("after"))
+    return {"session": f"session/{line(session_id, 80)}", "rows": [rows.index(row) for row in found]}
+
+
+def _moment(ask: Ask) -> tuple[str, Place]:
+    named = ask.text("around")
+    session_id = ""
+    if named:
+        ref = ids.parse(ask.db, named)
+        if ref.kind in (ids.THREAD, ids.LEARNING):
+            raise NmemError(f"{ref} has no one moment: get {ref} names the sessions and obs of it")
+        if ref.kind == ids.EPISODE:
+            from nmem.read.stories import story
+
+            found = story(ask.db, ref.number)
+            assert found is not None
+            ref = (
+                ids.Ref(ids.PROMPT, min(found.prompts))
+                if found.prompts
+                else ids.Ref(ids.SESSION, key=found.row.session_id)
+            )
+        if ref.kind != ids.SESSION:
+            return rows.place(ask.db, ref)
+        session_id = ref.key
+    else:
+        session_id = here.session(ask)
+    at = rows.last(ask.db, session_id)
+    if at is None:
+        raise NmemError(f"nothing was said or done in session/{line(session_id, 80)} yet")
+    return session_id, at
+
+
+TOOL = Tool(
+    "timeline",
+    "What was said and done around a moment, in order; without one, the end of the newest session.",
+    (
+        Param("around", says="id"),
+        Param("before", NUMBER, default=10, high=_MOST),
+        Param("after", NUMBER, default=10, high=_MOST),
+        PROJECT,
+    ),
+    run,
+)
