@@ -124,7 +124,9 @@ def _from_server(event: Event, payload: dict[str, object]) -> None:
     context = mapping(payload.get("mcp_context"))
     if not context:
         return
-    given = payload.get("tool_input")
+    from capture.clients.said import strip_tree
+
+    given = strip_tree(payload.get("tool_input"))
     event.tool = "mcp"
     event.tool_input = {
         "server": text(context.get("server_name")),

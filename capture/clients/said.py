@@ -6,6 +6,8 @@ from capture.event import MACHINE, USER
 
 BEGIN, END = "[nmem context]", "[/nmem context]"
 """What stands around everything that nmem tells a session. No angle brackets: a client may escape those."""
+FIRST = "Recorded by nmem"
+"""How it begins: by this it is known even where whoever repeats it leaves out its end."""
 
 # Context that clients and editors put before what the user typed.
 _WRAPPERS = ("hook_context", "system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics",
@@ -43,7 +45,7 @@ def without(value: str, tag: str) -> str:
 def strip_own(value: str) -> str:
     """The text without what nmem told the session, or memory would feed on itself.
 
-    A beginning without an end is somebody's own words about it.
+    A beginning without an end is somebody's own words about it, unless it goes on as ours do.
     """
     if BEGIN not in value:
         return value
@@ -51,12 +53,38 @@ def strip_own(value: str) -> str:
     while start >= 0:
         end = value.find(END, start + len(BEGIN))
         if end < 0:
+            value = _cut_off(value, start)
             break
         # of two beginnings the one next to the end is ours: what stands between them may be the user's
         start = value.rfind(BEGIN, start, end)
         value = value[:start] + value[end + len(END) :]
         start = value.find(BEGIN, start)
     return value.strip("\n")
+
+
+def _cut_off(value: str, start: int) -> str:
+    """The text before what we told and somebody cut."""
+    while start >= 0:
+        after = start + len(BEGIN)
+        if FIRST in value[after : after + len(FIRST) + 8]:
+            return value[:start]
+        start = value.find(BEGIN, after)
+    return value
+
+
+def strip_tree(value: object) -> object:
+    """The same of every string in a tool's arguments; those that are nested deeper than any tool's stay."""
+    return _stripped(value, 12)
+
+
+def _stripped(value: object, levels: int) -> object:
+    if isinstance(value, str):
+        return strip_own(value)
+    if levels and isinstance(value, dict):
+        return {key: _stripped(item, levels - 1) for key, item in value.items()}
+    if levels and isinstance(value, list):
+        return [_stripped(item, levels - 1) for item in value]
+    return value
 
 
 def inner(value: str, tag: str) -> str:

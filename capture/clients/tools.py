@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capture.clients.fields import arguments, first, items, mapping, text, whole
-from capture.clients.said import strip_own
+from capture.clients.said import strip_tree
 from capture.event import Event
 
 _PATH = ("file_path", "path", "filePath", "notebook_path", "absolute_path", "target_file", "filename", "file")
@@ -15,7 +15,7 @@ _PATCH = ("command", "patch", "input", "patchText", "diff")
 
 def canonical(name: str, given: object, names: dict[str, str]) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input; `names` is the client's own table of tools."""
-    native = arguments(given)
+    native = mapping(strip_tree(arguments(given)))
     server, tool = mcp_name(name)
     if server or tool:
         return "mcp", {"server": server, "tool": tool, "arguments": native}
@@ -136,7 +136,7 @@ def _web_search(native: dict[str, object]) -> dict[str, object]:
 def _agent(native: dict[str, object]) -> dict[str, object]:
     return {
         "description": first(native, "description", "name", "title"),
-        "prompt": strip_own(first(native, "prompt", "task", "message", "objective")),
+        "prompt": first(native, "prompt", "task", "message", "objective"),
         "subagent_type": first(native, "subagent_type", "agent_type", "agent_name", "agent"),
         "background": native.get("run_in_background") is True,
     }

@@ -2,39 +2,65 @@
 
 Nobody has asked for anything yet. What was worked on last in a project is, seven times in eight, not what the next
 session is about, and the prompt that follows in a moment selects better. So without a sign nothing but pins is told.
+A session that is resumed still knows what it was at: it is told what others did to its files meanwhile.
 """
 
 from __future__ import annotations
 
+from capture.jsonio import loads
+from nmem.context.episodes import MOST, told, units
 from nmem.threads.continuity import CHOSEN, TRUNKS, proposed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
+    from nmem.context.items import Item
     from nmem.context.present import Present
 
 SESSIONS = 60
 """The newest sessions of a project among which one on the same branch is looked for."""
 
 
-def goes_on(db: Connection, present: Present, source: str) -> str:
-    """What says that a session goes on with earlier work, in words; empty when nothing does.
-
-    A session that is resumed goes on with what it was at: that becomes what is asked.
-    """
-    if source in ("resume", "fork"):
-        row = db.execute(
-            "SELECT intent FROM work_units WHERE session_id = ? ORDER BY started_at DESC, id DESC LIMIT 1",
-            (present.session_id,),
-        ).fetchone()
-        present.prompt = row[0] if row else ""
-        return "the session is resumed" if row else ""
+def goes_on(db: Connection, present: Present) -> str:
+    """What says that a session goes on with earlier work, in words; empty when nothing does."""
     if proposed(db, present.session_id, present.at)[1] == CHOSEN:
         return "the thread was chosen"
     if present.branch and present.branch not in TRUNKS and _worked_on(db, present):
         return f"earlier work on branch {present.branch}"
     return ""
+
+
+def meanwhile(db: Connection, present: Present) -> list[Item]:
+    """Episodes of other sessions that edited this one's files since it last spoke, the newest first."""
+    mine = set(present.hot_files)
+    left = db.execute("SELECT max(at) FROM prompts WHERE session_id = ?", (present.session_id,)).fetchone()[0]
+    if left is None or not mine:
+        return []
+    found = db.execute(
+        "SELECT u.id, u.hot_files FROM (SELECT id FROM sessions WHERE project_id = ? AND id != ? AND last_at > ?"
+        " ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id WHERE u.last_at > ?"
+        " ORDER BY u.last_at DESC LIMIT ?",
+        (present.project_id, present.session_id, left, SESSIONS, left, SESSIONS),
+    ).fetchall()
+    shared = {number: files for number, hot in found if (files := _edited(hot, mine))}
+    rows = units(db, list(shared)[:MOST]) if shared else []
+    return [
+        told(row, present.at, shared[row[0]], 0.8, f"it edited {shared[row[0]][0]} while this session was away")
+        for row in sorted(rows, key=_at, reverse=True)
+    ]
+
+
+def _at(row: Sequence[object]) -> int:
+    return int(str(row[2]))
+
+
+def _edited(hot: str, mine: set[str]) -> tuple[str, ...]:
+    """Which of a session's files another episode edited, by what is counted of it."""
+    found = loads(hot)
+    each = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return tuple(str(one["path"]) for one in each if one.get("edits") and one.get("path") in mine)
 
 
 def _worked_on(db: Connection, present: Present) -> bool:

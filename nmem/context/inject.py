@@ -111,8 +111,13 @@ def _at_start(db: Connection, event: Event, config: Config, one: Injection, most
             return
     from nmem.context import beginning
 
-    one.reason = beginning.goes_on(db, present, event.source)
-    _selected(db, present, min(config.start_tokens, most // 4), one, most, only="" if one.reason else "pin")
+    budget = min(config.start_tokens, most // 4)
+    if event.source in ("resume", "fork"):
+        one.reason = "the session is resumed"
+        _packed(present, beginning.meanwhile(db, present), budget, one, most)
+        return
+    one.reason = beginning.goes_on(db, present)
+    _selected(db, present, budget, one, most, only="" if one.reason else "pin")
     one.reason = one.reason or "pinned"
 
 
@@ -180,16 +185,25 @@ def _left_alone(db: Connection, present: Present, config: Config) -> bool:
 
 def _selected(db: Connection, present: Present, budget: int, one: Injection, most: int, *, only: str = "") -> None:
     """Fill in what the present selects; `only`: a kind that is told alone, without ranking anything."""
+    if only:
+        _packed(present, _of_kind(db, present, only), budget, one, most)
+        return
+    from nmem.context.select import select
+
+    _fitted(present, select(db, present, budget), one, most)
+
+
+def _packed(present: Present, items: list[Item], budget: int, one: Injection, most: int) -> None:
+    from nmem.context.budget import packed
+
+    if items:
+        _fitted(present, packed(items, budget), one, most)
+
+
+def _fitted(present: Present, items: list[Item], one: Injection, most: int) -> None:
+    """Fill in items that the session has not been told, as many as the client takes."""
     from nmem.context.compose import compose
 
-    if only:
-        from nmem.context.budget import packed
-
-        items = packed(_of_kind(db, present, only), budget)
-    else:
-        from nmem.context.select import select
-
-        items = select(db, present, budget)
     items = [item for item in items if item.id not in present.given]
     while items and len(compose(items, present).encode("utf-8", "replace")) > most:
         items.pop()

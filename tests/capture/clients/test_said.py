@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from capture.clients import said
 
 OWN = f"{said.BEGIN}\nfacts\n{said.END}"
+CUT = f"{said.BEGIN}\n{said.FIRST} in earlier sessions; and then it was cut"
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ OWN = f"{said.BEGIN}\nfacts\n{said.END}"
         (f"{OWN}\n\nexplain it", "explain it"),
         (f"explain it\n{OWN}", "explain it"),
         (f"{OWN}{OWN}", ""),
+        (f"explain it\n{CUT}", "explain it"),
+        (f"why {said.BEGIN}?\n{OWN}\n{CUT}", f"why {said.BEGIN}?"),
         ("what does <hook_context>a</hook_context> mean?", "what does <hook_context>a</hook_context> mean?"),
         (f"what is {said.BEGIN} for?", f"what is {said.BEGIN} for?"),
         (f"what is {said.BEGIN} for?\n{OWN}", f"what is {said.BEGIN} for?"),
