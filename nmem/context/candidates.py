@@ -58,7 +58,7 @@ def files_to_name(ranking: Ranking, present: Present) -> list[int]:
                 missed *= 1.0 - chance
             else:
                 ranked.append((chance, number))
-    if present.prompt and ranking.known < ABOUT and not _named(ranking):
+    if elsewhere(ranking, present.prompt):
         return []
     most = NAMES if present.prompt or len(ranking.files) < FEW else START_NAMES
     room = max(0, most - len(present.given_files))
@@ -68,9 +68,11 @@ def files_to_name(ranking: Ranking, present: Present) -> list[int]:
     return numbers
 
 
-def _named(ranking: Ranking) -> bool:
-    """Whether the prompt names a file that the project knows."""
-    return any(ranking.features[number][0] for _, number in ranking.files)
+def elsewhere(ranking: Ranking, prompt: str) -> bool:
+    """Whether a prompt is about something that the project has never spoken of; a command's name is about nothing."""
+    if not prompt or prompt.startswith("/") or ranking.known >= ABOUT:
+        return False
+    return not any(ranking.features[number][0] for _, number in ranking.files)
 
 
 def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:

@@ -6,11 +6,11 @@ NAMES, START_NAMES = 20, 6
 """At most, in one session; and of these before anything is asked."""
 SURE = 0.2
 """A file this likely is always worth its name."""
-GAIN, START_GAIN = 0.006, 0.01
+GAIN, START_GAIN = 0.003, 0.01
 """The least that a name must add to the chance that the context names any file the session will edit."""
 FEW = 20
 """Where there are fewer files than this, all of them are named: a young project is best told whole."""
-FLOOR = 0.4
+FLOOR = 0.3
 """The least chance of naming a file that the session will edit; below it nothing is named."""
 
 

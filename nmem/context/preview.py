@@ -12,11 +12,12 @@ from sqlite3 import Connection
 
 from nmem import database
 from nmem.context import asof, history, keep, present, warm
+from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import gathered
 from nmem.context.choose import FEW, FLOOR
 from nmem.context.compose import compose
-from nmem.context.items import FILE, Item, tokens
+from nmem.context.items import FILE, PIN, Item, tokens
 from nmem.context.present import Present
 from nmem.context.rank import rank
 from nmem.errors import NmemError
@@ -62,7 +63,8 @@ def preview(path: str, asked: Asked, budget: int) -> Preview:
         if asked.as_of is not None:
             _fold(db, present)
         found = gathered(db, present)
-        items = packed(found, budget)
+        told = found if present.prompt or goes_on(db, present) else [item for item in found if item.kind == PIN]
+        items = packed(told, budget)
         text = compose(items, present)
         return Preview(
             present.project, present.session_id, asked.prompt, present.at, budget, text, tokens(text) if text else 0,
@@ -125,6 +127,8 @@ def _silent(db: Connection, present: Present, found: list[Item]) -> str:
         return "nothing of this project is prepared yet: `nmem settle` does it"
     if not row[1]:
         return "something was taken away since it was prepared: `nmem settle` prepares it anew"
+    if not present.prompt and not goes_on(db, present):
+        return "nothing says what a session that starts goes on with; what its first prompt brings is shown by --prompt"
     if found:
         return "nothing of what is known fits the budget"
     ranking = rank(db, present.project_id, present.prompt, present.branch)
