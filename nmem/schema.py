@@ -7,6 +7,7 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 from __future__ import annotations
 
 from nmem.context.schema import CONTEXT
+from nmem.learn.schema import LEARNED
 
 _MEANING = """
 CREATE TABLE threads (
@@ -284,4 +285,4 @@ CREATE TABLE unit_warnings (                 -- hot learnings that an episode's 
 CREATE INDEX unit_warnings_by_learning ON unit_warnings(learning_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS, CONTEXT)
+MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS, CONTEXT, LEARNED)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from nmem.learn.learning import REPEATED_INTENT, UNRESOLVED_READ
-from nmem.learn.patterns import THRESHOLD, Asked, Met, Pattern, Project
+from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
+from nmem.learn.patterns import SHORT, THRESHOLD, Asked, Met, Pattern, Project
 from nmem.threads import words
 from nmem.threads.likeness import Background, entities
 
@@ -46,20 +46,22 @@ def intents(project: Project) -> list[Pattern]:
     for at in usable:
         for word in tokens[at]:
             index[word].append(at)
-    taken: set[int] = set()
-    out: list[Pattern] = []
+    groups: dict[int, list[int]] = {}
     for at in reversed(usable):
-        if at in taken:
-            continue
-        near = sorted({other for word in tokens[at] for other in index[word] if other not in taken})
-        group = [
+        near = sorted({other for word in tokens[at] for other in index[word]})
+        groups[at] = [
             one
             for one in near
             if one == at or (_alike(background, tokens[at], tokens[one]) and _same_things(asked[at], asked[one]))
         ]
-        if len(_apart([asked[one] for one in group])) >= THRESHOLD:
-            taken.update(group)
-            out.append(_intent([asked[one] for one in group], asked[at]))
+    taken: set[int] = set()
+    out: list[Pattern] = []
+    for enough in (THRESHOLD, THRESHOLD - SHORT):
+        for at, near in groups.items():
+            group = [asked[one] for one in near if one not in taken]
+            if at not in taken and len(_apart(group)) >= enough:
+                taken.update(near)
+                out.append(_intent(group, asked[at], weak=enough < THRESHOLD))
     return out
 
 
@@ -90,12 +92,13 @@ def _apart(group: Sequence[Asked]) -> set[object]:
     return {("t", one.thread_id) if one.thread_id else ("s", one.session_id) for one in group}
 
 
-def _intent(group: Sequence[Asked], newest: Asked) -> Pattern:
+def _intent(group: Sequence[Asked], newest: Asked, *, weak: bool) -> Pattern:
     first = min(group, key=lambda one: (one.at, one.unit_id))
     key = " ".join(sorted(set(words.tokens(first.intent[:HEAD])))[:24])
     met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
     met.sort(key=lambda one: (one.at, one.prompt_id or 0))
     made = Pattern(REPEATED_INTENT, key[:300], _line(newest.intent)[:_TITLE], met, len(met))
+    made.state = WEAK if weak else OPEN
     edited: dict[str, int] = defaultdict(int)
     for one in group:
         for path in one.edits:
@@ -128,13 +131,14 @@ def reads(project: Project) -> list[Pattern]:
     out = []
     for path, group in looked.items():
         first = min(one.at for one in group)
-        if len(_apart(group)) >= THRESHOLD and edited.get(path, 0) < first:
+        if len(_apart(group)) >= THRESHOLD - SHORT and edited.get(path, 0) < first:
             met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
             met.sort(key=lambda one: (one.at, one.prompt_id or 0))
             made = Pattern(
                 UNRESOLVED_READ, path, f"{path} is looked into again and again, and nothing comes of it", met, len(met)
             )
             made.files = [path]
+            made.state = WEAK if len(_apart(group)) < THRESHOLD else OPEN
             out.append(made)
     return out
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from nmem.learn import commands
 from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.find import COMMAND, ERROR, Finding
-from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, Remedy
-from nmem.learn.patterns import STRONG, THRESHOLD, Met, Pattern, Project
+from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, WEAK, Remedy
+from nmem.learn.patterns import SHORT, STRONG, THRESHOLD, Met, Pattern, Project
 from nmem.learn.remedies import EDIT, RERUN, SPELLING
 
 ONE_COMMAND = 0.8
 """Share of an error's sessions in which one command had it: then it is that command which fails."""
-WEAK = 4
+RULES = 4
 """Distinct sessions that a linter's rule must have been broken in: that is put right at once, and mostly just work."""
 UNHEALTHY = 0.6
 """Share of a command's sessions in which it fails, not counting work, that makes it a pattern whatever the error."""
@@ -30,21 +30,45 @@ Told = Sequence[tuple[str, Finding]]
 def patterns(project: Project) -> list[Pattern]:
     """The failing commands and recurring errors of a project."""
     errors, runs = _grouped(project.findings, ERROR), _grouped(project.findings, COMMAND)
+    out, weak = _errors(project, errors, runs)
+    covered = _covered(out, errors)
+    sure = [made for key, told in runs.items() if (made := _unhealthy(key, told, covered, THRESHOLD))]
+    covered |= _covered([*sure, *weak], errors)
+    known = {one.command for one in sure}
+    weak += [
+        made
+        for key, told in runs.items()
+        if key not in known and (made := _unhealthy(key, told, covered, THRESHOLD - SHORT))
+    ]
+    for one in weak:
+        one.state = WEAK
+    return [*out, *sure, *weak]
+
+
+def _errors(
+    project: Project, errors: dict[str, list[tuple[str, Finding]]], runs: dict[str, list[tuple[str, Finding]]]
+) -> tuple[list[Pattern], list[Pattern]]:
+    """The errors that come back: those that surely are patterns, and those just short of it."""
     out: list[Pattern] = []
+    weak: list[Pattern] = []
     for key, told in errors.items():
         hit = [(session, one) for session, one in told if one.count]
         if len(hit) >= STRONG and not (key.startswith("client: ") and _slip(key, hit, project)):
             made = _error(key, hit, runs)
-            if len(hit) >= (WEAK if hit[0][1].nature == RULE else THRESHOLD) or _strong(made, hit):
+            enough = RULES if hit[0][1].nature == RULE else THRESHOLD
+            if len(hit) >= enough or _strong(made, hit):
                 out.append(made)
-    listed = {one.key.partition(" | ")[2] or one.key for one in out}
-    covered = {
+            elif len(hit) >= enough - SHORT:
+                weak.append(made)
+    return out, weak
+
+
+def _covered(found: Sequence[Pattern], errors: dict[str, list[tuple[str, Finding]]]) -> set[tuple[str, str]]:
+    """Commands and sessions whose failures are told by an error."""
+    listed = {one.key.partition(" | ")[2] or one.key for one in found}
+    return {
         (str(each["c"]), session) for key in listed for session, one in errors.get(key, ()) for each in one.failures
     }
-    for key, told in runs.items():
-        if unhealthy := _unhealthy(key, told, covered):
-            out.append(unhealthy)
-    return out
 
 
 def _strong(made: Pattern, hit: Told) -> bool:
@@ -86,12 +110,12 @@ def _error(key: str, hit: Told, runs: dict[str, list[tuple[str, Finding]]]) -> P
     return made
 
 
-def _unhealthy(key: str, told: Told, covered: set[tuple[str, str]]) -> Pattern | None:
+def _unhealthy(key: str, told: Told, covered: set[tuple[str, str]], enough: int) -> Pattern | None:
     """A command that has never passed, or fails the same way in most sessions that run it."""
     hit = [(session, one) for session, one in told if one.count and (key, session) not in covered]
     ran = [one for _, one in told if one.runs]
     unclear = sum(one.runs - one.passes - one.count - one.work for one in ran)
-    if len(hit) < THRESHOLD or unclear > sum(one.count for _, one in hit):
+    if len(hit) < enough or unclear > sum(one.count for _, one in hit):
         return None
     said = Counter(text for _, one in hit for text in {str(each["s"]) for each in one.failures})
     same = said.most_common(1)[0][1] if said else 0
@@ -104,7 +128,7 @@ def _unhealthy(key: str, told: Told, covered: set[tuple[str, str]]) -> Pattern |
 
 
 def _pattern(kind: str, key: str, title: str, hit: Told) -> Pattern:
-    met = [_met(session, each) for session, one in hit for each in one.failures]
+    met = [as_met(session, each) for session, one in hit for each in one.failures]
     met.sort(key=lambda one: (one.at, one.observation_id or 0))
     made = Pattern(kind, key, title, met, sum(one.count for _, one in hit))
     made.files = _files(each for _, one in hit for each in one.failures)
@@ -112,7 +136,7 @@ def _pattern(kind: str, key: str, title: str, hit: Told) -> Pattern:
     return made
 
 
-def _met(session: str, each: dict[str, object]) -> Met:
+def as_met(session: str, each: dict[str, object]) -> Met:
     return Met(session, _int(each["at"]), _int(each["id"]), _optional(each["p"]), str(each["x"]))
 
 

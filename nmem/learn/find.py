@@ -7,21 +7,25 @@ when it is merely run again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nmem.learn import commands, remedies
 from nmem.learn.errors import CODE, RULE, TEST, WORK, WORLD, Signature, refused, signatures
 from nmem.learn.errors.normal import normal, tail
 from nmem.learn.errors.signature import KEY
-from nmem.learn.remedies import EDIT, RERUN, Fix
+from nmem.learn.remedies import EDIT, FAR, RERUN, Fix
 from nmem.learn.rows import Row
+from nmem.learn.runs import Runs
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever a session would be read otherwise; stored findings of another version are made again."""
 COMMAND, ERROR, STRETCH = "command", "error", "stretch"
 LONG = 4
 """Failures in a row, with the same error, that make a stuck stretch."""
+_OFTEN = 64
+"""Observations after which it is asked whether to stop."""
 _KEPT = 12
 """Failures of one pattern kept of a session; all are counted."""
 _EXCERPT = 240
@@ -57,21 +61,28 @@ class _Failure:
     work: bool
 
 
-def findings(rows: Sequence[Row]) -> list[Finding]:
-    """What a session's observations say, in its order."""
+def findings(rows: Sequence[Row], stopped: Callable[[], bool] = lambda: False) -> list[Finding] | None:
+    """What a session's observations say, in its order; None when it was stopped on the way."""
     found: dict[tuple[str, str], Finding] = {}
     edited = False
     failed: list[_Failure] = []
     for at, row in enumerate(rows):
+        if at % _OFTEN == 0 and stopped():
+            return None
+        _ = row.normal
+    runs = Runs(rows)
+    for at, row in enumerate(rows):
+        if at % _OFTEN == 0 and stopped():
+            return None
         edited = edited or row.edits or bool(row.is_shell and {"edit", "write"}.intersection(row.families))
         if row.normal:
             _run(found, rows, at)
         if row.failed and not refused(row.response):
-            failures = _failures(rows, at, edited)
+            failures = _failures(runs, at, edited)
             failed += failures
             for one in failures:
                 _failed(found, one)
-    for stuck in _stretches(rows, failed):
+    for stuck in _stretches(runs, failed):
         found.setdefault((stuck.kind, stuck.key), stuck)
     return list(found.values())
 
@@ -91,14 +102,14 @@ def _run(found: dict[tuple[str, str], Finding], rows: Sequence[Row], at: int) ->
             one.passes += 1
             one.passed_at = row.at
             if one.first_pass is None:
-                fix = remedies.between(rows[:at], row) if not one.failures and not one.work else None
+                fix = remedies.between(rows[max(0, at - FAR) : at], row) if not one.failures and not one.work else None
                 one.first_pass = {"id": row.id, "at": row.at, "p": row.prompt_id,
                                   "fix": fix.stored() if fix and fix.kind != RERUN else None}  # fmt: skip
 
 
-def _failures(rows: Sequence[Row], at: int, edited: bool) -> list[_Failure]:
+def _failures(runs: Runs, at: int, edited: bool) -> list[_Failure]:
     """What a failed call says: an error each, or one without."""
-    row = rows[at]
+    rows, row = runs.rows, runs.rows[at]
     found = [one for one in signatures(row.response) if not _of_looking(row, one)]
     out = []
     for one in (_whose(row, each) for each in found):
@@ -106,10 +117,10 @@ def _failures(rows: Sequence[Row], at: int, edited: bool) -> list[_Failure]:
         if one.key.startswith("client: does not exist"):
             fix = remedies.of_path(rows, at)
         elif row.is_shell:
-            fix = remedies.of_command(rows, at, one.nature)
+            fix = remedies.of_command(runs, at, one.nature)
         out.append(_Failure(row, one, fix, _is_work(row, one, fix, edited)))
     if not found and row.normal:
-        fix = remedies.of_command(rows, at, "")
+        fix = remedies.of_command(runs, at, "")
         out.append(_Failure(row, None, fix, edited or (fix is not None and fix.kind == EDIT)))
     return out
 
@@ -213,7 +224,7 @@ def _excerpt(one: _Failure) -> str:
     return next((line.strip() for line in one.row.response.split("\n") if line.strip()), "")[:_EXCERPT]
 
 
-def _stretches(rows: Sequence[Row], failed: Sequence[_Failure]) -> list[Finding]:
+def _stretches(runs: Runs, failed: Sequence[_Failure]) -> list[Finding]:
     """The same command with the same error, or refused edits of one file, again and again with nothing coming of it."""
     out: list[Finding] = []
     groups: dict[tuple[str, str], list[_Failure]] = {}
@@ -224,7 +235,7 @@ def _stretches(rows: Sequence[Row], failed: Sequence[_Failure]) -> list[Finding]
         if of:
             groups.setdefault((of, one.signature.key), []).append(one)
     for (of, _), ours in groups.items():
-        longest = _longest(rows, of, ours)
+        longest = _longest(runs, of, ours) if len(ours) >= LONG else []
         if len(longest) >= LONG:
             finding = Finding(STRETCH, of, of, longest[0].signature.nature if longest[0].signature else "")
             finding.count = len(longest)
@@ -233,17 +244,15 @@ def _stretches(rows: Sequence[Row], failed: Sequence[_Failure]) -> list[Finding]
     return out
 
 
-def _longest(rows: Sequence[Row], of: str, ours: Sequence[_Failure]) -> list[_Failure]:
+def _longest(runs: Runs, of: str, ours: Sequence[_Failure]) -> list[_Failure]:
     """The longest run of these failures without anything between them that may have been a success."""
-    passed = [
-        row.seq for row in rows if not row.failed and (row.runs(of) if row.is_shell else row.edits and row.path == of)
-    ]
-    best: list[_Failure] = []
-    current: list[_Failure] = []
-    for one in ours:
-        if current and any(current[-1].row.seq < seq < one.row.seq for seq in passed):
-            current = []
-        current.append(one)
-        if len(current) > len(best):
-            best = list(current)
-    return best
+    places = runs.passed(of) if ours[0].row.is_shell else runs.edited(of)
+    passed = sorted(runs.rows[place].seq for place in places)
+    start = best = length = 0
+    for at, one in enumerate(ours):
+        before = ours[at - 1].row.seq if at else one.row.seq
+        if bisect_right(passed, before) < bisect_left(passed, one.row.seq):
+            start = at
+        if at + 1 - start > length:
+            best, length = start, at + 1 - start
+    return list(ours[best : best + length])

@@ -14,6 +14,8 @@ KINDS = (STUCK_LOOP, FAILED_COMMAND, RECURRING_ERROR, REPEATED_INTENT, UNRESOLVE
 
 OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED = "open", "accepted", "dismissed", "snoozed", "resolved"
 STATES = (OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED)
+WEAK = "weak"
+"""One session short of a pattern: listed only where somebody asks for such, and never the cause of a warning."""
 PERSON, EVIDENCE = "person", "evidence"
 """Who said the state."""
 OCCURRENCE, FIX = "occurrence", "fix"

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nmem.learn.find import Finding
-from nmem.learn.learning import OPEN, Remedy
+from nmem.learn.learning import OPEN, WEAK, Remedy
 
 THRESHOLD = 3
 """Distinct sessions that make a pattern."""
 STRONG = 2
 """Distinct sessions that suffice where the evidence is strong: a stuck stretch in each, or the same remedy in each."""
+
+
+SHORT = 1
+"""So many sessions fewer make what is listed as weak."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class Pattern:
     """The command that fails, where it is one."""
 
     @property
+    def weak(self) -> bool:
+        """Whether it is just short of being one."""
+        return self.state == WEAK
+
+    @property
     def sessions(self) -> list[str]:
         """The sessions it was met in, each once, in the order of their first occurrence."""
         return list(dict.fromkeys(one.session_id for one in self.met))
@@ -84,7 +93,12 @@ def patterns(project: Project) -> list[Pattern]:
 
     found = failing.patterns(project)
     intents = asking.intents(project)
-    found += [*intents, *asking.reads(project), *stuck.patterns(project, found, intents)]
+    sure = [[one for one in some if not one.weak] for some in (found, intents)]
+    found += [*intents, *asking.reads(project), *stuck.patterns(project, *sure)]
     for one in found:
-        standing.settle(one, project)
-    return sorted(found, key=lambda one: (one.kind, one.key))
+        if not one.weak:
+            standing.settle(one, project)
+    unique: dict[tuple[str, str], Pattern] = {}
+    for one in sorted(found, key=lambda one: (one.kind, one.key, one.weak)):
+        unique.setdefault((one.kind, one.key), one)
+    return list(unique.values())

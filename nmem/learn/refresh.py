@@ -1,6 +1,8 @@
 """Brings learnings up to date with the sessions: reads those that changed, then what their projects say together.
 
-Each session and each project is a transaction of its own, so it can be stopped anywhere and goes on where it was.
+Sessions and projects are read and thought about outside of any transaction, so that a hook never waits; what comes of
+each is written in a short one of its own, which sees whether all still is as it was read. It can be stopped anywhere
+and goes on where it was, and several may do it at once.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import find, patterns, store, warnings
+from nmem.learn import find, patterns, sessions, store, warnings
 
 _WAIT = 10.0
+_TRIES = 3
 
 
 @dataclass(slots=True)
@@ -26,52 +29,77 @@ class Refreshed:
     learnings: int = 0
     """Rows that changed."""
     warned: int = 0
+    left: int = 0
+    """Sessions that there was no time for, or that went on while they were read."""
+
+
+def never() -> bool:
+    """Nobody wants it to stop."""
+    return False
 
 
 def refresh(
-    db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = lambda: False
-) -> Refreshed:
+    db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never
+) -> Refreshed:  # fmt: skip
     """Read what changed, of one project or of all, on a writing connection outside a transaction."""
     done = Refreshed()
-    waiting = store.stale(db, project_id)
-    for session_id, _ in waiting:
+    waiting = sessions.stale(db, project_id)
+    read: dict[int, None] = {}
+    for session_id, of in waiting:
         if stopped():
             break
-        session(db, session_id, now)
-        done.sessions += 1
-    for number in dict.fromkeys(one for _, one in waiting[: done.sessions]):
-        done.learnings += project(db, number)
-        done.warned += warnings.warn_open(db, number, now)
-        done.projects += 1
+        if session(db, session_id, now, stopped):
+            done.sessions += 1
+            read[of] = None
+    done.left = len(waiting) - done.sessions
+    for number in dict.fromkeys([*read, *sessions.changed(db, project_id)]):
+        changed = project(db, number, now)
+        if changed is not None:
+            done.learnings += changed
+            done.warned += warnings.warn_open(db, number, now)
+            done.projects += 1
     return done
 
 
-def session(db: Connection, session_id: str, now: int) -> None:
-    """Read one session again, in one transaction."""
+def session(db: Connection, session_id: str, now: int, stopped: Callable[[], bool] = never) -> bool:
+    """Read one session again; False when it was not to be, or went on meanwhile: then it waits for the next time."""
+    read = sessions.reading(db, session_id)
+    found = find.findings(read.rows, stopped) if read else None
+    if read is None or found is None:
+        return False
     with base.transaction(db):
-        row = db.execute("SELECT project_id, seq FROM sessions WHERE id = ?", (session_id,)).fetchone()
-        if row:
-            store.put(db, session_id, row[0], find.findings(store.rows(db, session_id)), row[1], now)
+        return sessions.put(db, read, found, now)
 
 
-def project(db: Connection, project_id: int) -> int:
-    """What the sessions of a project say together, written in one transaction; how many learnings changed."""
-    found = patterns.patterns(store.project(db, project_id))
-    with base.transaction(db):
-        changed = store.write(db, project_id, found)
-        store.summed(db, project_id)
-    return changed
+def project(db: Connection, project_id: int, now: int) -> int | None:
+    """What the sessions of a project say together; how many learnings changed.
+
+    None when others read its sessions each time that it was thought about: they, or the next refresh, sum them up.
+    """
+    for _ in range(_TRIES):
+        with sessions.snapshot(db):
+            token = sessions.token(db, project_id)
+            said = store.project(db, project_id)
+        found = patterns.patterns(said)
+        with base.transaction(db):
+            if sessions.token(db, project_id) == token:
+                changed = store.write(db, project_id, found, now)
+                sessions.summed(db, project_id, token)
+                return changed
+    return None
 
 
 def rebuild(db: Connection, now: int, project_id: int | None = None) -> Refreshed:
     """Read every session again. Ids and what a person said stay."""
     with base.transaction(db):
-        store.forget(db, project_id)
+        sessions.forget(db, project_id)
     return refresh(db, now, project_id)
 
 
-def fresh(db_path: str, now: int, project_id: int | None = None) -> Refreshed:
+def fresh(
+    db_path: str, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never
+) -> Refreshed:  # fmt: skip
     """A refresh before somebody reads; nothing when nothing changed. Raises sqlite3.Error, OSError, NewerDatabase."""
     with closing(base.connect(db_path, timeout=_WAIT)) as db:
         tables.ensure(db)
-        return refresh(db, now, project_id)
+        return refresh(db, now, project_id, stopped)

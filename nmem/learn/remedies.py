@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from nmem.learn import commands
 from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.rows import Row
+from nmem.learn.runs import Runs
 
 SPELLING, COMMAND, EDIT, RERUN = "spelling", "command", "edit", "rerun"
 NEAR = 10
 """Observations after a failure in which another spelling of the command is looked for."""
 FAR = 400
+"""Observations between a failure and the passing run that are looked through, and before a first passing run."""
 _FILES, _COMMANDS, _TEXT = 5, 3, 160
 _MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
 _SETUP = frozenset(("install", "container"))
@@ -38,16 +40,13 @@ class Fix:
                 "ids": list(self.ids)}  # fmt: skip
 
 
-def of_command(rows: Sequence[Row], at: int, nature: str) -> Fix | None:
-    """How the failure of a command at rows[at] ended in its session; None when it did not."""
-    failed = rows[at]
+def of_command(runs: Runs, at: int, nature: str) -> Fix | None:
+    """How the failure of a command at a place of its session ended there; None when it did not."""
+    rows = runs.rows
     if nature in (USAGE, WORLD) and (spelled := _spelling(rows, at)):
         return spelled
-    for end in range(at + 1, min(len(rows), at + FAR)):
-        row = rows[end]
-        if row.outcome == "ok" and failed.key and row.runs(failed.key):
-            return between(rows[at + 1 : end], row, nature)
-    return None
+    end = runs.next_pass(rows[at].key, at, FAR)
+    return None if end is None else between(rows[at + 1 : end], rows[end], nature)
 
 
 def of_file(rows: Sequence[Row], at: int) -> Fix | None:

@@ -1,73 +1,22 @@
-"""The rows of learnings (SQL): what is read to find them, and the only place that writes what was found."""
+"""The rows of learnings (SQL): what the sessions of a project say, and the only place that writes what it comes to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from sqlite3 import Connection
 
-from nmem.learn.find import VERSION, Finding
-from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, Remedy
+from nmem.learn.find import Finding
+from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, WEAK, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
-from nmem.learn.rows import Row
 
 PER_SESSION = 6
 """Occurrences of one pattern whose evidence is kept of a session."""
-_READ = "read"
-"""A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
 _COLUMNS = ("title", "files", "first_at", "last_at", "sessions", "occurrences", "state", "state_at", "state_by",
-            "reopened", "reopened_by_return", "remedy")  # fmt: skip
-
-
-def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
-    """The sessions that say more than was read of them, and their projects; the oldest first."""
-    return db.execute(
-        "SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id"
-        " WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ?) AND (? IS NULL OR s.project_id = ?)"
-        " ORDER BY s.started_at, s.id",
-        (VERSION, project_id, project_id),
-    ).fetchall()
-
-
-def rows(db: Connection, session_id: str) -> list[Row]:
-    """What was done in a session, in its order."""
-    root = db.execute(
-        "SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
-        (session_id,),
-    ).fetchone()
-    found = db.execute(
-        "SELECT id, at, seq, prompt_id, obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome,"
-        " CASE WHEN outcome = 'failed' THEN coalesce(json_extract(metadata, '$.response'), '') ELSE '' END"
-        " FROM observations WHERE session_id = ? ORDER BY seq, id",
-        (session_id,),
-    )
-    return [Row(*(*row, root[0] if root else "")) for row in found]
-
-
-def put(db: Connection, session_id: str, project_id: int, found: Iterable[Finding], seq: int, now: int) -> None:
-    """Write what a session says, instead of what was read of it before. Inside a transaction."""
-    db.execute("DELETE FROM learning_findings WHERE session_id = ?", (session_id,))
-    db.executemany(
-        "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data) VALUES (?, ?, ?, ?, ?, ?)",
-        [(project_id, one.kind, one.key, session_id, now, _data(one)) for one in found],
-    )
-    db.execute("INSERT OR REPLACE INTO learned_sessions VALUES (?, ?, ?, ?)", (session_id, seq, _READ, now))
-
-
-def summed(db: Connection, project_id: int) -> None:
-    """What was read of a project's sessions is in its learnings now. Inside the transaction that wrote them."""
-    db.execute(
-        "UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN"
-        " (SELECT id FROM sessions WHERE project_id = ?)",
-        (VERSION, _READ, project_id),
-    )
-
-
-def _data(one: Finding) -> str:
-    kept = {key: value for key, value in asdict(one).items() if value and key not in ("kind", "key")}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+            "reopened", "reopened_by_return", "remedy", "snoozed_until", "rule")  # fmt: skip
+_WRITTEN = _COLUMNS[:-2]
+"""What evidence says; the rest is a person's."""
 
 
 def project(db: Connection, project_id: int) -> Project:
@@ -118,11 +67,12 @@ def _json(text: str) -> object:
         return None
 
 
-def write(db: Connection, project_id: int, patterns: Sequence[Pattern]) -> int:
+def write(db: Connection, project_id: int, patterns: Sequence[Pattern], now: int) -> int:
     """Bring the learnings of a project to what its sessions bear out; how many rows changed. Inside a transaction.
 
-    A person's word stands, but for two things: what they resolved is open again when it occurs later, and what they
-    opened by hand may resolve again. What is borne out no longer goes, unless a person has said something of it.
+    A person's word stands, but for three things: what they resolved is open again when it occurs later, what they
+    opened by hand may resolve again, and a snooze that is over says nothing more. What is borne out no longer goes,
+    unless a person has said something of it or its rule stands in a file.
     """
     before = {
         (row[1], row[2]): row
@@ -132,28 +82,32 @@ def write(db: Connection, project_id: int, patterns: Sequence[Pattern]) -> int:
     }  # fmt: skip
     changed = 0
     for one in patterns:
-        changed += _write(db, project_id, one, before.pop((one.kind, one.key), None))
-    gone = [(row[0],) for row in before.values() if row[3 + _COLUMNS.index("state_by")] != PERSON]
+        changed += _write(db, project_id, one, before.pop((one.kind, one.key), None), now)
+    gone = [(row[0],) for row in before.values() if _forgettable(dict(zip(_COLUMNS, row[3:], strict=True)))]
     db.executemany("DELETE FROM learnings WHERE id = ?", gone)
     return changed + len(gone)
 
 
-def _write(db: Connection, project_id: int, one: Pattern, row: Sequence[object] | None) -> int:
+def _forgettable(was: dict[str, object]) -> bool:
+    """Whether nobody would miss a learning that the sessions do not bear out any more."""
+    return was["state_by"] != PERSON and was["rule"] is None
+
+
+def _write(db: Connection, project_id: int, one: Pattern, row: Sequence[object] | None, now: int) -> int:
     values = _values(one)
-    was: dict[str, object] = {}
     if row is None:
-        names = ", ".join(_COLUMNS)
         made = db.execute(
-            f"INSERT INTO learnings (project_id, kind, key, {names}) VALUES (?, ?, ?{', ?' * len(_COLUMNS)})",  # noqa: S608
-            (project_id, one.kind, one.key, *(values[name] for name in _COLUMNS)),
+            f"INSERT INTO learnings (project_id, kind, key, {', '.join(_WRITTEN)})"  # noqa: S608
+            f" VALUES (?, ?, ?{', ?' * len(_WRITTEN)})",
+            (project_id, one.kind, one.key, *(values[name] for name in _WRITTEN)),
         ).lastrowid
         return int(_evidence(db, int(made or 0), one) >= 0)
     was = dict(zip(_COLUMNS, row[3:], strict=True))
-    _stand(values, was, one)
+    _stand(values, was, one, now)
     changed = 0
-    if any(values[name] != was[name] for name in _COLUMNS):
-        sets = ", ".join(f"{name} = ?" for name in _COLUMNS)
-        db.execute(f"UPDATE learnings SET {sets} WHERE id = ?", (*(values[name] for name in _COLUMNS), row[0]))  # noqa: S608
+    if any(values[name] != was[name] for name in _WRITTEN):
+        sets = ", ".join(f"{name} = ?" for name in _WRITTEN)
+        db.execute(f"UPDATE learnings SET {sets} WHERE id = ?", (*(values[name] for name in _WRITTEN), row[0]))  # noqa: S608
         changed = 1
     return max(changed, int(_evidence(db, _int(row[0]), one) > 0))
 
@@ -168,7 +122,7 @@ def _values(one: Pattern) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _stand(values: dict[str, object], was: dict[str, object], one: Pattern) -> None:
+def _stand(values: dict[str, object], was: dict[str, object], one: Pattern, now: int) -> None:
     """What a person said of it stands."""
     returned = _int(was["reopened_by_return"])
     if was["state_by"] == PERSON:
@@ -176,12 +130,17 @@ def _stand(values: dict[str, object], was: dict[str, object], one: Pattern) -> N
         if was["state"] == RESOLVED and one.met[-1].at > said_at:
             returned += 1
             values.update(state=OPEN, state_at=one.met[-1].at, state_by=EVIDENCE)
-        elif not (was["state"] == OPEN and one.state == RESOLVED and (one.state_at or 0) > said_at):
+        elif not (_lets_go(was, now) and one.state == RESOLVED and (one.state_at or 0) > said_at):
             values.update(state=was["state"], state_at=was["state_at"], state_by=PERSON)
     elif returned and one.state == OPEN:
         values.update(state_at=was["state_at"], state_by=EVIDENCE)
     values["reopened"] = one.reopened + returned
     values["reopened_by_return"] = returned
+
+
+def _lets_go(was: dict[str, object], now: int) -> bool:
+    """Whether a person's word leaves it to evidence that a pattern is over: they opened it, or put it off until now."""
+    return was["state"] == OPEN or (was["state"] == SNOOZED and _int(was["snoozed_until"]) <= now)
 
 
 def _int(value: object) -> int:
@@ -194,7 +153,7 @@ def _remedy(remedy: Remedy | None) -> str | None:
 
 def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
     """Write the evidence where it changed; how many rows. What is kept of a session is its newest."""
-    rows = [(OCCURRENCE, *_met(each)) for each in _bounded(one.met)] + [
+    rows: list[tuple[object, ...]] = [(OCCURRENCE, *_met(each)) for each in _bounded(one.met)] + [
         (FIX, *_met(each)) for each in _bounded(one.fixes)
     ]
     there = db.execute(
@@ -202,17 +161,26 @@ def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
         " ORDER BY id",
         (learning_id,),
     ).fetchall()
+    known, asked = _there(db, "observations", rows, 2), _there(db, "prompts", rows, 3)
+    rows = [(*row[:2], row[2] if row[2] in known else None, row[3] if row[3] in asked else None, *row[4:])
+            for row in rows]  # fmt: skip
     if there == rows:
         return 0
     db.execute("DELETE FROM learning_evidence WHERE learning_id = ?", (learning_id,))
     for row in rows:
         db.execute(
             "INSERT INTO learning_evidence (learning_id, role, session_id, observation_id, prompt_id, at, excerpt)"
-            " VALUES (?, ?, ?, (SELECT id FROM observations WHERE id = ?),"
-            " (SELECT id FROM prompts WHERE id = ?), ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (learning_id, *row),
         )
-    return len(rows)
+    return max(1, len(rows))
+
+
+def _there(db: Connection, table: str, rows: Sequence[Sequence[object]], place: int) -> set[object]:
+    """Which of the rows that evidence names are still there: observations and prompts are forgotten with time."""
+    ids = json.dumps([row[place] for row in rows if row[place] is not None])
+    found = db.execute(f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (ids,))  # noqa: S608
+    return {number for (number,) in found.fetchall()}
 
 
 def _met(one: Met) -> tuple[str, int | None, int | None, int, str]:
@@ -226,9 +194,3 @@ def _bounded(met: Sequence[Met]) -> list[Met]:
     out = [one for each in kept.values() for one in each[-PER_SESSION:]]
     return sorted(out, key=lambda one: (one.at, one.observation_id or 0, one.session_id))
 
-
-def forget(db: Connection, project_id: int | None = None) -> None:
-    """Take all that was read of sessions back, so that all is read again; learnings stay. Inside a transaction."""
-    ours = "SELECT id FROM sessions WHERE ? IS NULL OR project_id = ?"
-    db.execute(f"DELETE FROM learning_findings WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
-    db.execute(f"DELETE FROM learned_sessions WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from nmem.learn.failing import _met
+from nmem.learn.failing import as_met
 from nmem.learn.find import STRETCH, Finding
 from nmem.learn.learning import STUCK_LOOP
 from nmem.learn.patterns import STRONG, Pattern, Project
@@ -32,7 +32,7 @@ def _alone(one: Finding) -> bool:
 
 
 def _stretches(key: str, told: Sequence[tuple[str, Finding]]) -> Pattern:
-    met = [_met(session, each) for session, one in told for each in one.failures]
+    met = [as_met(session, each) for session, one in told for each in one.failures]
     met.sort(key=lambda one: (one.at, one.observation_id or 0))
     most = max(one.count for _, one in told)
     command = str(told[0][1].failures[0]["c"])

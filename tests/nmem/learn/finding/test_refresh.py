@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import heat, read, refresh, store, warnings
+from nmem.learn import heat, read, refresh, sessions, warnings
 from nmem.learn.learning import OPEN, RESOLVED
 
 History = Any
@@ -166,18 +166,19 @@ def test_who_is_stopped_between_reading_and_summing_up_loses_nothing(
         with pytest.raises(ZeroDivisionError):
             refresh.refresh(history.db, history.at)
     assert [one.sessions for one in history.learn()] == [3]
-    stopped = iter([False, True])
     history.begin("d").runs("ls").begin("e").fails("rtk bun run test", NO_BUN)
-    assert refresh.refresh(history.db, history.at, stopped=lambda: next(stopped)).sessions == 1
+    read_d = "SELECT 1 FROM learned_sessions WHERE session_id = 'd'"
+    done = refresh.refresh(history.db, history.at, stopped=lambda: history.db.execute(read_d).fetchone() is not None)
+    assert (done.sessions, done.left) == (1, 1)
     assert [one.sessions for one in history.learn()] == [4]
 
 
 def test_other_rules_read_every_session_again(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     _rtk(history, "a", "b")
     history.learn()
-    assert store.stale(history.db) == []
-    monkeypatch.setattr(store, "VERSION", "another")
-    assert [session for session, _ in store.stale(history.db)] == ["a", "b"]
+    assert sessions.stale(history.db) == []
+    monkeypatch.setattr(sessions, "VERSION", "another")
+    assert [session for session, _ in sessions.stale(history.db)] == ["a", "b"]
 
 
 def test_an_episode_that_asks_for_the_command_inherits_the_warning(history: History) -> None:

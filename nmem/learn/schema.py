@@ -1,0 +1,16 @@
+"""What reading sessions and summing up projects must remember, beside the tables of nmem.schema.
+
+Imported only when a database is new or old.
+"""
+
+from __future__ import annotations
+
+LEARNED = """
+ALTER TABLE learned_sessions ADD COLUMN mark TEXT NOT NULL DEFAULT '';
+CREATE TABLE learned_projects (              -- whether the learnings of a project still say what its sessions do
+  project_id INTEGER PRIMARY KEY REFERENCES projects(id) ON DELETE CASCADE,
+  reading INTEGER NOT NULL DEFAULT 0,        -- counts what is read of its sessions: who sums up sees whether more came
+  episodes TEXT NOT NULL DEFAULT ''          -- what its episodes were when they were summed up: others, sum up again
+);
+"""
+"""`mark`: how far the session's transcripts were read, for those put right how calls ended."""

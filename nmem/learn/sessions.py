@@ -1,0 +1,163 @@
+"""What was read of sessions (SQL): which say more by now, what they did, and what was found in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from sqlite3 import Connection
+
+from nmem.learn.find import VERSION, Finding
+from nmem.learn.rows import Row
+
+_READ = "read"
+"""A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
+_MARK = "coalesce((SELECT count(*) || '.' || max(updated_at) FROM transcript_cursors WHERE session_id = ?), '')"
+_STALE = """
+WITH marks AS (SELECT session_id, count(*) || '.' || max(updated_at) AS mark FROM transcript_cursors GROUP BY session_id)
+SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
+LEFT JOIN marks m ON m.session_id = s.id
+WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ? OR l.mark != coalesce(m.mark, ''))
+AND (? IS NULL OR s.project_id = ?) ORDER BY s.started_at, s.id
+"""
+"""A transcript that was read further may have put right how calls ended, without a new observation."""
+_STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"
+_EPISODES = """
+SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003 + 7 * u.turn_count + 11 * u.obs_count
+ + 13 * length(u.intent) + 17 * coalesce(u.resumes, 0) + 19 * (u.state = 'open')
+ + 23 * coalesce(u.thread_id, t.thread_id, 0) + u.first_prompt_id % 1000003) AS episodes
+FROM work_units u JOIN sessions s ON s.id = u.session_id LEFT JOIN session_threads t ON t.session_id = u.session_id
+"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A session as it was at one moment."""
+
+    session_id: str
+    project_id: int
+    seq: int
+    mark: str
+    rows: list[Row]
+    kept: bool
+    """Its observations were forgotten since it was read and nothing was added: what was found in it stays."""
+
+
+@contextmanager
+def snapshot(db: Connection) -> Iterator[None]:
+    """Several readings of one moment; nobody waits for it."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+
+
+def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
+    """The sessions that say more than was read of them, and their projects; the oldest first."""
+    return db.execute(_STALE, (VERSION, project_id, project_id)).fetchall()
+
+
+def changed(db: Connection, project_id: int | None = None) -> list[int]:
+    """The projects whose episodes are not those that were summed up."""
+    found = db.execute(
+        f"WITH now AS ({_EPISODES} WHERE ? IS NULL OR s.project_id = ? GROUP BY s.project_id)"  # noqa: S608 - our text
+        " SELECT now.project_id FROM now LEFT JOIN learned_projects l ON l.project_id = now.project_id"
+        " WHERE now.episodes != coalesce(l.episodes, '') ORDER BY now.project_id",
+        (project_id, project_id),
+    )
+    return [number for (number,) in found.fetchall()]
+
+
+def reading(db: Connection, session_id: str) -> Reading | None:
+    """What was done in a session, in its order; None when there is none. Outside a transaction."""
+    with snapshot(db):
+        state = db.execute(_STATE, (session_id, session_id)).fetchone()
+        if state is None:
+            return None
+        rows = _rows(db, session_id)
+        before = db.execute("SELECT seq FROM learned_sessions WHERE session_id = ?", (session_id,)).fetchone()
+    kept = before is not None and before[0] == state[1] > len(rows)
+    return Reading(session_id, state[0], state[1], state[2], rows, kept)
+
+
+def _rows(db: Connection, session_id: str) -> list[Row]:
+    root = db.execute(
+        "SELECT coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
+        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
+        (session_id,),
+    ).fetchone()
+    found = db.execute(
+        "SELECT id, at, seq, prompt_id, obs_type, coalesce(tool_name, ''), coalesce(file_path, ''), content, outcome,"
+        " CASE WHEN outcome = 'failed' THEN coalesce(json_extract(metadata, '$.response'), '') ELSE '' END"
+        " FROM observations WHERE session_id = ? ORDER BY seq, id",
+        (session_id,),
+    )
+    return [Row(*(*row, root[0] if root else "")) for row in found]
+
+
+def put(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> bool:
+    """Write what a session says, instead of what was read of it before. Inside a transaction.
+
+    False, and nothing is written, when the session is no longer what it was when it was read.
+    """
+    state = db.execute(_STATE, (read.session_id, read.session_id)).fetchone()
+    if state is None or tuple(state) != (read.project_id, read.seq, read.mark):
+        return False
+    if not read.kept:
+        db.execute("DELETE FROM learning_findings WHERE session_id = ?", (read.session_id,))
+        db.executemany(
+            "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data) VALUES (?, ?, ?, ?, ?, ?)",
+            [(read.project_id, one.kind, one.key, read.session_id, now, _data(one)) for one in found],
+        )
+    db.execute(
+        "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
+        (read.session_id, read.seq, _READ, now, read.mark),
+    )
+    more(db, read.project_id)
+    return True
+
+
+def more(db: Connection, project_id: int) -> None:
+    """Something was read of a project, or forgotten: whoever sums it up just now does it again. In a transaction."""
+    db.execute(
+        "INSERT INTO learned_projects (project_id, reading) VALUES (?, 1)"
+        " ON CONFLICT (project_id) DO UPDATE SET reading = reading + 1",
+        (project_id,),
+    )
+
+
+def token(db: Connection, project_id: int) -> tuple[int, str]:
+    """What the summing up of a project rests on: how often something was read of it, and its episodes."""
+    known = db.execute("SELECT reading FROM learned_projects WHERE project_id = ?", (project_id,)).fetchone()
+    told = db.execute(f"{_EPISODES} WHERE s.project_id = ? GROUP BY s.project_id", (project_id,)).fetchone()
+    return (known[0] if known else 0), (told[1] if told else "")
+
+
+def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
+    """What was read of a project's sessions is in its learnings now. Inside the transaction that wrote them."""
+    db.execute(
+        "UPDATE learned_sessions SET told_of = ? WHERE told_of = ? AND session_id IN"
+        " (SELECT id FROM sessions WHERE project_id = ?)",
+        (VERSION, _READ, project_id),
+    )
+    db.execute(
+        "INSERT INTO learned_projects (project_id, reading, episodes) VALUES (?, ?, ?)"
+        " ON CONFLICT (project_id) DO UPDATE SET episodes = excluded.episodes",
+        (project_id, *of),
+    )
+
+
+def _data(one: Finding) -> str:
+    kept = {key: value for key, value in asdict(one).items() if value and key not in ("kind", "key")}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def forget(db: Connection, project_id: int | None = None) -> None:
+    """Take all that was read of sessions back, so that all is read again; learnings stay. Inside a transaction."""
+    ours = "SELECT id FROM sessions WHERE ? IS NULL OR project_id = ?"
+    db.execute(f"DELETE FROM learning_findings WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
+    db.execute(f"DELETE FROM learned_sessions WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
+    db.execute("UPDATE learned_projects SET reading = reading + 1 WHERE ? IS NULL OR project_id = ?",
+               (project_id, project_id))  # fmt: skip
