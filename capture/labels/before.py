@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from capture.labels.rules import THINKING
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from capture.labels.calls import Call
 
+THINKING = frozenset(("read", "search", "see", "explore", "web", "ask", "plan", "skill"))
+"""What a call does that is rather thinking than doing."""
 _FULL = 4
 """Entries of a session's past from which on it is not its beginning; a failed call counts twice, with what it said."""
+_NEAR = 2
+"""Calls after a failure that may still be about it."""
 _ALIKE = 100
 """Characters by which two commands are compared."""
 
@@ -20,7 +22,8 @@ def before(call: Call, calls: Sequence[Call], first: str) -> list[str]:
     """Words about the last calls, newest first; `first` is what the prompt wishes first."""
     role = call.role
     if not calls:
-        return ["before:0", f"{role}+before:0", f"opens+{first}"]
+        out = ["before:0", f"{role}+before:0", f"opens+{first}"]
+        return [*out, "broad"] if _broad(call) else out
     roles = [one.role for one in calls]
     last = roles[0]
     out = [f"last:{last}", f"{role}<{last}", f"last+{calls[0].kind}"]
@@ -35,11 +38,18 @@ def before(call: Call, calls: Sequence[Call], first: str) -> list[str]:
     failures = [one.failed for one in calls]
     out += _runs(call, calls, roles, len(calls) + sum(failures))
     out += _after_failure(call, calls, failures.index(True) + 1) if True in failures else ("calm",)
+    if "changed" not in out and _broad(call):
+        out.append("broad")
     if call.path:
         out += _same_file(call, calls)
     elif call.heads:
         out += _same_command(call, calls)
     return out
+
+
+def _broad(call: Call) -> bool:
+    """Whether it asks what there is: files by name, or a pattern by a search tool."""
+    return call.role == "search" and (not call.heads or "find" in call.heads or "ls" in call.heads)
 
 
 def _runs(call: Call, calls: Sequence[Call], roles: list[str], many: int) -> list[str]:
@@ -65,22 +75,45 @@ def _after_failure(call: Call, calls: Sequence[Call], at: int) -> list[str]:
     out = [f"after:{at}", f"{role}+after:{at}", f"{role}+failed:{failed.role}"]
     if sum(one.failed for one in calls) > 1:
         out.append("failures")
+    if at <= _NEAR:
+        out += _into(call, failed)
     if not any(one.changes for one in calls[: at - 1]):
         out += ("unrepaired", f"{role}+unrepaired", f"{role}+failed:{failed.role}+unrepaired")
         if role == failed.role:
             out.append("retry")
-    if call.path and failed.path == call.path:
-        out.append("same>failed")
-    if call.heads and failed.heads:
-        if call.text[:_ALIKE] == failed.text[:_ALIKE]:
-            out.append("again>failed")
-        elif set(call.heads) & set(failed.heads):
-            out.append("like>failed")
+    out += _like(call, failed)
     if role == failed.role:
         out.append("role>failed")
         if at == 1:
             out.append("role>failed1")
     return out
+
+
+def _like(call: Call, failed: Call) -> list[str]:
+    """How far a call is the one that failed."""
+    out = ["same>failed"] if call.path and failed.path == call.path else []
+    if call.heads and failed.heads:
+        if call.text[:_ALIKE] == failed.text[:_ALIKE]:
+            out.append("again>failed")
+        elif set(call.heads) & set(failed.heads):
+            out.append("like>failed")
+    return out
+
+
+def _into(call: Call, failed: Call) -> list[str]:
+    """What may be about a failure that is at most one call away."""
+    out = [f"{call.role}+failed:{failed.role}+near"]
+    if call.path and failed.path == call.path:
+        out.append("same>failed+near")
+    elif call.heads and _kin(call, failed):
+        out.append("kin>failed+near")
+    return out
+
+
+def _kin(call: Call, failed: Call) -> bool:
+    """Whether two commands run the same thing, however it is spelled: `npx vitest`, `pnpm vitest run`."""
+    mine = {head.rpartition(" ")[2] for head in call.heads}
+    return any(head.rpartition(" ")[2] in mine for head in failed.heads)
 
 
 def _same_file(call: Call, calls: Sequence[Call]) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from capture.labels.afar import afar
 from capture.labels.commands import clipped, look
-from capture.labels.does import LOCAL_HOSTS
 from capture.labels.programs import words
+from capture.labels.reach import LOCAL_HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +33,33 @@ _SHELL_TYPES = frozenset(
 _SHELL_TOOLS = frozenset(("Bash", "PowerShell", "shell", "run_shell_command", "exec_command", "local_shell",
                           "shell_command", "Monitor", "container.exec", "unified_exec"))  # fmt: skip
 _LOCAL_SERVERS = words("""
-    playwright puppeteer chrome devtools browser filesystem fs memory sequential thinking sequentialthinking journal
-    serena ide acp git sqlite episodic lsp jetbrains xcode xcodebuild xcodebuildmcp nmem ccd local knowledge todo
-    desktop shell terminal private computer idea vscode zed emacs neovim docker process commander diagnostics mem
-    session simulator godot unity blender everything time task taskmaster plan
+    acp adb android applescript ast automator backlog beads blender browser calculator ccd chrome codebase
+    commander computer dart desktop devtools diagnostics docker duckdb emacs episodic everything filesystem
+    flutter fs git godot ide idea ios jetbrains journal jupyter knowledge language local lsp macos maestro mem
+    memory mobile neovim nmem node notebook obsidian plan playwright private process puppeteer python repl
+    repomix ripgrep roslyn sequential sequentialthinking serena session shell simulator sqlite task taskmaster
+    terminal thinking time todo treesitter unity vscode xcode xcodebuild xcodebuildmcp zed
 """)
 """Words in the names of MCP servers that work on this machine."""
+_SERVICES = words("""
+    airtable asana atlassian aws azure brave calendar clickup cloudflare confluence context7 datadog deepwiki
+    discord exa figma firebase firecrawl github gitlab gmail google grafana hubspot jira linear netlify notion
+    pagerduty perplexity posthog reddit salesforce sentry shopify slack stripe supabase tavily telegram trello
+    twitter vercel youtube zapier
+""")
+"""Words in the names of those that do not, whatever else they are called."""
+_QUESTIONS = words("""
+    ask browse check count crawl describe diagnostics fetch find get history inspect list logs look lookup map
+    open overview query read references resolve retrieve scrape screenshot search sequentialthinking show
+    snapshot status symbols think thinking view whoami
+""")
+_DEEDS = words("""
+    add append apply approve archive assign build click close comment commit create delete deploy draft edit
+    execute fill insert install invite label mark merge move post press publish push remove rename replace reply
+    run schedule send set start stop submit type update upload upsert write
+""")
+"""Words in the names of servers' tools."""
+_BROWSERS = words("playwright puppeteer chrome devtools browser")
 _CHANGES = ("edit", "write", "change")
 _CUT = str.maketrans("_/-.:", "     ")
 
@@ -63,16 +85,24 @@ class Call:
         if kind in _SHELL_TYPES or tool in _SHELL_TOOLS:
             self._shell()
         elif kind == "mcp_call":
-            name = text.partition(" ")[0].partition("/")[0].lower()
-            self.external = not _LOCAL_SERVERS.intersection(name.translate(_CUT).split())
-        elif kind == "task_spawn" and tool in ("Task", "Agent") and _explores(text):
-            self.role = "explore"
+            self.external = _serves(text)
+            self.marks = _asks(text)
+        elif kind == "task_spawn":
+            self._send(text)
         path = path.replace("\\", "/") if "\\" in path else path
         self.path = path
         self.folder, _, self.base = path.rpartition("/")
         if self.role in ("write", "edit") and _is_plan(path.lower(), self.base.lower()):
             self.role = "plan"
         self.changes = self.role in _CHANGES
+
+    def _send(self, text: str) -> None:
+        if self.tool in ("Task", "Agent") and _explores(text):
+            self.role = "explore"
+        where = afar(text)
+        self.external = where == "sure"
+        if where:
+            self.marks = (f"afar {where}",)
 
     def _shell(self) -> None:
         seen = look(self.text)
@@ -85,6 +115,26 @@ class Call:
             self.role = next((role for role in _RANK if role in seen.roles), "run")
             if "redirect" in self.marks and self.role in ("read", "see", "search"):
                 self.role = "change"
+
+
+def _serves(text: str) -> bool:
+    """Whether an MCP server is elsewhere, or a browser is sent elsewhere."""
+    name = text.partition(" ")[0]
+    server = set(name.partition("/")[0].lower().translate(_CUT).split())
+    if server & _SERVICES or not server & _LOCAL_SERVERS:
+        return True
+    return bool(server & _BROWSERS) and "://" in text and not any(host in text for host in LOCAL_HOSTS)
+
+
+def _asks(text: str) -> tuple[str, ...]:
+    """Whether a server's tool is named after a question or after a deed."""
+    tool = text[:80].partition(" ")[0].rpartition("/")[2].lower().translate(_CUT).split()
+    for word in tool:
+        if word in _DEEDS:
+            return ("does",)
+        if word in _QUESTIONS:
+            return ("asks",)
+    return ()
 
 
 def _wrapped(tool: str, path: str, text: str) -> tuple[str, str, str]:

@@ -6,8 +6,9 @@ programs run, with which subcommands, what that does to the project, and whether
 
 from __future__ import annotations
 
-from capture.labels.does import leaves, marks, named, role
+from capture.labels.does import marks, named, role
 from capture.labels.programs import FILTERS, RUNNERS, SEVERAL, SKIPPED, WRAPPERS
+from capture.labels.reach import leaves
 
 HEAD, TAIL = 800, 400
 """Characters of a command that are read: what it begins with, and what follows a long text inside it."""
@@ -100,6 +101,8 @@ def _bare(text: str) -> str:
     if "'" in text:
         text = " Q ".join(text.split("'")[::2])
     text = text.replace("2>&1", "").replace("&>", ">")
+    if "=$(" in text:
+        text = text.replace(") ", "\n")
     for mark in _JOINTS:
         if mark in text:
             text = text.replace(mark, "\n")

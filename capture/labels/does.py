@@ -1,19 +1,14 @@
-"""One step of a shell command: its program and subcommand, what that does, and whether it leaves the machine."""
+"""One step of a shell command: its program and subcommand, what that does, and what else is to be seen."""
 
 from __future__ import annotations
 
-from capture.labels.programs import FETCHERS, NETWORKED, REMOTE, ROLES, SEVERAL
+from capture.labels.programs import ROLES, SEVERAL
+from capture.labels.reach import ASKED, LOCAL_HOSTS
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "0.0.0.0", "[::1]", "host.docker.internal")  # noqa: S104 - looked for
 _OPTION_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "-n", "--namespace", "--context", "--kube-context",
                   "--prefix", "--filter", "-F", "-w", "--repo", "-R", "--cwd", "--dir")  # fmt: skip
-_STAYING = ("helm", "kubectl", "ansible-playbook", "npm", "twine")
-_HERE = ("lint", "template", "unittest", "--syntax-check", "--offline", "--context kind", "kind-", "minikube",
-         "--dry-run=client")  # fmt: skip
-"""Words behind which these stay on the machine."""
 _LISTS = ("list", "-v", "show", "get-url", "--get", "--list")
 _ASKS = ("--merged", "--no-merged", "--contains", "--list", "-l", "--show-current", "--points-at")
-_ASKED = ("--version", "--help", "-h", "version", "-V")
 _LONG = 180
 _CHAIN = 3
 _IN_TEXT = (
@@ -34,10 +29,10 @@ def named(words: list[str]) -> tuple[str, str]:
     while at < len(words) and words[at][:1] == "-":
         at += 2 if words[at] in _OPTION_VALUES else 1
     sub, rest = "".join(words[at : at + 1]), words[at + 1 :]
-    if head in ("gh", "glab"):
+    if head in ("gh", "glab") or (head == "supabase" and sub in ("db", "functions", "migration")):
         if rest and rest[0][:1] != "-" and sub != "api":
             sub = rest[0]
-    elif sub in ("run", "compose", "container", "image", "x") and head not in ("cargo", "go"):
+    elif sub in ("run", "compose", "container", "image", "x") and head not in ("cargo", "go", "esphome"):
         plain = [word for word in rest if word[:1] != "-"]
         if plain and (head, sub) != ("docker", "run"):
             sub = plain[0]
@@ -53,7 +48,7 @@ def role(head: str, sub: str, words: list[str]) -> str:
         return _branch(sub, words)
     if found == "read" and head == "sed" and any(word.startswith(("-i", "--in-place")) for word in words):
         return "change"
-    if words[-1] in _ASKED and found in ("", "script"):
+    if words[-1] in ASKED and found in ("", "script"):
         return "see"
     return found or "run"
 
@@ -68,25 +63,6 @@ def _branch(sub: str, words: list[str]) -> str:
             any(word in _ASKS for word in rest) or all(word in ("-a", "-r", "-v", "-vv", "-n") for word in rest)
         )
     return "see" if shows else "branch"
-
-
-def leaves(head: str, name: str, words: list[str], text: str) -> bool:
-    """Whether a step reaches outside the machine; `text` is the whole command."""
-    if head in FETCHERS:
-        return not any(host in text for host in LOCAL_HOSTS)
-    if head == "rsync":
-        return any(":" in word for word in words[1:])
-    if head == "go" and "mod" in words:
-        return "download" in words or "tidy" in words
-    if name == "git remote":
-        return "update" in words or "show" in words or "prune" in words
-    if len(words) > 1 and (words[1] in NETWORKED if head not in SEVERAL else "deploy" in name or "publish" in name):
-        return head not in ROLES
-    if name not in REMOTE and head not in REMOTE:
-        return False
-    if name == "git submodule":
-        return "status" not in words
-    return not (head in _STAYING and any(word in text for word in _HERE)) and name != "npm init"
 
 
 def marks(text: str, bare: str) -> tuple[str, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from capture.labels.before import before
-from capture.labels.rules import verdicts
-from capture.labels.wishes import CUT, asked
+from capture.labels.afar import CUT
+from capture.labels.before import THINKING, before
+from capture.labels.wishes import Asked, asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from capture.labels.calls import Call, Seen
 
-_RULES = ("rule:act", "rule:converge", "rule:external", "rule:novel", "rule:friction")
 _HEADS = 5
 _CONTENT_WORDS = 12
 _SPOKEN = frozenset(("delegate", "explore", "mcp", "web", "skill", "ask", "plan", "other"))
@@ -22,21 +21,27 @@ _LISTERS = ("Glob", "LS", "glob", "list_directory")
 
 def features(seen: Seen) -> list[str]:
     """The words that hold of a call; each at most once."""
-    call, previous = seen.call, seen.previous
+    asking, role, out = parts(seen)
+    return out + asking.features(role)
+
+
+def parts(seen: Seen) -> tuple[Asked, str, list[str]]:
+    """The prompt and the role, which give words that many calls share, and the words of this call alone."""
+    call = seen.call
     prompt = asked(seen.prompt)
     out = _own(call)
-    out += before(call, previous, prompt.first)
-    out += prompt.features(call.role)
+    out += before(call, seen.previous, prompt.first)
     if call.base and call.base.lower() in prompt.text:
         out.append(f"named+{call.role}")
-    out += [name for name, holds in zip(_RULES, verdicts(seen), strict=True) if holds]
-    return out
+    return prompt, call.role, out
 
 
 def _own(call: Call) -> list[str]:
     """What the call is."""
     role = call.role
     out = [f"role:{role}", f"kind:{call.kind}", f"tool:{call.tool[:30]}"]
+    if role not in THINKING:
+        out.append("doing")
     out += [f"head:{head}" for head in call.heads[:_HEADS]]
     out += {f"does:{one}" for one in call.roles[:_HEADS] if one != "run" or role == "run"}
     out += [f"mark:{mark}" for mark in call.marks]
@@ -46,7 +51,7 @@ def _own(call: Call) -> list[str]:
         out.append("failed")
         out.append(f"failed+{role}")
     if call.external:
-        out.append("external")
+        out += ("external", f"{role}+external")
     if call.path:
         out += _place(call)
     if role in _SPOKEN:

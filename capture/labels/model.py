@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 
+from capture.labels.features import parts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +27,9 @@ _MASK = (1 << FIELD) - 1
 _HALF = 1 << FIELD - 1
 _HALVES = sum(_HALF << FIELD * at for at in range(5))
 _FAR = 40.0
+_NAME = 12
 _E = 2.718281828459045
+_KEPT = 4_096
 SHAPE = (int, str, dict, int, [float])
 """Of the file: format, name, the weights (word: number), the constant, the five thresholds."""
 
@@ -33,7 +37,7 @@ SHAPE = (int, str, dict, int, [float])
 class Model:
     """One fitted table; `name` is twelve hexadecimal digits of what it holds."""
 
-    __slots__ = ("constant", "name", "thresholds", "weights")
+    __slots__ = ("_prompts", "constant", "name", "thresholds", "weights")
 
     def __init__(self, name: str, weights: dict[str, int], constant: int, thresholds: Sequence[float]) -> None:
         self.name = name
@@ -41,30 +45,24 @@ class Model:
         self.constant = constant
         self.thresholds = tuple(thresholds)
         """How far from 0 a score must be for an answer, by dimension."""
+        self._prompts: dict[tuple[str, str], int] = {}
 
     def logits(self, words: Iterable[str]) -> list[float]:
         """The log-odds of the five right-hand words."""
-        total = sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES)
-        return [
-            ((total & _MASK) - _HALF) / SCALE,
-            ((total >> FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
-        ]
+        return _unpacked(sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES))
 
     def scores(self, words: Iterable[str]) -> list[float]:
         """Five calibrated scores in [-1, 1]."""
-        return [
-            2.0 / (1.0 + _E**-one) - 1.0 if -_FAR < one < _FAR else 1.0 if one > 0 else -1.0
-            for one in self.logits(words)
-        ]
+        return _scores(self.logits(words))
 
     def label(self, seen: Seen) -> Labels:
         """The five scores of a call, rounded for storing; None where the model abstains."""
-        from capture.labels.features import features
-
-        a, b, c, d, e = self.scores(features(seen))
+        prompt, role, words = parts(seen)
+        key = (prompt.text, role)
+        shared = self._prompts.get(key)
+        if shared is None:
+            shared = self._shared(key, prompt.features(role))
+        a, b, c, d, e = _scores(_unpacked(sum(filter(None, map(self.weights.get, words)), shared)))
         at = self.thresholds
         return (
             round(a, 4) if abs(a) >= at[0] else None,
@@ -73,6 +71,27 @@ class Model:
             round(d, 4) if abs(d) >= at[3] else None,
             round(e, 4) if abs(e) >= at[4] else None,
         )
+
+    def _shared(self, key: tuple[str, str], words: Iterable[str]) -> int:
+        """What a prompt adds to all calls of one role, with the constant."""
+        if len(self._prompts) >= _KEPT:
+            self._prompts.clear()
+        total = self._prompts[key] = sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES)
+        return total
+
+
+def _unpacked(total: int) -> list[float]:
+    return [
+        ((total & _MASK) - _HALF) / SCALE,
+        ((total >> FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
+    ]
+
+
+def _scores(logits: list[float]) -> list[float]:
+    return [2.0 / (1.0 + _E**-one) - 1.0 if -_FAR < one < _FAR else 1.0 if one > 0 else -1.0 for one in logits]
 
 
 def pack(fields: Sequence[float]) -> int:
@@ -89,7 +108,11 @@ def made(value: object) -> Model | None:
 
     if not fits(value, SHAPE) or not isinstance(value, tuple) or value[0] != FORMAT or len(value[4]) != 5:
         return None
-    return Model(value[1], value[2], value[3], value[4])
+    _, name, weights, constant, thresholds = value
+    named = len(name) == _NAME and not name.strip("0123456789abcdef")
+    if not named or {*map(type, weights)} - {str} or {*map(type, weights.values())} - {int}:
+        return None
+    return Model(name, weights, constant, thresholds)
 
 
 def shipped() -> Model | None:
@@ -108,30 +131,42 @@ def shipped() -> Model | None:
 
 
 SHIPPED = os.path.join(os.path.dirname(__file__), "labels.bin")
-_current: dict[str, Model | None] = {}
+_current: dict[str, tuple[tuple[int, ...], Model | None]] = {}
 
 
 def current(db_path: str) -> Model | None:
-    """The person's own model where there is a valid one beside the database, else the shipped one; kept in memory."""
-    if db_path not in _current:
-        _current[db_path] = _personal(db_path) or shipped()
-    return _current[db_path]
+    """The person's own model where there is a valid one beside the database, else the shipped one.
+
+    Kept in memory for as long as the person's file is the same one.
+    """
+    file = personal_file(db_path) if db_path else ""
+    stamp = _stamp(file)
+    known = _current.get(file)
+    if known is None or known[0] != stamp:
+        known = _current[file] = stamp, (_personal(file) if stamp else None) or shipped()
+    return known[1]
 
 
 def forget() -> None:
-    """Read the files anew at the next call: one of them was written."""
+    """Read the files anew at the next call."""
     _current.clear()
 
 
 def personal_file(db_path: str) -> str:
-    """Where a person's own model lies."""
-    return os.path.join(os.path.dirname(os.path.abspath(db_path)), "labels.bin")
+    """Where a person's own model lies: beside the database itself, whatever links lead to it."""
+    return os.path.join(os.path.dirname(os.path.realpath(db_path)), "labels.bin")
 
 
-def _personal(db_path: str) -> Model | None:
+def _stamp(file: str) -> tuple[int, ...]:
+    """What changes with a file; nothing where there is none."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return ()
+    return found.st_ctime_ns, found.st_ino, found.st_size
+
+
+def _personal(file: str) -> Model | None:
     from capture import cache
 
-    file = personal_file(db_path)
-    if not db_path or not os.path.exists(file):
-        return None
     return made(cache.read(file, SHAPE))

@@ -1,5 +1,5 @@
 """The published rules: what one would write down in twenty lines about the tool, the command, its outcome and the last
-calls. The baseline that the models are measured against, and features of theirs.
+calls. The baseline that the models are measured against; no model reads them.
 """
 
 from __future__ import annotations
@@ -8,20 +8,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from capture.labels.calls import Seen
 
-THINKING = frozenset(("read", "search", "see", "explore", "web", "ask", "plan", "skill"))
-"""What a call does that is rather thinking than doing."""
+_THINKING = ("file_read", "search", "web_fetch", "web_search", "question", "plan", "skill")
+_LOOKING = ("ls", "cat", "head", "tail", "grep", "rg", "find", "wc", "sed", "jq", "ps", "which", "git status",
+            "git diff", "git log", "git show", "git blame", "gh view", "gh list", "gh diff", "gh checks")  # fmt: skip
+_OUTSIDE = ("git push", "git pull", "git fetch", "git clone", "gh", "glab", "curl", "wget", "ssh", "scp", "docker pull",
+            "docker push", "aws", "gcloud", "az", "kubectl")  # fmt: skip
+_KINDS_OUTSIDE = ("web_fetch", "web_search", "install", "git_push", "github")
+_LOCAL_SERVERS = ("mcp__playwright", "mcp__ide", "mcp__acp", "mcp__serena", "mcp__filesystem", "mcp__memory")
 
 
 def verdicts(seen: Seen) -> tuple[bool, bool, bool, bool, bool]:
     """Act, converge, external, novel, friction."""
-    call, previous = seen.call, seen.previous
-    role, last = call.role, previous[0] if previous else None
-    changed = True in [one.changes for one in previous]
-    act = role not in THINKING
-    broad = role == "search" and not changed and (not call.heads or "find" in call.heads or "ls" in call.heads)
-    reading = role == "read" and len(previous) > 2 and [one.role for one in previous] == ["read"] * len(previous)
-    starting = role == "write" and last is not None and last.role == "write"
-    diverge = role in ("explore", "web") or broad or reading or starting
-    novel = role in ("explore", "web") or (role == "script" and "heredoc" in call.marks)
+    call, last = seen.call, seen.previous[0] if seen.previous else None
+    exploring = call.kind == "task_spawn" and call.text.startswith(("Explore", "Find", "Research", "Investigate"))
+    looking = bool(call.heads) and all(head in _LOOKING for head in call.heads)
+    act = not (call.kind in _THINKING or looking or exploring)
+    changed = any(one.changes for one in seen.previous)
+    broad = not changed and (call.tool == "Glob" or call.heads[:1] in (("ls",), ("find",)))
+    researching = exploring or call.kind in ("web_fetch", "web_search")
+    serving = call.kind == "mcp_call" and not call.tool.startswith(_LOCAL_SERVERS)
+    reaching = any(head in _OUTSIDE or head.partition(" ")[0] in _OUTSIDE for head in call.heads)
+    external = call.kind in _KINDS_OUTSIDE or serving or (reaching and "localhost" not in call.text)
     friction = call.failed or (last is not None and last.failed)
-    return act, not diverge, call.external, novel, friction
+    return act, not (researching or broad), external, researching, friction

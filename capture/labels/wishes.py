@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-CUT = str.maketrans(dict.fromkeys("\n\t.,:;!?()[]{}<>\"'`*#=|/\\_-+@$%&~^", " "))
-"""What is no part of a word."""
+from capture.labels.afar import CUT, afar
+
 _SAID = 400
 _WORDS = 24
 _ASKING = 40
 _KEPT = 2_048
+_SENT = ("delegate", "explore")
 _TERSE, _SHORT = 5, 30
 _WISHES = (
     ("why", (" why ", "find out", "root cause", "investig", " debug", "diagnos", "figure out", "what happen", " warum",
@@ -40,7 +41,7 @@ _WISHES = (
 class Asked:
     """A prompt as it is read once."""
 
-    __slots__ = ("_by_role", "first", "text", "wishes", "words")
+    __slots__ = ("_by_role", "afar", "first", "text", "wishes", "words")
 
     def __init__(self, prompt: str) -> None:
         self.text = prompt[:_SAID].lower()
@@ -56,6 +57,8 @@ class Asked:
             self.wishes.append("wish:?")
         size = "none" if not said else "terse" if len(said) < _TERSE else "short" if len(said) < _SHORT else "long"
         self.wishes.append(f"size:{size}")
+        self.afar = afar(self.text)
+        """Whether it is about the world outside."""
         self._by_role: dict[str, list[str]] = {}
         self.words = list({f"word:{word[:12]}" for word in said[:_WORDS] if len(word) > 2})
 
@@ -64,6 +67,8 @@ class Asked:
         found = self._by_role.get(role)
         if found is None:
             found = [*self.wishes, *(f"{role}+{wish}" for wish in self.wishes), *self.words]
+            if self.afar and role in _SENT:
+                found += ["asked afar", f"{role}+asked afar {self.afar}"]
             self._by_role[role] = found
         return found
 

@@ -19,9 +19,6 @@ _WISHES = {
     "go": "to go on", "plan": "a plan", "none": "nothing in particular", "still": "what still does not work",
     "?": "an answer",
 }  # fmt: skip
-_RULES = {"act": "the rules call it acting", "converge": "the rules call it narrowing",
-          "external": "the rules call it external", "novel": "the rules call it novel",
-          "friction": "the rules call it friction"}  # fmt: skip
 _PLAIN = {
     "failed": "the call failed", "external": "it reaches outside", "several": "several steps in one command",
     "hidden": "a hidden file", "calm": "no failure just before", "changed": "files were changed just before",
@@ -35,7 +32,13 @@ _PLAIN = {
     "like": "the same program as before", "unlike": "no program used just before",
     "wide:**": "a pattern over all folders",
     "wide:*": "a pattern with a wildcard", "wide:|": "a pattern with alternatives", "wide:symbol": "searches one name",
-    "wide:names": "searches names of files",
+    "wide:names": "searches names of files", "doing": "it does something", "broad": "it asks what there is",
+    "near": "one of the two calls after it", "same>failed+near": "the file of a call that just failed",
+    "kin>failed+near": "what just failed, run again", "mark:asks": "a server's tool that asks",
+    "mark:does": "a server's tool that does something", "mark:afar sure": "about the world outside",
+    "mark:afar maybe": "perhaps about the world outside", "asked afar": "the prompt is about the world outside",
+    "asked afar sure": "the prompt is about the world outside",
+    "asked afar maybe": "the prompt is perhaps about the world outside",
 }  # fmt: skip
 _SORTS = {"test": "a test", "plan": "a plan", "doc": "a document", "config": "configuration", "code": "code",
           "front": "a project's front page"}  # fmt: skip
@@ -77,7 +80,6 @@ _BY_PREFIX: dict[str, Callable[[str], str]] = {
     "wish:": lambda rest: f"the prompt wants {_WISHES.get(rest, rest)}",
     "first:": lambda rest: f"the prompt first wants {_WISHES.get(rest, rest)}",
     "size:": lambda rest: "no prompt" if rest == "none" else f"a {rest} prompt",
-    "rule:": lambda rest: _RULES.get(rest, rest),
     "before:": lambda rest: "the first call of the session" if rest == "0" else f"only {rest} calls before it",
     "after:": lambda rest: "the last call failed" if rest == "1" else f"a call failed {rest} calls ago",
     "last:": lambda rest: f"just before: {_was(rest)}",

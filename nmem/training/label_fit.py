@@ -25,7 +25,7 @@ LEAST_TEXT, MOST_TEXT = 4, 0.15
 WEAK = ("word:", "says:", "head:", "named", "ext:", "tool:")
 WEAK_AT = 0.5
 """Words of texts say less of the next person's calls than what is done: they count half, that is are held back more."""
-STRENGTH = {"phase": 0.3, "scope": 0.2, "locus": 0.1, "novelty": 0.1, "friction": 0.3}
+STRENGTH = {"phase": 0.3, "scope": 0.2, "locus": 0.3, "novelty": 0.1, "friction": 0.3}
 BALANCE = {"phase": 0.0, "scope": 0.5, "locus": 0.3, "novelty": 0.5, "friction": 0.2}
 """How far the rarer word is weighted up: 0 not at all, 1 as much as the other."""
 LEANS = tuple(round(step * 0.1, 1) for step in range(-12, 13))

@@ -50,7 +50,7 @@ def test_the_card_belongs_to_the_table() -> None:
     assert list(card["dimensions"]) == list(DIMENSIONS)
     for at, one in enumerate(card["dimensions"].values()):
         assert one["threshold"] == shipped.thresholds[at]
-        assert one["folds"]["macro_f1"] >= one["rules"]["macro_f1"] - 0.001
+        assert one["folds"]["macro_f1"] > one["rules"]["macro_f1"]
 
 
 def test_hooks_reckon_as_scikit_learn_does(examples: Corpus, fitted: labels.Fitted) -> None:
@@ -82,6 +82,19 @@ def test_the_corpus_is_varied_and_says_what_it_means(examples: Corpus) -> None:
     assert len({one.language for one in examples}) >= 6
     where = [one.where for one in examples]
     assert len(where) == len(set(where))
+
+
+def test_the_corpus_keeps_to_what_it_calls_friction(examples: Corpus) -> None:
+    """From the third call after a failure on nothing is friction any more; right after one, most is."""
+    far: Corpus = []
+    near: Corpus = []
+    for one in examples:
+        failures = [call.failed for call in one.seen.previous]
+        if one.seen.call.failed or not one.seen.previous:
+            continue
+        (near if failures[0] else far if not any(failures[:2]) else []).append(one)
+    assert [one.where for one in far if one.labels[4] == "friction"] == []
+    assert sum(one.labels[4] == "friction" for one in near) > 0.7 * len(near)
 
 
 @pytest.mark.parametrize(
