@@ -17,6 +17,7 @@ import click
 from capture import paths
 from capture.labels import DIMENSIONS
 from nmem.commands import terminal
+from nmem.errors import NmemError
 
 if TYPE_CHECKING:
     from nmem.labels.backfill import Report
@@ -29,7 +30,7 @@ _EVERY = 5.0
 @click.option("--dimension", type=click.Choice(DIMENSIONS), help="Only this one; the others stay as they are.")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--all", "everything", is_flag=True, help="Also calls that this very model has labelled.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N calls, of the newest sessions.")
+@click.option("--limit", type=terminal.LIMIT, metavar="N", help="At most N calls, of the newest sessions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(dimension: str | None, project: str, everything: bool, limit: int | None, as_json: bool) -> None:
     """Label past calls that carry no labels, or those of another model.
@@ -38,7 +39,10 @@ def command(dimension: str | None, project: str, everything: bool, limit: int | 
     goes on where it was; sessions that run meanwhile are not held up.
     """
     from nmem.labels.backfill import Wanted, backfill
+    from nmem.labels.cards import passed_over
 
+    if trouble := passed_over(paths.database()):
+        raise NmemError(f"nothing was labelled: {trouble}")
     stopped = threading.Event()
     wanted = Wanted(dimension or "", project, everything, limit or 0)
     with terminal.writing() as db, _stopping(stopped), _progress(as_json) as step:

@@ -55,7 +55,7 @@ def command() -> None:
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--thread", type=THREAD, metavar="THREAD", help="Only this thread.")
 @click.option("--since", metavar="WHEN", help="Only episodes active since: 2026-01-31, 7d, 12h, 4w.")
-@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option("--limit", type=terminal.LIMIT, default=30, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, thread: int | None, since: str | None, limit: int, as_json: bool) -> None:
     """Episodes, the most recently active first."""

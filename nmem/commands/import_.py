@@ -17,7 +17,7 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
-from nmem.commands.terminal import when
+from nmem.commands.terminal import LIMIT, when
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
@@ -34,7 +34,7 @@ _KINDS = 4
 @click.argument("where", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, who wrote it.")
 @click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the N newest sessions.")
+@click.option("--limit", type=LIMIT, metavar="N", help="Only the N newest sessions.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, as_json: bool) -> None:
     """Load past sessions from the transcripts that the coding clients keep.

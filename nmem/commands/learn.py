@@ -39,7 +39,7 @@ def command() -> None:
 @click.option("--across", is_flag=True, help="Only what was met in two projects or more.")
 @click.option("--state", default="open", show_default=True, type=click.Choice([*_STATES, _ALL]))
 @click.option("--since", metavar="WHEN", help="Only what was met since: 2026-01-31, 7d, 12h, 4w.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--markdown", is_flag=True, help="A report to go through, with evidence.")
 @click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
@@ -85,7 +85,7 @@ def _project(db: Connection, project: str, everywhere: bool) -> tuple[int | None
 
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
-@click.option("--limit", type=click.IntRange(min=0), default=12, show_default=True, help="How much evidence to show.")
+@click.option("--limit", type=terminal.LIMIT_OR_NONE, default=12, show_default=True, help="How much evidence to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(learning: int, limit: int, as_json: bool) -> None:
     """One learning: where it was met, week by week, what helped, and its rule."""

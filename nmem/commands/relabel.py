@@ -30,7 +30,7 @@ _REASONS = 4
 @click.option("--list", "listing", is_flag=True, help="Show what you have said, the newest first.")
 @click.option("--recent", is_flag=True, help="Show the newest calls, with their numbers and words.")
 @click.option("--unsure", is_flag=True, help="Show those of which the model cannot tell a word: yours teach it most.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many calls to show.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many calls to show.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     *, observation: int | None, words: tuple[str, ...], clear: tuple[str, ...], listing: bool, recent: bool,

@@ -26,7 +26,7 @@ UNLABELLED = "none of its {number} carries labels yet: `nmem backfill` gives the
 @click.argument("session", required=False)
 @click.option("--episode", type=EPISODE, metavar="EPISODE", help="Only this episode of it.")
 @click.option("--project", default="", help="Its newest session: name, key or root; the current folder's if absent.")
-@click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True,
+@click.option("--limit", type=terminal.LIMIT_OR_NONE, default=5, show_default=True,
               help="Shifts, episodes, and sessions of the project to list, the newest.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(session: str | None, episode: int | None, project: str, limit: int, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import click
 
 from capture import paths
 from nmem import database
+from nmem.commands.terminal import LIMIT
 from nmem.errors import NoDatabase
 from nmem.labels import read as labels
 from nmem.read import views
@@ -48,11 +49,12 @@ def _latency(name: str, what: Latency) -> tuple[str, ...]:
 
 def _labels(found: labels.Standing) -> list[tuple[str, ...]]:
     """Which model labels calls, and what would label the rest."""
-    rows = [("model", f"{found.model} ({found.source})" if found.model else "none: install nmem again"),
-            ("calls it has labelled", f"{found.by_it:,} of {found.calls:,}")]  # fmt: skip
+    model = f"{found.model} ({found.source})" if found.model else "none: install nmem again"
+    rows: list[tuple[str, ...]] = [("model", model), ("calls it has labelled", f"{found.by_it:,} of {found.calls:,}")]
     lacking = (("calls without labels", found.bare), ("labelled by another model", found.by_others))
     rows += [(what, f"{number:,}: nmem backfill labels them") for what, number in lacking if number]
-    return [*rows, *([("of which you said a word", f"{found.own:,}")] if found.own else [])]
+    rows += [("of which you said a word", f"{found.own:,}")] if found.own else []
+    return rows + ([("your own model", found.passed_over)] if found.passed_over else [])
 
 
 def _window(row: SessionRow, seen: ContextWindow) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ def _windows(db: Connection, recent: list[SessionRow]) -> list[tuple[SessionRow,
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
 @click.option("--project", default="", help="Only sessions of this project (name, key or root folder).")
-@click.option("--limit", type=click.IntRange(min=1), default=5, show_default=True, help="How many sessions to list.")
+@click.option("--limit", type=LIMIT, default=5, show_default=True, help="How many sessions to list.")
 def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     """What is recorded, and whether the hooks are alive."""
     import time

@@ -20,6 +20,9 @@ _WAIT = 10.0
 _DAY = 86_400_000
 _SPANS = {"h": 3_600_000, "d": _DAY, "w": 7 * _DAY}
 
+_MOST = 1_000_000
+LIMIT, LIMIT_OR_NONE = click.IntRange(1, _MOST), click.IntRange(0, _MOST)
+"""How many to list, for every command: what fits a database's numbers."""
 Section = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and rows of a label and a text."""
 

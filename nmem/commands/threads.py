@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmem.commands.terminal import now, reading, when, writing
+from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
 from nmem.errors import NmemError
 from nmem.text import printable
 
@@ -41,7 +41,7 @@ def command() -> None:
 @command.command("list")
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only threads active since: 2026-01-31, 7d, 12h, 4w.")
-@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option("--limit", type=LIMIT, default=30, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
     """Threads, the most recently active first."""
@@ -63,7 +63,7 @@ def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
 @command.command()
 @click.argument("thread", type=int)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@click.option("--turns", "limit", type=click.IntRange(min=0), default=20, show_default=True, help="Raw turns to show.")
+@click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="Raw turns to show.")
 def show(thread: int, as_json: bool, limit: int) -> None:
     """One thread: summaries, skills, sessions, links with the scores behind them, raw turns."""
     from nmem.threads import read
@@ -182,7 +182,7 @@ def compact(thread: int, as_json: bool) -> None:
 
 @command.command()
 @click.option("--now", "force", is_flag=True, help="Re-fit now, however few outcomes there are.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--limit", type=LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def tuning(force: bool, limit: int, as_json: bool) -> None:
     """The history of the linking formula: what was re-fitted on your answers, and whether it was better."""

@@ -11,7 +11,7 @@ from nmem.commands import terminal
 
 @click.command()
 @click.option("--list", "listing", is_flag=True, help="Show what was corrected, and undo nothing.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""

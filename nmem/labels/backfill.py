@@ -32,7 +32,7 @@ _CHECKPOINT = 20_000
 """Rows after which the write-ahead log is folded back, with no lock held."""
 _CALLS = f"obs_type NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_CALLS))})"
 _OTHERS = "(label_model IS NULL OR (label_model != :model AND substr(label_model, 1, 13) != :model || '+'))"
-_BARE = "(label_model IS NULL OR substr(label_model, 1, 1) = '+')"
+_BARE = "(label_model IS NULL OR substr(label_model, 1, 1) IN ('+', '~'))"
 _NAMED = ":project IN (p.name, p.key, p.root)"
 _SESSIONS = f"SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id WHERE {_NAMED}"  # noqa: S608
 
@@ -149,6 +149,7 @@ class _Run:
     def all(self, jobs: Sequence[Job], processes: int) -> None:
         """Everything that is due, until it is told to stop."""
         begun = time.perf_counter()
+        usual = int(self.db.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
         self.db.execute("PRAGMA wal_autocheckpoint=0")
         working = workers.work(self.db, jobs, processes)
         try:
@@ -163,6 +164,7 @@ class _Run:
             for session_id in list(self._touched):
                 self._over(session_id)
             self._fold(self._unfolded and _CHECKPOINT)
+            self.db.execute(f"PRAGMA wal_autocheckpoint={usual}")
         self.report.seconds = round(time.perf_counter() - begun, 3)
 
     def _take(self, session_id: str, changes: Sequence[Change]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,27 @@ def outdated(db_path: str) -> bool:
     if model is None or base is None or model.name == base.name:
         return False
     return card_of(db_path, model.name)[1].get("beside") != base.name
+
+
+def passed_over(db_path: str) -> str:
+    """Why a person's own model lies there and does not label, in one line; empty when there is none, or it labels."""
+    file = Path(engine.personal_file(db_path))
+    model, base = engine.current(db_path), engine.shipped()
+    try:
+        found, folder = file.lstat(), file.parent.stat()
+    except OSError:
+        return ""
+    if model is not None and (base is None or model.name != base.name):
+        return ""
+    if stat.S_ISLNK(found.st_mode):
+        why = "it is a link"
+    elif not cache.ours(found):
+        why = f"others own it or may write to it (mode {stat.S_IMODE(found.st_mode):o}): chmod 600 {file}"
+    elif not cache.ours(folder):
+        why = f"others own its folder or may write to it: chmod 700 {file.parent}"
+    else:
+        why = "it is damaged, or of another nmem: `nmem train labels`, or --reset"
+    return f"your own model {file} is not believed: {why}"
 
 
 def personal_file(db_path: str) -> Path:

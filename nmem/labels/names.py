@@ -1,7 +1,8 @@
 """Who gave an observation its labels, as `observations.label_model` says it.
 
 `3b86f8ce6e20` is the model of all five dimensions. `~scope:77ab01c2d3e4` behind it: another model gave that one.
-`+phase,scope` at the end: a person decided these, and nothing but the person changes them. Empty: nobody gave any.
+`+phase,scope` at the end: a person decided these, and nothing but the person changes them. Empty: nobody gave any;
+nothing before the `~`: nobody gave the others yet.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ class Origin:
     def give(self, dimension: str, model: str) -> None:
         """A model has given this dimension now."""
         self.others[dimension] = model
-        left = {self.of(name) for name in DIMENSIONS if name not in self.own}
-        if len(left) == 1:
-            self.base, self.others = left.pop(), {}
+        left = {name: self.of(name) for name in DIMENSIONS if name not in self.own}
+        givers = set(left.values())
+        if len(givers) == 1:
+            self.base, self.others = givers.pop(), {}
+        elif not self.base and "" not in givers:
+            self.base, self.others = model, {name: giver for name, giver in left.items() if giver != model}
 
     def text(self) -> str | None:
         """As it is stored."""

@@ -137,7 +137,8 @@ def recent(db: Connection, limit: int = 20, *, unsure: bool = False) -> list[Sai
     from capture.labels.calls import NOT_CALLS
 
     kinds = ", ".join(f"'{kind}'" for kind in sorted(NOT_CALLS))
-    where = " AND label_model IS NOT NULL AND (phase + scope + locus + novelty + friction) IS NULL" if unsure else ""
+    open_ = "substr(label_model, 1, 1) NOT IN ('+', '~') AND (phase + scope + locus + novelty + friction) IS NULL"
+    where = f" AND {open_}" if unsure else ""
     found = db.execute(
         "SELECT id, session_id, at, obs_type, substr(content, 1, 400), phase, scope, locus, novelty, friction"  # noqa: S608
         f" FROM observations WHERE obs_type NOT IN ({kinds}){where} ORDER BY at DESC, id DESC LIMIT ?", (limit,),
@@ -172,7 +173,10 @@ def _said(row: tuple[int, str, int, str, str, str, float, float, float, float, f
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Which model labels, and how many calls carry its labels, another's, or none; `bare` ones nobody labelled."""
+    """Which model labels, and how many calls carry its labels, another's, or none.
+
+    `bare`: nobody labelled them, or not in every dimension.
+    """
 
     model: str
     source: str
@@ -184,6 +188,8 @@ class Standing:
     """Calls of which a person decided something."""
     others: tuple[tuple[str, int], ...]
     """The other models, with their rows."""
+    passed_over: str = ""
+    """Why a person's own model is there and not believed."""
 
     @property
     def due(self) -> int:
@@ -207,10 +213,9 @@ def standing(db: Connection, db_path: str) -> Standing:
     for text, number in rows:
         origin = names.read(text)
         own += number * bool(origin.own)
-        whole = not origin.others
-        key = origin.base if whole else f"{origin.base} and others"
+        key = f"{origin.base} and others" if origin.base and origin.others else origin.base
         by[key] = by.get(key, 0) + number
     bare, mine = by.pop("", 0), by.pop(name, 0) if name else 0
     others = tuple(sorted(by.items(), key=lambda each: (-each[1], each[0])))
     return Standing(name, cards.card_of(db_path, name)[0] if name else "", bare + mine + sum(by.values()), mine,
-                    sum(by.values()), bare, own, others)  # fmt: skip
+                    sum(by.values()), bare, own, others, cards.passed_over(db_path))  # fmt: skip

@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple, cast
 
 from capture.labels import DIMENSIONS
 from capture.labels.model import Model, current
+from capture.log import reason
 from nmem import database
 from nmem.errors import NmemError
 from nmem.labels import names
@@ -73,7 +74,9 @@ class Judge:
             found = self._known[stored.label_model] = self._plan(stored.label_model)
         model, places = found
         if not places:
-            return None
+            if model == stored.label_model:
+                return None
+            return Change(stored.id, stored.seq, stored.prompt_id, *2 * (stored.scores,), stored.label_model, model)
         given = self._given(walk, stored)
         after = given
         if len(places) < len(DIMENSIONS):
@@ -83,7 +86,10 @@ class Judge:
     def _given(self, walk: Walk, stored: Stored) -> Scores:
         try:
             return self.model.label(walk.seen(stored))
-        except Exception:  # noqa: BLE001 - the boundary between a row and what is made of it: it gets no words
+        except Exception as error:  # noqa: BLE001 - the boundary between a row and what is made of it
+            if stored.scores != _NONE:
+                said = f"model {self.model.name} cannot label observation {stored.id}, which keeps what it has"
+                raise NmemError(f"{said}: {reason(error)}") from None
             return _NONE
 
     def _plan(self, stored: str | None) -> tuple[str | None, tuple[int, ...]]:
@@ -91,14 +97,21 @@ class Judge:
         task, origin = self.task, names.read(stored)
         if task.bare and origin.base:
             return stored, ()
-        due = [name for name in task.dimensions if name not in origin.own
-               and (task.everything or origin.of(name) != task.model)]  # fmt: skip
-        if not due and not (origin.base == "" and task.dimensions == DIMENSIONS):
+        due = [name for name in task.dimensions if name not in origin.own and self._due(origin.of(name))]
+        unnamed = not origin.base and len(origin.own) == len(DIMENSIONS)
+        if not due and not unnamed:
             return stored, ()
+        if unnamed:
+            origin.base = task.model
         for name in due:
             origin.give(name, task.model)
-        origin.base = origin.base or task.model
-        return origin.text(), tuple(DIMENSIONS.index(name) for name in due)
+        return origin.text(), tuple(map(DIMENSIONS.index, due))
+
+    def _due(self, giver: str) -> bool:
+        """Whether a dimension that this model has given, or nobody, is given now."""
+        if self.task.bare:
+            return not giver
+        return self.task.everything or giver != self.task.model
 
 
 def work_on(db: Connection, job: Job, model: Model) -> Iterator[Done]:

@@ -28,10 +28,13 @@ def labels() -> list[Finding]:
     if not found.model:
         said = "the table of weights is missing or damaged: nothing is labelled"
         return [Finding("labels", WRONG, said, "install nmem again")]
+    if found.passed_over:
+        mend = "as it says; or nmem train labels --reset to do without"
+        return [Finding("labels", WRONG, found.passed_over, mend), _standing(found, "mend your own model first")]
     return [_standing(found), *_own(path, found)]
 
 
-def _standing(found: Standing) -> Finding:
+def _standing(found: Standing, mend: str = "nmem backfill") -> Finding:
     said = f"model {found.model} ({found.source}) has labelled {found.by_it:,} of {found.calls:,} calls"
     if found.own:
         said += f", and you have said a word about {found.own:,}"
@@ -39,7 +42,7 @@ def _standing(found: Standing) -> Finding:
         return Finding("labels", OK, said)
     lacking = [f"{number:,} carry {what}" for number, what in
                ((found.bare, "no labels"), (found.by_others, "another model's")) if number]  # fmt: skip
-    return Finding("labels", NOTE, f"{said}; {', '.join(lacking)}", "nmem backfill")
+    return Finding("labels", NOTE, f"{said}; {', '.join(lacking)}", mend)
 
 
 def _own(path: str, found: Standing) -> list[Finding]:

@@ -11,20 +11,24 @@ import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from capture import cache
 from capture.event import Batch, Observation
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from capture.seal import seal
 from capture.storage import store
 from nmem.commands.main import nmem
+from nmem.doctor.checks import WRONG
+from nmem.doctor.checks import labels as checks
 from nmem.episodes import annotate, detect, units
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
-from nmem.labels import corrections, models, names
+from nmem.labels import cards, corrections, models, names, read
 from nmem.settle import settle
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
@@ -111,6 +115,147 @@ def test_one_dimension_alone(hooks: Hooks, db_path: str) -> None:
     for name in DIMENSIONS:
         run(hooks, db_path, dimension=name)
     assert {row[-1] for row in hooks.labels()} == {"0123456789ab"}, "five by one model are that model's"
+
+
+def test_one_dimension_of_what_carries_no_labels_leaves_the_others_due(hooks: Hooks, db_path: str) -> None:
+    hooks.session()
+    before = hooks.labels()
+    hooks.bare()
+    assert run(hooks, db_path, dimension="phase").labelled == len(before)
+    assert {row[-1] for row in hooks.labels()} == {f"~phase:{mine()}"}
+    standing = read.standing(hooks.db, db_path)
+    assert (standing.bare, standing.due) == (len(before), len(before))
+    number = int(hooks.db.execute("SELECT min(id) FROM observations").fetchone()[0])
+    words = read.labelled(hooks.db, db_path, number).words
+    assert [bool(word.model) for word in words] == [True, False, False, False, False], "nobody's is no abstention"
+    assert read.recent(hooks.db, unsure=True) == []
+    assert run(hooks, db_path, dimension="scope").labelled == len(before)
+    assert run(hooks, db_path).labelled == len(before)
+    assert hooks.labels() == before
+    hooks.bare()
+    for name in DIMENSIONS:
+        run(hooks, db_path, dimension=name)
+    assert hooks.labels() == before, "five times one dimension are a whole run"
+
+
+def test_settling_gives_what_one_dimension_left_open(hooks: Hooks, db_path: str) -> None:
+    hooks.session()
+    before = hooks.labels()
+    hooks.bare()
+    use(db_path, other_model())
+    run(hooks, db_path, dimension="phase")
+    Path(engine.personal_file(db_path)).unlink()
+    assert bf.fill(hooks.db, db_path, START, lambda: False) == len(before)
+    assert {row[-1] for row in hooks.labels()} == {f"{mine()}~phase:0123456789ab"}
+    assert [row[1:5] for row in hooks.labels()] == [row[1:5] for row in before]
+    assert bf.fill(hooks.db, db_path, START, lambda: False) == 0
+
+
+def test_a_row_decided_in_everything_is_not_due_for_ever(hooks: Hooks, db_path: str) -> None:
+    number = hooks.call("s", "Read", "/src/shop/a.py")
+    hooks.bare()
+    words = {"phase": "act", "scope": "diverge", "locus": "internal", "novelty": "novel", "friction": "smooth"}
+    corrections.relabel_many(hooks.db, number, words, START)
+    assert run(hooks, db_path).labelled == 1
+    assert read.standing(hooks.db, db_path).due == 0
+    assert hooks.labels()[0][:5] == (1.0, -1.0, -1.0, 1.0, -1.0)
+
+
+def test_another_model_beside_the_database_ends_the_work(hooks: Hooks, db_path: str) -> None:
+    for number in range(4):
+        hooks.session(f"s{number}")
+    hooks.bare()
+
+    def step(_report: bf.Report) -> None:
+        value: tuple[object, ...] = (engine.FORMAT, "0123456789ab", {}, 0, [0.0] * 5)
+        assert cache.write(engine.personal_file(db_path), value)
+
+    with pytest.raises(NmemError, match="another model labels by now"):
+        bf.backfill(hooks.db, db_path, START, step=step)
+
+
+def test_the_log_is_folded_back_by_itself_afterwards(hooks: Hooks, db_path: str) -> None:
+    hooks.session()
+    hooks.bare()
+    hooks.db.execute("PRAGMA wal_autocheckpoint=700")
+    bf.fill(hooks.db, db_path, START, lambda: False)
+    assert hooks.db.execute("PRAGMA wal_autocheckpoint").fetchone()[0] == 700
+
+
+def test_a_model_that_cannot_label_takes_nothing_away(
+    hooks: Hooks, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks.session()
+    before = hooks.labels()
+
+    def broken(*_: object) -> None:
+        raise TypeError("unsupported operand")
+
+    monkeypatch.setattr(engine.Model, "label", broken)
+    with pytest.raises(NmemError, match="cannot label observation 1, which keeps what it has: TypeError"):
+        run(hooks, db_path, everything=True)
+    assert hooks.labels() == before
+    hooks.bare()
+    assert run(hooks, db_path).labelled == len(before), "what had nothing gets the model's silence"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [(1, "0123456789ab", {"role:read": "x"}, 0, [0.5] * 5), (1, "0123456789ab", {3: 4}, 0, [0.5] * 5),
+     (1, "x; DROP+~", {}, 0, [0.5] * 5), (1, "0123456789aB", {}, 0, [0.5] * 5)],
+)  # fmt: skip
+def test_a_table_with_other_contents_is_passed_over_and_everybody_says_so(
+    hooks: Hooks, db_path: str, value: object
+) -> None:
+    hooks.session()
+    before = hooks.labels()
+    assert cache.write(engine.personal_file(db_path), value)
+    done = CliRunner().invoke(nmem, ["backfill", "--all"])
+    assert done.exit_code == 1
+    assert "is not believed: it is damaged" in str(done.exception)
+    assert hooks.labels() == before
+    assert "is not believed" in CliRunner().invoke(nmem, ["status"]).output
+    first, second = checks.labels()
+    assert (first.severity, second.mend) == (WRONG, "")
+    assert "is not believed" in first.evidence
+    done = CliRunner().invoke(nmem, ["train", "labels", "--reset"])
+    assert done.exit_code == 0, done.exception
+    assert read.standing(hooks.db, db_path).passed_over == ""
+
+
+def test_why_a_model_of_one_s_own_is_passed_over(hooks: Hooks, db_path: str) -> None:
+    use(db_path, other_model())
+    file = Path(engine.personal_file(db_path))
+    assert cards.passed_over(db_path) == ""
+    file.chmod(0o664)
+    assert "mode 664): chmod 600" in cards.passed_over(db_path)
+    file.chmod(0o600)
+    file.parent.chmod(0o775)
+    try:
+        engine.forget()
+        assert "chmod 700" in cards.passed_over(db_path)
+    finally:
+        file.parent.chmod(0o700)
+    engine.forget()
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to(file.with_name("elsewhere"))
+    assert "it is a link" in cards.passed_over(db_path)
+
+
+def test_behind_a_link_hooks_and_commands_use_one_model(
+    hooks: Hooks, db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(db_path, other_model())
+    link = tmp_path / "elsewhere" / "nmem.db"
+    link.parent.mkdir(mode=0o700)
+    link.symlink_to(db_path)
+    monkeypatch.setenv("NMEM_DB", str(link))
+    with closing(store.connect(str(link))) as db:
+        written = Hooks(db)
+        written.session()
+        by = {row[-1] for row in written.labels()}
+    assert by == {bf.in_force(str(link)).name} == {"0123456789ab"}
+    assert json.loads(CliRunner().invoke(nmem, ["status", "--json"]).output)["labels"]["by_it"] == 10
 
 
 def test_a_person_s_word_stays(hooks: Hooks, db_path: str) -> None:
