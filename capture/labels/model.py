@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 
+from capture.labels.features import parts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +29,7 @@ _HALVES = sum(_HALF << FIELD * at for at in range(5))
 _FAR = 40.0
 _NAME = 12
 _E = 2.718281828459045
+_KEPT = 4_096
 SHAPE = (int, str, dict, int, [float])
 """Of the file: format, name, the weights (word: number), the constant, the five thresholds."""
 
@@ -34,7 +37,7 @@ SHAPE = (int, str, dict, int, [float])
 class Model:
     """One fitted table; `name` is twelve hexadecimal digits of what it holds."""
 
-    __slots__ = ("constant", "name", "thresholds", "weights")
+    __slots__ = ("_prompts", "constant", "name", "thresholds", "weights")
 
     def __init__(self, name: str, weights: dict[str, int], constant: int, thresholds: Sequence[float]) -> None:
         self.name = name
@@ -42,30 +45,24 @@ class Model:
         self.constant = constant
         self.thresholds = tuple(thresholds)
         """How far from 0 a score must be for an answer, by dimension."""
+        self._prompts: dict[tuple[str, str], int] = {}
 
     def logits(self, words: Iterable[str]) -> list[float]:
         """The log-odds of the five right-hand words."""
-        total = sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES)
-        return [
-            ((total & _MASK) - _HALF) / SCALE,
-            ((total >> FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
-            ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
-        ]
+        return _unpacked(sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES))
 
     def scores(self, words: Iterable[str]) -> list[float]:
         """Five calibrated scores in [-1, 1]."""
-        return [
-            2.0 / (1.0 + _E**-one) - 1.0 if -_FAR < one < _FAR else 1.0 if one > 0 else -1.0
-            for one in self.logits(words)
-        ]
+        return _scores(self.logits(words))
 
     def label(self, seen: Seen) -> Labels:
         """The five scores of a call, rounded for storing; None where the model abstains."""
-        from capture.labels.features import features
-
-        a, b, c, d, e = self.scores(features(seen))
+        prompt, role, words = parts(seen)
+        key = (prompt.text, role)
+        shared = self._prompts.get(key)
+        if shared is None:
+            shared = self._shared(key, prompt.features(role))
+        a, b, c, d, e = _scores(_unpacked(sum(filter(None, map(self.weights.get, words)), shared)))
         at = self.thresholds
         return (
             round(a, 4) if abs(a) >= at[0] else None,
@@ -74,6 +71,27 @@ class Model:
             round(d, 4) if abs(d) >= at[3] else None,
             round(e, 4) if abs(e) >= at[4] else None,
         )
+
+    def _shared(self, key: tuple[str, str], words: Iterable[str]) -> int:
+        """What a prompt adds to all calls of one role, with the constant."""
+        if len(self._prompts) >= _KEPT:
+            self._prompts.clear()
+        total = self._prompts[key] = sum(filter(None, map(self.weights.get, words)), self.constant + _HALVES)
+        return total
+
+
+def _unpacked(total: int) -> list[float]:
+    return [
+        ((total & _MASK) - _HALF) / SCALE,
+        ((total >> FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 2 * FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 3 * FIELD & _MASK) - _HALF) / SCALE,
+        ((total >> 4 * FIELD & _MASK) - _HALF) / SCALE,
+    ]
+
+
+def _scores(logits: list[float]) -> list[float]:
+    return [2.0 / (1.0 + _E**-one) - 1.0 if -_FAR < one < _FAR else 1.0 if one > 0 else -1.0 for one in logits]
 
 
 def pack(fields: Sequence[float]) -> int:
