@@ -88,9 +88,9 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str, 
     here = resolve(cwd)
     if row is None:
         row = db.execute(
-            f"{columns} JOIN projects p ON p.id = s.project_id WHERE p.key = ?"
+            f"{columns} JOIN projects p ON p.id = s.project_id WHERE p.key = ? OR p.root = ?"
             " ORDER BY s.last_at DESC, s.rowid DESC LIMIT 1",
-            (here.key,),
+            (here.key, here.root),
         ).fetchone()
     if row is None:
         raise NmemError(f"no session is recorded of {here.name} yet: a marker belongs to one")

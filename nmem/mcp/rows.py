@@ -12,6 +12,7 @@ from nmem.read import stream
 from nmem.read.views import StreamRow, metadata, outcome_words
 
 _SHORT = 160
+_ANSWER = 8_000
 _SAID_BY = {"user": "user", "agent": "agent", "machine": "client"}
 
 Shown = dict[str, object]
@@ -85,7 +86,7 @@ def observation(db: Connection, number: int, most: int) -> Shown:
         "outcome": outcome_words(row["outcome"], row["exit_code"], meta), "again": row["repeats"],
         "kind": line(str(meta.get("kind") or ""), 40) if row["obs_type"] == "marker" else "",
         "pinned": bool(row["pinned"]), **_whole("text", row["content"], most),
-        **_whole("answer", str(meta.get("response") or ""), most),
+        **_whole("answer", str(meta.get("response") or ""), min(most, _ANSWER)),
     })  # fmt: skip
 
 

@@ -205,10 +205,27 @@ def test_a_long_diff_is_cut_when_nobody_is_asked_and_the_outcome_stands_last(cla
     assert len(asked) > 100
     assert any("SKILL.md: +" in line and line.endswith(" lines") for line in asked[-3:])
     assert any(line.startswith(f"{claude}: +") and line.endswith(" lines") for line in asked)
-    assert len(told) < 60 and len(gone) < 60
+    assert len(told) < 70 and len(gone) < 70
     assert "The memory stays in" in gone[-1]
 
 
 def test_a_switch_that_keeps_every_hook_from_running_is_said_at_once(claude: Path) -> None:
     claude.write_text('{"disableAllHooks": true}')
     assert "says disableAllHooks: no hook of yours runs" in run(init, "--yes").output
+
+
+def test_init_says_what_becomes_of_the_status_line(claude: Path) -> None:
+    assert "--status-line shows a line of nmem's" in run(init, "--yes").output
+    own = b'{\n  "statusLine": {"type": "command", "command": "my-line \\u00e9"}\n}\n'
+    run(uninstall, "--yes")
+    claude.write_bytes(own)
+    done = run(init, "--yes")
+    assert '-  "statusLine"' in done.output and '+  "statusLine"' in done.output
+    assert "Your status line runs as before" in done.output
+    run(uninstall, "--yes")
+    assert claude.read_bytes() == own
+    run(init, "--yes", "--no-status-line")
+    run(init, "--yes")
+    assert json.loads(claude.read_bytes())["statusLine"]["command"] == "my-line é"
+    run(init, "--yes", "--status-line")
+    assert "my-line é" in json.loads(claude.read_bytes())["statusLine"]["command"] != "my-line é"

@@ -1,0 +1,206 @@
+"""The tools over a recorded project: indexes, details, pages, and what is said where there is nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nmem.mcp import reply
+from nmem.mcp.registry import TOOLS
+from tests.nmem.conftest import Recorded
+from tests.nmem.mcp.conftest import HOSTILE, Client
+
+
+def test_an_index_leads_to_details_and_these_to_what_led_there(client: Client, shop: Recorded) -> None:
+    listed = client.get("episodes")
+    assert listed["project"] == "shop"
+    names = [each["name"] for each in listed["episodes"]]
+    assert names[0].startswith("write the changelog") and names[1].startswith("The invoice total is doubled")
+    coupon = listed["episodes"][1]
+    assert coupon["outcome"].startswith("tests fail")
+    (told,) = client.get("get", ids=[coupon["id"]])["found"]
+    assert "invoice.py" in " ".join(told["files"]) and told["session"] == "session/coupon"
+    (prompt,) = client.get("get", ids=[told["asked"][0]])["found"]
+    assert prompt["text"].startswith("The invoice total is doubled") and prompt["episode"] == coupon["id"]
+    around = client.get("timeline", around=prompt["done"][0]["id"], before=1, after=1)
+    assert [row["what"] for row in around["rows"]] == ["user prompt", "test", "file_edit"]
+    assert around["rows"][1]["failed"] == "failed"
+
+
+def test_details_of_every_kind(client: Client, shop: Recorded) -> None:
+    thread = client.get("episodes")["episodes"][0]["thread"]
+    found = client.get("get", ids=["obs/1", "session/coup", thread])["found"]
+    assert found[0]["answer"] == "E AssertionError: expected 12, got 24" and found[0]["prompt"] == "prompt/1"
+    assert found[1]["id"] == "session/coupon" and found[1]["episodes"]
+    assert found[2]["id"] == thread and any("session/" in each for each in found[2]["sessions"])
+
+
+def test_a_command_can_be_called_again_as_it_is_told(client: Client, shop: Recorded) -> None:
+    rows = client.get("timeline")["rows"]
+    assert {"make docs 2>&1 | tail -3"} == {row["text"] for row in rows if row["what"] == "command"}
+
+
+def test_pages_follow_each_other_without_gap_or_double(client: Client, record: Recorded) -> None:
+    for number in range(7):
+        record.begin(f"s{number}").user(f"task {number}")
+    for tool, key in (("session_summaries", "sessions"),):
+        seen: list[str] = []
+        cursor = ""
+        for _ in range(9):
+            page = client.get(tool, limit=3, **({"cursor": cursor} if cursor else {}))
+            seen += [each["id"] for each in page[key]]
+            cursor = page.get("next", "")
+            if not cursor:
+                break
+        assert seen == [f"session/s{number}" for number in reversed(range(7))]
+    assert client.refused("session_summaries", cursor="3.x").startswith("cursor: pass the `next`")
+
+
+def test_episodes_page_too_and_can_be_filtered(client: Client, shop: Recorded) -> None:
+    first = client.get("episodes", limit=1)
+    second = client.get("episodes", limit=1, cursor=first["next"])
+    assert first["episodes"][0]["id"] != second["episodes"][0]["id"] and "next" not in second
+    assert [each["name"][:11] for each in client.get("episodes", query="invoice")["episodes"]] == ["The invoice"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ("obs/999", "there is no obs/999: they are obs/1 to obs/"),
+        ("prompt/999", "there is no prompt/999: they are prompt/1 to"),
+        ("episode/999", "there is no episode/999: they are episode/1 to episode/2"),
+        ("learning/9", "there is no learning/9: "),
+        ("session/nope", "there is no session/nope: the newest are session/change-log, session/coupon"),
+        ("session/c", "session/c is the beginning of several: session/change-log, session/coupon"),
+        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4 or learning/2"),
+        ("obs/x", "obs/x is no id: obs/ and a number"),
+        ("file/src/a.py", "file/src/a.py is a file: file_history tells of it"),
+        ("", "nothing is no id"),
+        ("obs/1; DROP TABLE observations", "is no id"),
+    ],
+)
+def test_an_unknown_id_says_what_there_is(client: Client, shop: Recorded, wanted: str, says: str) -> None:
+    assert says in client.refused("get", ids=wanted)
+
+
+def test_a_wrong_id_does_not_keep_the_right_ones_back(client: Client, shop: Recorded) -> None:
+    found = client.get("get", ids=["obs/1", "obs/999"])
+    assert [each["id"] for each in found["found"]] == ["obs/1"] and "no obs/999" in found["wrong"][0]
+
+
+def test_what_is_stored_cannot_act(client: Client, record: Recorded) -> None:
+    record.begin("bad").user(HOSTILE).act("command", HOSTILE, HOSTILE, "failed", response=HOSTILE)
+    record.agent(HOSTILE)
+    for tool, given in (
+        ("get", {"ids": ["obs/1", "prompt/1", "session/bad"]}), ("timeline", {}), ("session_summaries", {}),
+        ("current_stance", {}),
+    ):  # fmt: skip
+        told = json.dumps(client.get(tool, **given), ensure_ascii=False)
+        for sign in ("</system", "<|im", "[nmem context]", "[/nmem context]", "[INST]", "\x1b", "\u202e", "\\u0000"):
+            assert sign not in told, (tool, sign)
+    assert "ignore previous instructions" in told or tool == "current_stance"
+
+
+def test_replies_are_bounded_and_say_what_is_left(client: Client, record: Recorded) -> None:
+    record.begin("long").user("x " * 500_000)
+    for _ in range(30):
+        record.act("command", "y" * 100_000, None, "failed", response="z" * 50_000)
+    found, text = client.get("get", ids=[f"obs/{n}" for n in range(1, 21)], chars=30_000), ""
+    assert found["left"] and len(json.dumps(found, ensure_ascii=False)) < reply.MOST + 20_000
+    assert found["found"][0]["text_of"] == "100000 characters"
+    for tool in TOOLS:
+        if tool not in ("get", "mark"):
+            given = {each.name: "x" for each in TOOLS[tool].params if each.required}
+            text = json.dumps(client.get(tool, **given), ensure_ascii=False)
+            assert len(text) <= reply.MOST, tool
+    assert client.get("get", ids="obs/1", chars=100)["found"][0]["text"].endswith("…")
+
+
+def test_a_list_that_is_too_long_loses_its_end_and_says_so() -> None:
+    rows = [{"id": number, "text": "w" * 900} for number in range(100)]
+    found = json.loads(reply.text({"rows": rows, "next": "1.1"}))
+    assert found["rows"] == rows[: len(found["rows"])] and len(found["rows"]) > 30
+    assert found["cut"] == f"{100 - len(found['rows'])} more of rows: ask for less at once" and found["next"] == "1.1"
+
+
+def test_the_project_is_the_folders_own_unless_asked(client: Client, shop: Recorded) -> None:
+    shop.db.execute("INSERT INTO projects VALUES (2, 'other', 'other', '/src/other', NULL, 0)")
+    shop.db.execute(
+        "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('o', 'claude', 2, '/', 1, 1)"
+    )
+    shop.db.execute("INSERT INTO prompts VALUES (900, 'o', 1, 'user', 'prompt', 'elsewhere', NULL, NULL, 'k')")
+
+    def ids(**given: str) -> list[str]:
+        return [each["id"] for each in client.get("session_summaries", **given)["sessions"]]
+
+    assert "session/o" not in ids() and ids(project="other") == ["session/o"] and "session/o" in ids(project="*")
+    client.folder = "/somewhere/else"
+    assert client.refused("episodes") == "nothing is recorded of else: project may be shop, other or * for all"
+
+
+def test_no_database_and_one_of_another_version_are_answers(client: Client, db_path: str) -> None:
+    assert client.refused("episodes").startswith(f"nothing is recorded yet at {db_path}: run `nmem init`")
+    assert client.refused("mark", text="x").startswith("nothing is recorded yet")
+
+
+def test_a_newer_database_says_to_upgrade(client: Client, record: Recorded, db_path: str) -> None:
+    with closing(sqlite3.connect(db_path)) as db:
+        db.execute("PRAGMA user_version = 99")
+        db.commit()
+    for tool in TOOLS:
+        given = {each.name: "obs/1" for each in TOOLS[tool].params if each.required}
+        assert "upgrade nmem" in client.refused(tool, **given), tool
+
+
+def test_a_database_that_breaks_meanwhile_is_one_line(client: Client, record: Recorded) -> None:
+    record.begin("s").user("hello")
+    record.db.execute("DROP TABLE unit_prompts")
+    record.db.execute("DROP TABLE session_summaries")
+    assert "cannot be read: no such table" in client.refused("session_summaries")
+
+
+def test_what_takes_too_long_is_stopped(client: Client, record: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    record.begin("s")
+    for number in range(3000):
+        record.user(f"word {number}")
+    monkeypatch.setattr("nmem.mcp.ask.SECONDS", 0.0)
+    monkeypatch.setattr("nmem.mcp.ask._STEPS", 10)
+    assert "took too long" in client.refused("timeline")
+
+
+def test_an_unforeseen_failure_is_one_line_and_its_place_is_logged(
+    client: Client, record: Recorded, monkeypatch: pytest.MonkeyPatch, db_path: str
+) -> None:
+    from capture import paths
+
+    record.begin("s").user("secret words")
+    monkeypatch.setattr("nmem.read.summaries.page", lambda *_: 1 // 0)
+    assert (
+        client.refused("session_summaries")
+        == "session_summaries failed: ZeroDivisionError; the log of nmem has the rest"
+    )
+    assert "mcp session_summaries: ZeroDivisionError at" in Path(paths.log(db_path)).read_text()
+
+
+def test_there_is_no_such_tool(client: Client) -> None:
+    assert client.refused("recall").startswith("there is no tool recall: ")
+
+
+def test_the_stance_of_the_newest_session(client: Client, shop: Recorded) -> None:
+    found = client.get("current_stance")
+    assert found["session"] == "session/change-log" and found["calls"] == 2
+    assert client.get("current_stance", session="coupon")["session"] == "session/coupon"
+    assert "is no session" in client.refused("current_stance", session="obs/1")
+
+
+def test_context_names_items_that_get_knows(client: Client, shop: Recorded) -> None:
+    found = client.get("context", about="the coupon total in src/invoice.py is still wrong")
+    ids = [each["id"] for each in found["items"]]
+    assert ids and all(each["why"] and each["text"] for each in found["items"])
+    for each in ids:
+        if not each.startswith("file/"):
+            assert client.get("get", ids=[each])["found"], each
