@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
-from capture.storage.store import transaction
 from nmem.episodes import corrections_log as log
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
+from nmem.learn.written import Written
 
 
 def undo(db: Connection, now: int) -> str:
@@ -18,11 +18,11 @@ def undo(db: Connection, now: int) -> str:
 
     Several calls go several steps back. Raises NmemError when nothing is left to undo, and sqlite3.Error.
     """
-    with transaction(db):
+    with Written(db) as last:
         entry = log.newest(db)
         if entry is None:
             raise NmemError("there is nothing to undo")
-        note = _take_back(db, entry)
+        note = _take_back(db, entry, last)
         log.undone(db, entry.id, now)
     return f"{describe(entry)} ({note})" if note else describe(entry)
 
@@ -52,12 +52,12 @@ def describe(entry: Entry) -> str:
     return episodes.describe(entry)
 
 
-def _take_back(db: Connection, entry: Entry) -> str:
-    """Put back what was; what the person should know beside it, if anything."""
+def _take_back(db: Connection, entry: Entry, last: Written) -> str:
+    """Put back what was, files `last`; what the person should know beside it, if anything."""
     if _of(entry) == "learning":
         from nmem.learn import undo as learnings
 
-        return learnings.take_back(db, entry)
+        return learnings.take_back(db, entry, last)
     if _of(entry) == "observation":
         from nmem.labels import corrections as labels
 

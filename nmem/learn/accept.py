@@ -6,20 +6,19 @@ that is reopened. The file is written last in the transaction, so neither is don
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from capture.storage.store import transaction
 from nmem.episodes import corrections_log as log
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.learn import files, instructions, lifecycle, places, read, rules, wording
 from nmem.learn.files import Instructions
 from nmem.learn.learning import Learning
+from nmem.learn.written import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,8 @@ def _rule(one: Learning, text: str) -> str:
 def accept(db: Connection, planned: Plan, now: int) -> None:
     """Do what was planned. Raises NmemError when the learning or the file is not what it was; then nothing is done."""
     file = planned.file
-    with _Written(db, file, planned.after):
+    with Written(db) as last:
+        last.file(file, planned.after)
         one = lifecycle.standing(db, planned.learning.id, now)
         lifecycle.allowed(one, lifecycle.ACCEPT)
         here = [each for each in _accepted(db) if each.payload["path"] == file.real]
@@ -112,7 +112,8 @@ def withdraw(db: Connection, learning_id: int, planned: Withdrawal | None, now: 
         lifecycle.reopen(db, learning_id, now)
         return
     file = planned.file
-    with _Written(db, file, planned.after):
+    with Written(db) as last:
+        last.file(file, planned.after)
         one = lifecycle.standing(db, learning_id, now)
         lifecycle.allowed(one, lifecycle.REOPEN)
         lifecycle.move(
@@ -121,12 +122,12 @@ def withdraw(db: Connection, learning_id: int, planned: Withdrawal | None, now: 
         )  # fmt: skip
 
 
-def take_out(db: Connection, entry: Entry) -> str:
+def take_out(db: Connection, entry: Entry, last: Written) -> str:
     """Undo what accepting did to the file; what the person should know of it. Inside a transaction."""
     planned = _without(db, entry)
     if planned is None:
         return f"{entry.payload['file']} is no longer there"
-    files.write(planned.file, planned.after)
+    last.file(planned.file, planned.after)
     if planned.file.data != planned.after:
         return ""
     if not entry.payload["wrote"]:
@@ -136,7 +137,7 @@ def take_out(db: Connection, entry: Entry) -> str:
     return f"its rule was no longer in {entry.payload['file']} as it was written"
 
 
-def put_back(entry: Entry) -> str:
+def put_back(entry: Entry, last: Written) -> str:
     """Undo what reopening did to the file: the same bytes where nothing changed since, else the rule in its block."""
     asked = entry.payload
     try:
@@ -148,36 +149,15 @@ def put_back(entry: Entry) -> str:
     if not gone:
         return ""
     if _digest(data) == taken["left"]:
-        files.write(file, data[:at] + gone + data[at:])
+        last.file(file, data[:at] + gone + data[at:])
     else:
-        files.write(file, files.edited(file, lambda: instructions.put(file.data, asked["text"])).data)
+        last.file(file, files.edited(file, lambda: instructions.put(file.data, asked["text"])).data)
     return ""
 
 
-class _Written:
-    """A transaction that writes a file at its end; when the commit fails, the file is put back."""
-
-    def __init__(self, db: Connection, file: Instructions, after: bytes | None) -> None:
-        self._transaction, self._file, self._after = transaction(db), file, after
-
-    def __enter__(self) -> None:
-        self._transaction.__enter__()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None:
-            self._transaction.__exit__(kind, error, trace)
-            return
-        try:
-            files.write(self._file, self._after)
-        except BaseException as failure:
-            self._transaction.__exit__(type(failure), failure, failure.__traceback__)
-            raise
-        try:
-            self._transaction.__exit__(None, None, None)
-        except BaseException:
-            with suppress(NmemError):
-                files.write(Instructions(self._file.root, self._file.name, self._after), self._file.data)
-            raise
+def stands_in(db: Connection, learning_id: int) -> str:
+    """The file that a learning's rule was written into and not taken out of, as it was asked for; else empty."""
+    return next((str(each.payload["file"]) for each in reversed(_accepted(db)) if _id(each) == learning_id), "")
 
 
 def _accepted(db: Connection) -> list[Entry]:

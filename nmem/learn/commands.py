@@ -33,6 +33,8 @@ _SCRIPTED = words(
 _QUERIED = words("psql sqlite3 mysql redis-cli mongosh duckdb")
 _INLINE = words("-c -e --eval -p --print -r - -ne -pe -i -Command -command -n -Ene")
 _GO = words("cd pushd Set-Location")
+_SHORTEN = words("tail head cat tee grep rg less more wc Select-Object Select-String Out-String")
+_IDLE = words("true :")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,30 @@ def normalise(text: str, root: str = "", powershell: bool = False) -> Normal | N
     if not found or len(found) > _STEPS:
         return None
     return Normal(" && ".join(found)[: 2 * LONGEST], tuple(found), tuple(families))
+
+
+def typed(text: str, powershell: bool = False) -> str:
+    """A command line as it was typed, options and all, but without `cd`, assignments, wrappers that change nothing,
+    redirections, and pipes into what only shortens the output; the text itself where nothing is left, or where a part of
+    it is a script or text of its own."""
+    shown: list[str] = []
+    piped = shortens = False
+    steps = shell.parse(text, powershell).steps
+    for step in steps if not any(step.simple.body for step in steps) else ():
+        if step.simple.nested:
+            continue
+        argv = _bare(step.simple.argv)
+        tool = program(argv[0]) if argv else ""
+        shortens = piped and (shortens or tool in _SHORTEN)
+        if argv and not shortens and tool not in _GO and tool not in _IDLE:
+            said = " ".join(_quoted(word) for word in argv)
+            shown.append(f" | {said}" if piped and shown else f" && {said}" if shown else said)
+        piped = step.simple.after == "|"
+    return "".join(shown) or " ".join(text.split())
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'" if not word or any(char in word for char in " \t\n|&;<>()") else word
 
 
 def only_looks(text: str, powershell: bool = False) -> bool:

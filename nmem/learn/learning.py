@@ -71,6 +71,8 @@ class Learning:
     """Across projects: the ids of the learnings it stands for, the hottest first."""
     projects: tuple[str, ...] = ()
     """Across projects: where it was met."""
+    worked_at: int = 0
+    """When something was done in its project last; 0: nothing is known of that."""
 
 
 @dataclass(frozen=True, slots=True)

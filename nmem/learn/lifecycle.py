@@ -15,15 +15,15 @@ from typing import Any
 from capture.storage.store import transaction
 from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
-from nmem.learn.learning import ACCEPTED, DISMISSED, OPEN, PERSON, RESOLVED, SNOOZED
+from nmem.learn.learning import ACCEPTED, DISMISSED, OPEN, PERSON, RESOLVED, SNOOZED, WEAK
 
 ACCEPT, DISMISS, SNOOZE, RESOLVE, REOPEN = "accept", "dismiss", "snooze", "resolve", "reopen"
 TARGET = "learning"
 _MOVES: dict[str, tuple[str, tuple[str, ...]]] = {
-    ACCEPT: (ACCEPTED, (OPEN, SNOOZED, RESOLVED)),
-    DISMISS: (DISMISSED, (OPEN, SNOOZED, RESOLVED)),
-    SNOOZE: (SNOOZED, (OPEN, SNOOZED)),
-    RESOLVE: (RESOLVED, (OPEN, SNOOZED, ACCEPTED)),
+    ACCEPT: (ACCEPTED, (OPEN, SNOOZED, RESOLVED, WEAK)),
+    DISMISS: (DISMISSED, (OPEN, SNOOZED, RESOLVED, WEAK)),
+    SNOOZE: (SNOOZED, (OPEN, SNOOZED, WEAK)),
+    RESOLVE: (RESOLVED, (OPEN, SNOOZED, ACCEPTED, WEAK)),
     REOPEN: (OPEN, (ACCEPTED, DISMISSED, SNOOZED, RESOLVED)),
 }
 """verb -> what it makes of a learning, and from where."""
@@ -58,17 +58,20 @@ def standing(db: Connection, learning_id: int, now: int) -> Standing:
 
 def allowed(one: Standing, verb: str) -> None:
     """Raises NmemError when a learning cannot go there from where it stands."""
-    becomes, origins = _MOVES[verb]
-    if one.state in origins:
+    becomes, _ = _MOVES[verb]
+    if verb in able(one.state, one.columns["rule"] or ""):
         return
     if one.state == becomes:
-        raise NmemError(f"learning {one.id} is {one.state} already")
+        again = f": `nmem learn reopen {one.id}` first, to word it anew" if verb == ACCEPT else ""
+        raise NmemError(f"learning {one.id} is {one.state} already{again}")
     raise NmemError(f"learning {one.id} is {one.state}: `nmem learn reopen {one.id}` first")
 
 
-def able(state: str) -> tuple[str, ...]:
-    """The verbs that a state allows."""
-    return tuple(verb for verb, (_, origins) in _MOVES.items() if state in origins)
+def able(state: str, rule: str = "") -> tuple[str, ...]:
+    """The verbs that a state allows; where a rule stands in a file, reopening takes it out of there."""
+    return tuple(
+        verb for verb, (_, origins) in _MOVES.items() if state in origins or (verb == REOPEN and rule and state == OPEN)
+    )
 
 
 def dismiss(db: Connection, learning_id: int, now: int) -> None:

@@ -11,6 +11,11 @@ from nmem.learn import heat
 from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
 
 _LIMIT = 200
+_MOST = 1_000_000
+DORMANT = 30 * 86_400_000
+"""Milliseconds after which a project in which nothing was done is set behind the others."""
+Times = Sequence[tuple[str, int]]
+"""Sessions and times of the occurrences of one learning."""
 _ROWS = """
 SELECT l.*, p.name AS project,
   (SELECT max(s.last_at) FROM sessions s WHERE s.project_id = l.project_id) AS worked_at
@@ -24,7 +29,8 @@ def learnings(
 ) -> tuple[Learning, ...]:  # fmt: skip
     """The learnings in these states, the hottest first; a snoozed one whose time is over counts as open.
 
-    `project` is a project's id, None: all of them. `across`: only patterns met in two projects or more, summed.
+    `project` is a project's id, None: all of them, those that nobody works on any more last. `across`: only patterns
+    met in two projects or more, summed.
     """
     if not present(db):
         return ()
@@ -36,19 +42,32 @@ def learnings(
     weights = {row["id"]: _weight(times.get(row["id"], ()), min(now, row["worked_at"] or now)) for row in found}
     if across:
         return _across(listed, times, weights)[:limit]
-    listed.sort(key=lambda one: (-weights[one.id], KINDS.index(one.kind), one.id))
+    listed.sort(key=lambda one: (project is None and dormant(one, now), -weights[one.id], KINDS.index(one.kind), one.id))
     return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
+
+
+def dormant(one: Learning, now: int) -> bool:
+    """Whether nobody has worked on its project for weeks: it is as hot as it was then."""
+    return one.worked_at + DORMANT < now
 
 
 def learning(db: Connection, learning_id: int, now: int) -> Learning | None:
     """One learning, None when there is none."""
+    return of(db, [learning_id], now).get(learning_id)
+
+
+def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
+    """Some learnings by their ids, whatever their state."""
     if not present(db):
-        return None
-    row = _named(db).execute(f"{_ROWS} WHERE l.id = ?", (learning_id,)).fetchone()
-    if row is None:
-        return None
-    listed = learnings(db, now, row["project_id"], (state(row, now),), limit=1_000_000)
-    return next((one for one in listed if one.id == learning_id), None)
+        return {}
+    wanted = json.dumps(list(dict.fromkeys(ids)))
+    rows = _named(db).execute(f"{_ROWS} WHERE l.id IN (SELECT value FROM json_each(?))", (wanted,)).fetchall()
+    times = _times(db, rows)
+    return {row["id"]: _heated(row, times.get(row["id"], ()), now) for row in rows}
+
+
+def _heated(row: Row, times: Times, now: int) -> Learning:
+    return replace(_learning(row, times, now), heat=heat.scaled(_weight(times, min(now, row["worked_at"] or now))))
 
 
 def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:
@@ -60,7 +79,7 @@ def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidenc
         " LEFT JOIN observations o ON o.id = e.observation_id"
         " LEFT JOIN unit_prompts u ON u.prompt_id = coalesce(e.prompt_id, o.prompt_id)"
         " WHERE e.learning_id = ? ORDER BY e.at DESC, e.id DESC LIMIT ?",
-        (learning_id, limit),
+        (learning_id, min(limit, _MOST)),
     )
     return tuple(_evidence(row) for row in found.fetchall())
 
@@ -72,11 +91,11 @@ def warned(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
     found = (
         _named(db).execute("SELECT learning_id, reason, at FROM unit_warnings WHERE unit_id = ?", (unit_id,)).fetchall()
     )
-    known = {row["learning_id"]: learning(db, row["learning_id"], now) for row in found}
+    known = of(db, [row["learning_id"] for row in found], now) if found else {}
     shown = [
         Warned(one, row["reason"], row["at"])
         for row in found
-        if (one := known[row["learning_id"]]) is not None and one.state == OPEN
+        if (one := known.get(row["learning_id"])) is not None and one.state == OPEN
     ]
     return tuple(sorted(shown, key=lambda each: (-each.learning.heat, each.learning.id)))
 
@@ -100,18 +119,14 @@ def _named(db: Connection) -> Cursor:
     return cursor
 
 
-Times = Sequence[tuple[str, int]]
-"""Sessions and times of the occurrences of one learning."""
-
-
 def _times(db: Connection, rows: Sequence[Row]) -> dict[int, list[tuple[str, int]]]:
-    wanted = {row["id"] for row in rows}
     out: dict[int, list[tuple[str, int]]] = {}
     for learning_id, session_id, at in _named(db).execute(
         "SELECT learning_id, session_id, at FROM learning_evidence WHERE role = 'occurrence'"
+        " AND learning_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([row["id"] for row in rows]),),
     ):
-        if learning_id in wanted:
-            out.setdefault(learning_id, []).append((session_id, at))
+        out.setdefault(learning_id, []).append((session_id, at))
     return out
 
 
@@ -153,6 +168,7 @@ def _summed(ours: Sequence[Learning], times: Times) -> Learning:
         weeks=heat.weeks(at for _, at in times),
         members=tuple(one.id for one in ours),
         projects=tuple(dict.fromkeys(one.project for one in ours)),
+        worked_at=max(one.worked_at for one in ours),
     )
 
 
@@ -177,6 +193,7 @@ def _learning(row: Row, times: Times, now: int) -> Learning:
         reopened=row["reopened"],
         remedy=remedy(row["remedy"]),
         rule=row["rule"] or "",
+        worked_at=row["worked_at"] or 0,
         weeks=heat.weeks(at for _, at in times),
     )
 

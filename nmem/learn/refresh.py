@@ -65,10 +65,7 @@ def session(db: Connection, session_id: str, now: int, stopped: Callable[[], boo
     """Read one session again; False when it was not to be, or went on meanwhile: then it waits for the next time."""
     read = sessions.reading(db, session_id)
     found = find.findings(read.rows, stopped) if read else None
-    if read is None or found is None:
-        return False
-    with base.transaction(db):
-        return sessions.put(db, read, found, now)
+    return read is not None and found is not None and sessions.write(db, read, found, now)
 
 
 def project(db: Connection, project_id: int, now: int) -> int | None:

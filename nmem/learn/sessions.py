@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from sqlite3 import Connection
 
+from capture.storage import store as base
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import Row
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
 _MARK = "coalesce((SELECT count(*) || '.' || max(updated_at) FROM transcript_cursors WHERE session_id = ?), '')"
+_AT_ONCE = 1000
+"""Findings written in one transaction: a hook waits for a quarter of a second."""
 _STALE = """
 WITH marks AS (SELECT session_id, count(*) || '.' || max(updated_at) AS mark FROM transcript_cursors GROUP BY session_id)
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
@@ -97,26 +100,44 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
     return [Row(*(*row, root[0] if root else "")) for row in found]
 
 
-def put(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> bool:
-    """Write what a session says, instead of what was read of it before. Inside a transaction.
+def write(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> bool:
+    """Write what a session says, instead of what was read of it before, in transactions that no hook gives up at.
 
-    False, and nothing is written, when the session is no longer what it was when it was read.
+    False when the session is no longer what it was when it was read: then it is still to be read.
     """
-    state = db.execute(_STATE, (read.session_id, read.session_id)).fetchone()
-    if state is None or tuple(state) != (read.project_id, read.seq, read.mark):
-        return False
-    if not read.kept:
-        db.execute("DELETE FROM learning_findings WHERE session_id = ?", (read.session_id,))
-        db.executemany(
-            "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data) VALUES (?, ?, ?, ?, ?, ?)",
-            [(read.project_id, one.kind, one.key, read.session_id, now, _data(one)) for one in found],
-        )
+    told = [(read.project_id, one.kind, one.key, read.session_id, now, _data(one)) for one in found]
+    told.sort(key=lambda row: row[1:3])
+    parts = [told[at : at + _AT_ONCE] for at in range(0, len(told), _AT_ONCE)] or [[]]
+    for number, part in enumerate(parts):
+        with base.transaction(db):
+            state = db.execute(_STATE, (read.session_id, read.session_id)).fetchone()
+            if state is None or tuple(state) != (read.project_id, read.seq, read.mark):
+                return False
+            if not read.kept:
+                _put(db, read.session_id, part, first=number == 0)
+            if number == len(parts) - 1:
+                _done(db, read, now)
+    return True
+
+
+def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, int, str]], *, first: bool) -> None:
+    """A part of what a session says; until the last one it counts as not read."""
+    if first:
+        db.execute("DELETE FROM learning_findings WHERE session_id = ?", (session_id,))
+        db.execute("DELETE FROM learned_sessions WHERE session_id = ?", (session_id,))
+    db.executemany(
+        "INSERT OR REPLACE INTO learning_findings (project_id, kind, key, session_id, at, data)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        told,
+    )
+
+
+def _done(db: Connection, read: Reading, now: int) -> None:
     db.execute(
         "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
         (read.session_id, read.seq, _READ, now, read.mark),
     )
     more(db, read.project_id)
-    return True
 
 
 def more(db: Connection, project_id: int) -> None:

@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from nmem.episodes.corrections_log import Entry
 from nmem.learn import accept, lifecycle
+from nmem.learn.written import Written
 from nmem.text import fit, printable
 
 _WORDS = {
@@ -28,10 +29,10 @@ def describe(entry: Entry) -> str:
     return f"{entry.target.replace('/', ' ')} “{fit(printable(str(asked.get('title', ''))), _TITLE)}” {words}"
 
 
-def take_back(db: Connection, entry: Entry) -> str:
-    """Put back where it stood, unless that changed since; then the file. What the person should know beside it.
+def take_back(db: Connection, entry: Entry, last: Written) -> str:
+    """Put back where it stood, unless that changed since; `last` writes the file. What the person should know beside it.
 
-    Inside a transaction. Raises NmemError when the file cannot be written; then nothing is undone.
+    Inside a transaction. Raises NmemError when the file cannot be read.
     """
     number, after, before = int(entry.target.partition("/")[2]), entry.payload["after"], entry.before["columns"]
     now, note = lifecycle.columns(db, number), ""
@@ -41,7 +42,7 @@ def take_back(db: Connection, entry: Entry) -> str:
         lifecycle.put(db, number, {**now, "rule": before["rule"] if now["rule"] == after["rule"] else now["rule"]})
         note = f"it is {now['state']} since, and stays so"
     if entry.kind == lifecycle.ACCEPT:
-        return accept.take_out(db, entry) or note
+        return accept.take_out(db, entry, last) or note
     if entry.kind == lifecycle.REOPEN and entry.payload.get("taken"):
-        return accept.put_back(entry) or note
+        return accept.put_back(entry, last) or note
     return note

@@ -45,41 +45,47 @@ class _Unit:
 def warn_open(db: Connection, project_id: int, now: int) -> int:
     """Bring the warnings of a project's recent episodes up to date; how many are new. On a writing connection."""
     warm = warm_learnings(db, project_id, now)
-    units = _units(db, project_id)
+    wanted = {unit.id: matches(warm, unit.intent, unit.files) for unit in _units(db, project_id)}
+    there = _there(db, wanted)
     made = 0
-    with base.transaction(db):
-        for unit in units:
-            made += _write(db, unit.id, matches(warm, unit.intent, unit.files), now)
+    if any(there[unit_id] != {one.id: reason for one, reason in found} for unit_id, found in wanted.items()):
+        with base.transaction(db):
+            for unit_id, found in wanted.items():
+                made += _write(db, unit_id, found, there[unit_id], now)
     return made
 
 
-def warn(db: Connection, unit_id: int, now: int) -> int:
-    """Bring the warnings of one episode up to date; how many are new. On a writing connection."""
-    row = db.execute(
-        "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
-    ).fetchone()
-    if row is None:
-        return 0
-    warm = warm_learnings(db, row[0], now)
-    unit = next((one for one in _units(db, row[0], unit_id)), None)
-    if unit is None:
-        return 0
-    with base.transaction(db):
-        return _write(db, unit.id, matches(warm, unit.intent, unit.files), now)
+def _there(db: Connection, units: Iterable[int]) -> dict[int, dict[int, str]]:
+    """The warnings of some episodes as they are written: learning -> what matched."""
+    out: dict[int, dict[int, str]] = {unit: {} for unit in units}
+    found = db.execute(
+        "SELECT unit_id, learning_id, reason FROM unit_warnings WHERE unit_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(out)),),
+    )
+    for unit_id, learning_id, reason in found.fetchall():
+        out[unit_id][learning_id] = reason
+    return out
+
+
+def of_unit(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
+    """What an episode is warned of: as settling wrote it, else as it stands while the episode is still open."""
+    return read.warned(db, unit_id, now) or current(db, unit_id, now)
 
 
 def current(db: Connection, unit_id: int, now: int) -> tuple[Warned, ...]:
-    """What an episode runs into as it stands now, the hottest first; reads only, so that a screen may ask each turn."""
+    """What an open episode runs into as it stands now, the hottest first; reads only, so a screen may ask each turn."""
+    if not read.present(db):
+        return ()
     row = (
         _named(db)
         .execute(
-            "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?", (unit_id,)
+            "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id"
+            " WHERE u.id = ? AND u.state = 'open'",
+            (unit_id,),
         )
         .fetchone()
     )
-    if row is None or not read.present(db):
-        return ()
-    unit = next((one for one in _units(db, row["project_id"], unit_id) if one.id == unit_id), None)
+    unit = next(iter(_units(db, row["project_id"], unit_id)), None) if row else None
     if unit is None:
         return ()
     found = matches(warm_learnings(db, row["project_id"], now), unit.intent, unit.files)
@@ -186,15 +192,16 @@ def _paths(text: str) -> list[str]:
     return [str(one.get("path")) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], now: int) -> int:
-    there = {
-        row[0]: row[1]
-        for row in db.execute("SELECT learning_id, reason FROM unit_warnings WHERE unit_id = ?", (unit_id,))
-    }
+def _write(db: Connection, unit_id: int, found: Sequence[tuple[Learning, str]], there: dict[int, str], now: int) -> int:
+    """Write what differs; how many are new. An episode or a learning that went meanwhile is passed over."""
     wanted = {one.id: reason for one, reason in found}
     for gone in set(there) - set(wanted):
         db.execute("DELETE FROM unit_warnings WHERE unit_id = ? AND learning_id = ?", (unit_id, gone))
     for learning_id, reason in wanted.items():
         if there.get(learning_id) != reason:
-            db.execute("INSERT OR REPLACE INTO unit_warnings VALUES (?, ?, ?, ?)", (unit_id, learning_id, now, reason))
+            db.execute(
+                "INSERT OR REPLACE INTO unit_warnings (unit_id, learning_id, at, reason) SELECT u.id, l.id, ?, ?"
+                " FROM work_units u, learnings l WHERE u.id = ? AND l.id = ?",
+                (now, reason, unit_id, learning_id),
+            )
     return len(set(wanted) - set(there))

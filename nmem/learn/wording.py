@@ -17,7 +17,9 @@ LIMIT = 160
 
 _LEADING = re.compile(r"(?:[#>+*-]+(?=\s|$)|>|~{3,}|\d{1,9}[.)](?=\s|$)|[-*_=]{3,}$)\s*")
 """What would make a block of its own out of the beginning of a list item."""
-_RISKY = re.compile(r"@|<[A-Za-z/!?]|!\[")
+_RISKY = re.compile(r"@|<[A-Za-z/!?]|!\[|&(?:#|commat)")
+_SLASHED = re.compile(r"(`[^`]*`)|\\+`")
+"""A whole span, or a backslash that would make text of the backtick that begins one."""
 
 
 def neat(text: str) -> str:
@@ -46,7 +48,7 @@ def _once(text: str) -> str:
 
 def _spans(line: str) -> str:
     """The line with every code span closed, and what is risky outside of them inside of one."""
-    line = re.sub("`{2,}", "`", line)
+    line = _SLASHED.sub(lambda found: found[1] or "`", re.sub("`{2,}", "`", line))
     if line.count("`") % 2:
         head, _, tail = line.rpartition("`")
         line = f"{head}'{tail}"

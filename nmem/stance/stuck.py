@@ -1,7 +1,7 @@
 """When a session is stuck: the same command, or calls on the same file, failing again and again. Pure, incremental.
 
 A stuck stretch is at least three failures of one thing with no success of it in between, none more than an hour after
-the one before. One thing is a command as it was typed (of a test, build or lint: apart from its options), or a file
+the one before. One thing is a command as it was typed (of a test, build or lint: as learnings know it, apart from its options), or a file
 that calls failed on. A command's stretch is also one of each file that was changed at least twice in it.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
+from nmem.learn import commands
 from nmem.stance.model import Call, Stuck
 
 ENOUGH = 3
@@ -30,19 +32,14 @@ def key(call: Call) -> tuple[str, str] | None:
     return ("file", call.path) if call.path else None
 
 
+@lru_cache(maxsize=4096)
 def command(text: str, *, options: bool = True) -> str:
-    """A command without the folder it runs in, and without what only shortens its output."""
-    words = " ".join(text.split())
-    while words.startswith("cd ") and " && " in words:
-        words = words.partition(" && ")[2]
-    head, bar, tail = words.rpartition(" | ")
-    if bar and tail.partition(" ")[0] in ("tail", "head", "cat", "tee", "grep"):
-        words = head
-    words = words.removesuffix(" 2>&1").strip()
-    if options:
-        return words
-    kept = [word for word in words.split(" ") if not word.startswith("-")]
-    return " ".join(kept) or words
+    """A command without the folder it runs in, and without what only shortens its output.
+
+    Without `options` it is what learnings call it, where they do.
+    """
+    normal = None if options else commands.normalise(text)
+    return normal.key if normal else commands.typed(text)
 
 
 class Tries:
@@ -84,8 +81,10 @@ class Tracker:
         if call.obs_type in _CHANGES and call.outcome != "failed":
             for each in self._open.values():
                 each.edits[call.path] += 1
+        if call.outcome == "unknown" or (not self._open and call.outcome != "failed"):
+            return
         what = key(call)
-        if what is None or call.outcome == "unknown":
+        if what is None:
             return
         tries = self._open.get(what)
         if tries is not None and call.at - tries.last > GAP:

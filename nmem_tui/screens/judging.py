@@ -32,7 +32,7 @@ class Judging(View):
             return "it stands for several projects: P shows each project's own"
         from nmem.learn import lifecycle
 
-        return None if verb in lifecycle.able(one.state) else f"it is {one.state}{_HELP.get(one.state, '')}"
+        return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_HELP.get(one.state, '')}"
 
     def may_accept(self) -> str | None:
         """Only what is not accepted or dismissed."""

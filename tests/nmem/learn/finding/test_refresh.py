@@ -208,7 +208,7 @@ def test_warnings_are_written_for_recent_episodes_and_read_back(history: History
     assert (now.learning, now.reason) == (one.learning, one.reason)
     history.db.execute("UPDATE learnings SET state = 'dismissed', state_by = 'person', state_at = 1")
     assert read.warned(history.db, int(unit or 0), history.at) == ()
-    assert warnings.warn(history.db, int(unit or 0), history.at) == 0
+    assert warnings.warn_open(history.db, 1, history.at) == 0
     assert history.db.execute("SELECT count(*) FROM unit_warnings").fetchone() == (0,)
 
 
