@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from textual import on
 from textual.app import App
+from textual.events import Event, Key
 from textual.screen import Screen
+from textual.widgets import Input
 
 from nmem.text import printable
 from nmem_tui import themes
@@ -20,6 +24,8 @@ from nmem_tui.widgets.bars import TABS
 from nmem_tui.writes import Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
+_PATIENCE_S = 1.0
+"""A key waits at most so long for the screen that the key before it opened."""
 
 
 class Acting(App[None]):
@@ -28,6 +34,27 @@ class Acting(App[None]):
     db_path: str
     clock: Callable[[], int]
     writes: Writes
+
+    async def on_event(self, event: Event) -> None:
+        """Keys are taken one after the other: each by the screen that the one before it opened, and never in between."""
+        if isinstance(event, Key) and not event.is_forwarded and self._running:
+            await self._opened()
+            if not isinstance(self.focused, Input) and await self._bound(event.key):
+                self.app_focus = True
+                return
+        await super().on_event(event)
+
+    async def _opened(self) -> None:
+        """The screen on top stands, and shows what it was opened for."""
+        screen = self.screen
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                await screen._mounted_event.wait()  # noqa: SLF001 -- nothing public waits for a screen without opening it
+                if isinstance(screen, View):
+                    await screen.ready.wait()
+
+    async def _bound(self, key: str) -> bool:
+        return await self._check_bindings(key, priority=True) or await self._check_bindings(key)
 
     def view(self) -> Screen[Any]:
         """The numbered screen, also while a dialog is open over it."""
@@ -108,6 +135,7 @@ class Acting(App[None]):
 
     def say(self, text: str, *, severity: str = "information") -> None:
         """A toast; its text is data."""
+        self.clear_notifications()  # what was said before is over: two that contradict each other help nobody
         self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
 
     def change(self, change: Change) -> None:

@@ -48,7 +48,7 @@ class Name(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """The line has the keyboard."""
-        self.field.focus()
+        self.set_focus(self.field)
 
     @on(Input.Submitted)
     def take(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,6 +32,10 @@ class View(Screen[None]):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
+    AUTO_FOCUS = ""
+    """The keyboard goes where the screen says, never to the first field there is."""
+    OPENS: ClassVar[str]
+    """The read with whose answer the screen can be worked with."""
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = []  # type: ignore[assignment]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
@@ -47,6 +52,8 @@ class View(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.reads = Reads(self, lambda: self.cockpit.db_path)
+        self.ready = asyncio.Event()
+        """Whether what it was opened for is shown, or is known not to be there."""
         self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""
@@ -129,6 +136,8 @@ class View(Screen[None]):
             self.remove_class("-error")
             then(message.value)
             self.check_keys()
+            if message.topic == self.OPENS or message.value is None:
+                self.ready.set()
 
     def check_keys(self) -> None:
         """The key bar shows what applies now; while the cockpit closes, there may be none any more."""
@@ -148,6 +157,7 @@ class View(Screen[None]):
 
     def lost(self, reason: str) -> None:
         """Show that nothing is recorded (no reason), or the reason why it cannot be read."""
+        self.ready.set()
         if not reason:
             self.nothing_yet()
             return

@@ -73,7 +73,7 @@ class Dialog(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """The filter has the keyboard."""
-        self.field.focus()
+        self.set_focus(self.field)
 
     def offer(self, choices: list[Choice]) -> None:
         """These are the choices."""

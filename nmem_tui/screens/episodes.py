@@ -37,6 +37,7 @@ class Episodes(Correcting, View):
     """What was worked on, and how it went."""
 
     CONTEXT = "episodes"
+    OPENS = "list"
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +76,7 @@ class Episodes(Correcting, View):
         self._keep, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
         self._open_story = bool(self._keep)
         super().on_mount()
-        self.index.focus()
+        self.set_focus(self.index)
 
     _open_story = False
 
@@ -345,7 +346,7 @@ class Episodes(Correcting, View):
     def do_open(self) -> None:
         """Into the story."""
         self.telling.add_class("-open")
-        self.pane.focus()
+        self.set_focus(self.pane)
         self.check_keys()
 
     @on(Lines.Opened, "#episodes")
@@ -357,11 +358,11 @@ class Episodes(Correcting, View):
         """Close the innermost thing that is open."""
         if self.pane.has_focus:
             self.telling.remove_class("-open")
-            self.index.focus()
+            self.set_focus(self.index)
         elif self.search.display:
             self.search.value = ""
             self.search.display = False
-            self.index.focus()
+            self.set_focus(self.index)
         else:
             self.do_top()
         self.check_keys()
@@ -373,7 +374,7 @@ class Episodes(Correcting, View):
     def do_filter(self) -> None:
         """Type a filter."""
         self.search.display = True
-        self.search.focus()
+        self.set_focus(self.search)
 
     @on(Input.Changed, "#find")
     def find(self, event: Input.Changed) -> None:
@@ -387,7 +388,7 @@ class Episodes(Correcting, View):
         """Back to the episodes that are left."""
         if not self.filter:
             self.search.display = False
-        self.index.focus()
+        self.set_focus(self.index)
 
 
 def _header(total: int, waiting: int, project: str) -> Line:

@@ -19,6 +19,7 @@ class Health(View):
     """Is capture alive, fast and complete?"""
 
     CONTEXT = "health"
+    OPENS = "health"
 
     scroller = getters.query_one("#health", VerticalScroll)
 
@@ -60,7 +61,7 @@ class Health(View):
         at, zone = self.cockpit.clock(), self.cockpit.zone
         if self.has_class("-blank"):
             self.remove_class("-blank")
-            self.scroller.focus()
+            self.set_focus(self.scroller)
         self.header.show(lambda _cells: vitals.header(view, at, zone))
         show = self.query_one
         show("#hooks", Card).show(lambda c, _: vitals.hooks(view, c), "Hooks ─ what they cost")

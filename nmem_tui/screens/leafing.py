@@ -153,7 +153,7 @@ class Leafing(Judging):
 
     def _into_pane(self) -> None:
         self.query_one("#about").add_class("-open")
-        self.pane.focus()
+        self.set_focus(self.pane)
         self.check_keys()
 
     @on(Lines.Opened, "#learnings")
@@ -215,20 +215,20 @@ class Leafing(Judging):
         elif self.search.display:
             self.search.value = ""
             self.search.display = False
-            self.index.focus()
+            self.set_focus(self.index)
         else:
             self.do_top()
         self.check_keys()
 
     def _close(self) -> None:
         self.query_one("#about").remove_class("-open")
-        self.index.focus()
+        self.set_focus(self.index)
 
     def do_filter(self) -> None:
         """Type a filter."""
         self._close()
         self.search.display = True
-        self.search.focus()
+        self.set_focus(self.search)
 
     @on(Input.Changed, "#seek")
     def seek(self, event: Input.Changed) -> None:
@@ -242,4 +242,4 @@ class Leafing(Judging):
         """Back to the learnings that are left."""
         if not self.words:
             self.search.display = False
-        self.index.focus()
+        self.set_focus(self.index)

@@ -35,6 +35,7 @@ class Learnings(Leafing):
     """Patterns across sessions that shall end in something fixed."""
 
     CONTEXT = "learnings"
+    OPENS = "learnings"
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +66,7 @@ class Learnings(Leafing):
     def on_mount(self) -> None:
         """The list has the keyboard."""
         self.about.border_title = Content("Learning")
-        self.index.focus()
+        self.set_focus(self.index)
         self._find_wanted()
 
     def on_screen_resume(self) -> None:

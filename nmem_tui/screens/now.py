@@ -37,6 +37,7 @@ class Now(Streaming, Warns):
     """The session that is worked in, at a glance and row by row."""
 
     CONTEXT = "now"
+    OPENS = "stream"
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +63,7 @@ class Now(Streaming, Warns):
     def on_mount(self) -> None:
         """The stream has the keyboard."""
         super().on_mount()
-        self.stream.focus()
+        self.set_focus(self.stream)
         self.set_interval(5, self._draw_cards)
 
     def on_screen_resume(self) -> None:

@@ -58,7 +58,7 @@ class Preview(ModalScreen[Any]):
 
     def on_mount(self) -> None:
         """Plan it."""
-        self.pane.focus()
+        self.set_focus(self.pane)
         self.look()
 
     def look(self) -> None:
@@ -185,7 +185,7 @@ class Accept(Preview):
 
     def action_edit(self) -> None:
         """The rule gets the keyboard; enter gives it back."""
-        self.field.focus()
+        self.set_focus(self.field)
 
     @on(Input.Changed, "#rule")
     def other_words(self, event: Input.Changed) -> None:
@@ -196,12 +196,12 @@ class Accept(Preview):
     @on(Input.Submitted, "#rule")
     def keep_words(self) -> None:
         """Back to the diff."""
-        self.pane.focus()
+        self.set_focus(self.pane)
 
     def action_leave(self) -> None:
         """Out of the rule first, then out of the dialog."""
         if self.field.has_focus:
-            self.pane.focus()
+            self.set_focus(self.pane)
         else:
             self.dismiss(None)
 

@@ -26,6 +26,7 @@ class Review(View):
     """What the program is not sure of, and a person is."""
 
     CONTEXT = "review"
+    OPENS = "deck"
 
     card = getters.query_one("#question", Card)
 

@@ -36,6 +36,7 @@ class StanceView(View):
     """The trajectory of one session; or the project's sessions, one a row."""
 
     CONTEXT = "stance"
+    OPENS = "stance"
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class StanceView(View):
         """The list has the keyboard."""
         self.add_class("-blank")
         super().on_mount()
-        self.pane.focus()
+        self.set_focus(self.pane)
 
     def on_screen_resume(self) -> None:
         """Another session may have been chosen meanwhile."""

@@ -25,6 +25,7 @@ class Streaming(View):
     """The part of the screen Now that shows one session row by row."""
 
     CONTEXT = "now"
+    OPENS = "stream"
 
     stream = getters.query_one(Stream)
     details = getters.query_one(Details)
@@ -106,7 +107,7 @@ class Streaming(View):
             self._read_older()
             return
         self.cockpit.wanted_row = None
-        self.stream.focus()
+        self.set_focus(self.stream)
         self.stream.go(self.stream.window.find(*wanted))
 
     @on(Stream.NearOldest)
@@ -274,7 +275,7 @@ class Streaming(View):
     def do_filter(self) -> None:
         """Type a filter."""
         self.search.display = True
-        self.search.focus()
+        self.set_focus(self.search)
 
     @on(Input.Changed, "#filter")
     def filter_rows(self, event: Input.Changed) -> None:
@@ -289,7 +290,7 @@ class Streaming(View):
         """Back to the rows that are left."""
         if not self.query_now:
             self.search.display = False
-        self.stream.focus()
+        self.set_focus(self.stream)
 
     def do_back(self) -> None:
         """Close the innermost thing that is open."""
@@ -298,6 +299,6 @@ class Streaming(View):
         elif self.search.display:
             self.search.value = ""
             self.search.display = False
-            self.stream.focus()
+            self.set_focus(self.stream)
         else:
             self.do_bottom()

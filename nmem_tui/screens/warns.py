@@ -17,6 +17,7 @@ class Warns(View):
     """The part of a screen that warns."""
 
     CONTEXT = "now"
+    OPENS = "stream"
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,9 +35,9 @@ class Warns(View):
         at = self.cockpit.clock()
 
         def work(db: Connection) -> tuple[int, Sequence[Warned]]:
-            from nmem.learn import read
+            from nmem.learn import warnings
 
-            return unit_id, read.warned(db, unit_id, at)
+            return unit_id, warnings.of_unit(db, unit_id, at)
 
         self.reads.ask("warnings", work, self._show_warnings)
 

@@ -161,9 +161,17 @@ def long(db: sqlite3.Connection, at: int = NOW, times: int = 1) -> None:
     label(db)
 
 
+def grown(db: sqlite3.Connection, at: int, tokens: int, cost: float, by: int = 6_000, every: int = 130_000) -> None:
+    """A window that grew by as much each turn, as a status line tells it."""
+    db.execute("INSERT INTO status_lines VALUES (?, ?, 'claude-opus-4-8', 200000, ?, ?)", (SESSION, at, tokens, cost))
+    for back in range(6):
+        db.execute("INSERT INTO context_readings VALUES (?, ?, ?)", (SESSION, at - back * every, tokens - back * by))
+
+
 def story(db: sqlite3.Connection, at: int = NOW) -> None:
     """A short session: two prompts, a failing test that gets mended, a commit."""
     session(db, started_at=at - 840_000, last_at=at - 3_000, context_at=at - 3_000)
+    grown(db, at - 3_000, 82_000, 0.84)
     t = at - 820_000
     do(db, t, "session_start", "startup", outcome="unknown")
     say(db, t + 10_000, "Why is the avatar limit 2 MB? Users complain about it.")
