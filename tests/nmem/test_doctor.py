@@ -309,3 +309,21 @@ def test_paths_with_spaces_and_quotes_make_the_round_trip(own_home: Path, monkey
     target = targets.target("claude", "user", "/")
     install.uninstall(install.plan_uninstall(target, os.environ["NMEM_DB"]), os.environ["NMEM_DB"])
     assert not Path(target.path).exists()
+
+
+def test_a_status_line_that_is_read_along_is_tried_and_one_that_is_not_is_said(claude: Path) -> None:
+    settings = json.loads(claude.read_text())
+    settings["statusLine"] = {"type": "command", "command": "touch ran-by-doctor; echo mine"}
+    claude.write_text(json.dumps(settings))
+    assert [(f["severity"], f["mend"]) for f in findings() if f["check"] == "status line"] == [
+        ("note", "nmem init --client claude")
+    ]
+    assert run("--fix").exit_code == 0
+    assert json.loads(claude.read_text())["statusLine"] == settings["statusLine"]
+    connect("claude")
+    found = [f for f in findings() if f["check"] == "status line"]
+    assert [f["severity"] for f in found] == ["ok"] and "runs your own line" in found[0]["evidence"]
+    assert not list(claude.parents[1].rglob("ran-by-doctor"))
+    claude.write_text(claude.read_text().replace("nmem/statusline.py", "gone/nmem/statusline.py"))
+    found = [f for f in findings() if f["check"] == "status line"]
+    assert found[0]["severity"] == "note" and "your own line still runs" in found[0]["evidence"]
