@@ -17,14 +17,18 @@ from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
 from nmem.learn.commands import normalise
 
-WORDS = 6
-"""Rarest words of an item that are looked for."""
+WORDS = 8
+"""Rarest words of an item that are looked for; of equally rare ones the longest, which say most."""
 REPEATED = 3
 """Of these must be repeated, or all where there are fewer; one alone proves nothing."""
 COMMON = 0.02
 """A word in more than this part of a project's turns is nobody's in particular."""
 _FEW = 5
 """A word in at most so many turns is rare in a young project, too."""
+_FRAME = frozenset(
+    tokens("episode thread just now minutes hours days weeks ago done agent reported learned left files")
+)
+"""What items are told in."""
 _TOUCH = {"file_edit": "edited", "file_write": "wrote", "file_read": "read"}
 _RUNS = ("command", "test", "build", "lint", "install", "git_commit", "git_push", "git_other", "github")
 
@@ -186,7 +190,7 @@ def _rare(
     out = {}
     for number, telling, _ in items:
         others = {word for each, other, _ in items if other == telling and each != number for word in words[each]}
-        own = [word for word in words[number] if word not in asked and word not in others and len(word) > 2]
+        own = [word for word in words[number] if len(word) > 2 and word not in asked | others | _FRAME]
         counts = dict(
             db.execute(
                 f"SELECT term, turns_with FROM context_terms WHERE project_id = ? AND term IN ({_marks(own)})",  # noqa: S608

@@ -6,6 +6,8 @@ import re
 
 _WORD = re.compile(r"[A-Za-z_][\w.\-/]*\w|[A-Za-zÀ-ÿ]{2,}|\d+(?:\.\d+)+|[가-힣]{2,}|[ァ-ヶー]{2,}|[一-龯]{2,}")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}|[À-ÿ]+|[가-힣]+|[ァ-ヶー]+|[一-龯]+|\d+(?:\.\d+)+")
+_ENDLESS = re.compile(r"\S{200,}")
+"""What no name is as long as; _CODE would take its length squared, or worse, to find that out."""
 _CODE = re.compile(r"[\w./~-]*[A-Za-z]\w*(?:[._/\\-]\w+)+|\w*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+\(\)|`[^`\n]{2,60}`")
 COMMON = frozenset(
     [
@@ -136,7 +138,7 @@ def words(text: str) -> set[str]:
 
 def codes(text: str) -> set[str]:
     """Names in a text that look like code: paths, identifiers, options, what stands in backticks."""
-    return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in _CODE.findall(text)}
+    return {one.strip("`").rstrip(".,:;").removesuffix("()").lower() for one in _CODE.findall(_ENDLESS.sub(" ", text))}
 
 
 def alike(one: set[str], other: set[str]) -> float:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from capture.clients import telling
-from capture.hook import sealed_event
+from capture.hook import LARGE, sealed_event
+from capture.salvage import shorten
 from capture.storage import store
 from nmem import live, tables
 from nmem.settle import settle
@@ -41,7 +42,7 @@ class Played:
         adapter = __import__(f"capture.clients.{self.client}", fromlist=["parse"])
         self.at += 1000
         given = {"session_id": self.session, "cwd": self.folder, "hook_event_name": native, **payload}
-        event = adapter.parse(native, given, self.at)
+        event = adapter.parse(native, shorten(given) if len(str(given)) > LARGE else given, self.at)
         if event is None:
             return ""
         sealed = sealed_event(event)
