@@ -69,9 +69,11 @@ def normalise(text: str, root: str = "", powershell: bool = False) -> Normal | N
 
 
 def typed(text: str, powershell: bool = False) -> str:
-    """A command line as it was typed, options and all, but without `cd`, assignments, wrappers that change nothing,
-    redirections, and pipes into what only shortens the output; the text itself where nothing is left, or where a part of
-    it is a script or text of its own."""
+    """A command line as it was typed, options and all, but without what is not the command.
+
+    That is `cd`, assignments, wrappers that change nothing, redirections, and pipes into what only shortens the output.
+    The text itself where nothing is left, or where a part of it is a script or text of its own.
+    """
     shown: list[str] = []
     piped = shortens = False
     steps = shell.parse(text, powershell).steps

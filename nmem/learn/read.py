@@ -10,6 +10,7 @@ from sqlite3 import Connection, Cursor, Row
 from nmem.learn import heat
 from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
 
+_OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
 _MOST = 1_000_000
 DORMANT = 30 * 86_400_000
@@ -42,7 +43,9 @@ def learnings(
     weights = {row["id"]: _weight(times.get(row["id"], ()), min(now, row["worked_at"] or now)) for row in found}
     if across:
         return _across(listed, times, weights)[:limit]
-    listed.sort(key=lambda one: (project is None and dormant(one, now), -weights[one.id], KINDS.index(one.kind), one.id))
+    listed.sort(
+        key=lambda one: (project is None and dormant(one, now), -weights[one.id], KINDS.index(one.kind), one.id)
+    )
     return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
 
 
@@ -61,7 +64,7 @@ def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
     if not present(db):
         return {}
     wanted = json.dumps(list(dict.fromkeys(ids)))
-    rows = _named(db).execute(f"{_ROWS} WHERE l.id IN (SELECT value FROM json_each(?))", (wanted,)).fetchall()
+    rows = _named(db).execute(_ROWS + _OF, (wanted,)).fetchall()
     times = _times(db, rows)
     return {row["id"]: _heated(row, times.get(row["id"], ()), now) for row in rows}
 

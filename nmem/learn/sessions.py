@@ -18,14 +18,16 @@ _MARK = "coalesce((SELECT count(*) || '.' || max(updated_at) FROM transcript_cur
 _AT_ONCE = 1000
 """Findings written in one transaction: a hook waits for a quarter of a second."""
 _STALE = """
-WITH marks AS (SELECT session_id, count(*) || '.' || max(updated_at) AS mark FROM transcript_cursors GROUP BY session_id)
+WITH marks AS (
+  SELECT session_id, count(*) || '.' || max(updated_at) AS mark FROM transcript_cursors GROUP BY session_id
+)
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
 LEFT JOIN marks m ON m.session_id = s.id
 WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ? OR l.mark != coalesce(m.mark, ''))
 AND (? IS NULL OR s.project_id = ?) ORDER BY s.started_at, s.id
 """
 """A transcript that was read further may have put right how calls ended, without a new observation."""
-_STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"
+_STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"  # noqa: S608 - our text
 _EPISODES = """
 SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003 + 7 * u.turn_count + 11 * u.obs_count
  + 13 * length(u.intent) + 17 * coalesce(u.resumes, 0) + 19 * (u.state = 'open')

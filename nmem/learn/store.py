@@ -8,7 +8,7 @@ from dataclasses import asdict
 from sqlite3 import Connection
 
 from nmem.learn.find import Finding
-from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, WEAK, Remedy
+from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
 
 PER_SESSION = 6
@@ -153,9 +153,8 @@ def _remedy(remedy: Remedy | None) -> str | None:
 
 def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
     """Write the evidence where it changed; how many rows. What is kept of a session is its newest."""
-    rows: list[tuple[object, ...]] = [(OCCURRENCE, *_met(each)) for each in _bounded(one.met)] + [
-        (FIX, *_met(each)) for each in _bounded(one.fixes)
-    ]
+    both = ((OCCURRENCE, one.met), (FIX, one.fixes))
+    rows = [(role, *_met(each)) for role, met in both for each in _bounded(met)]
     there = db.execute(
         "SELECT role, session_id, observation_id, prompt_id, at, excerpt FROM learning_evidence WHERE learning_id = ?"
         " ORDER BY id",
@@ -193,4 +192,3 @@ def _bounded(met: Sequence[Met]) -> list[Met]:
         kept.setdefault(one.session_id, []).append(one)
     out = [one for each in kept.values() for one in each[-PER_SESSION:]]
     return sorted(out, key=lambda one: (one.at, one.observation_id or 0, one.session_id))
-

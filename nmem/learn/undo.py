@@ -30,9 +30,9 @@ def describe(entry: Entry) -> str:
 
 
 def take_back(db: Connection, entry: Entry, last: Written) -> str:
-    """Put back where it stood, unless that changed since; `last` writes the file. What the person should know beside it.
+    """Put back where it stood, unless that changed since; what the person should know beside it.
 
-    Inside a transaction. Raises NmemError when the file cannot be read.
+    Inside a transaction; `last` writes the file. Raises NmemError when the file cannot be read.
     """
     number, after, before = int(entry.target.partition("/")[2]), entry.payload["after"], entry.before["columns"]
     now, note = lifecycle.columns(db, number), ""

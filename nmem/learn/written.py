@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
@@ -25,7 +25,7 @@ class Written:
         """What shall be written when all else is done; None takes the file away."""
         self._planned = file, after
 
-    def __enter__(self) -> Written:
+    def __enter__(self) -> Self:
         self._transaction.__enter__()
         return self
 
