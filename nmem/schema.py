@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nmem.context.schema import CONTEXT
 from nmem.learn.schema import LEARNED
+from nmem.search.schema import SEARCH
 
 _MEANING = """
 CREATE TABLE threads (
@@ -285,4 +286,4 @@ CREATE TABLE unit_warnings (                 -- hot learnings that an episode's 
 CREATE INDEX unit_warnings_by_learning ON unit_warnings(learning_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS, CONTEXT, LEARNED)
+MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS, CONTEXT, LEARNED, SEARCH)

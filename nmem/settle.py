@@ -29,6 +29,7 @@ from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
 from nmem.llm.segmenter import Segmenter
+from nmem.search import refresh as index
 from nmem.settle_start import wanted
 from nmem.threads import compaction, continuity, decisions, material, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
@@ -64,6 +65,8 @@ class Report:
     """Turns made candidates for what later sessions are told."""
     weighed: int = 0
     """Things that sessions were told, of which it is known now whether they were of use."""
+    indexed: int = 0
+    """Texts taken in by the search."""
     seconds: float = 0.0
     left: bool = False
     model: str = ""
@@ -77,7 +80,7 @@ class Report:
         """Whether there was nothing to do."""
         return not any((self.drained, self.labelled, self.detected, self.closed, self.threads, self.judged, self.told,
                         self.by_model, self.summaries, self.links, self.condensed, self.learned, self.folded,
-                        self.weighed))  # fmt: skip
+                        self.weighed, self.indexed))  # fmt: skip
 
 
 def settle(
@@ -130,6 +133,7 @@ class _Run:
             self._learn,
             self._context,
             self._usefulness,
+            self._search,
         )
         for step in steps:
             if self.stop.is_set():
@@ -238,6 +242,10 @@ class _Run:
 
     def _usefulness(self) -> None:
         self.report.weighed += usefulness.judge_due(self.db, self.clock(), self.stop.is_set)
+
+    def _search(self) -> None:
+        """Last, so that what the other steps wrote is found as well."""
+        self.report.indexed += index.refresh(self.db, self.stop.is_set)
 
 
 def _wanted(db_path: str) -> bool:

@@ -11,7 +11,7 @@ from nmem import schema as meaning
 
 FROZEN = {
     "base": ["ff9ed0f9081ce825", "268a789d406f133f"],
-    "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "4ada9cbe3dfdf2e8", "890a80c267df40ed"],
+    "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "4ada9cbe3dfdf2e8", "890a80c267df40ed", "e0adf4264eebce64"],
 }
 
 

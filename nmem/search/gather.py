@@ -1,0 +1,150 @@
+"""Which rows are looked at: the strictest reading of a query first, looser ones only where it gives too little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from nmem.search import blocks, fts
+from nmem.search.blocks import Block
+from nmem.search.clock import Clock
+from nmem.search.conditions import Narrowed, with_files
+from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, OUTPUTS, PROMPTS, UNSPACED, Found, Source, Where
+from nmem.search.meaning import Meaning, Meant
+
+ENOUGH = 30
+"""Hits after which words that hold the typed ones are not tried."""
+FEW = 5
+"""Hits after which rows with only some of the words are not tried."""
+_LIMITS = {"docs": 60, "episodes": 80, "prompts": 100, "outputs": 50, "observations": 160}
+_PHRASES = 40
+_PHRASE_BLOCKS = 48
+"""Stretches in which words that follow each other are looked for, where many texts have them all."""
+_LOOSE = 40
+_ALWAYS = 3
+"""Selections of a query's words that are tried however much the ones before gave: the pairs and the rarest word."""
+_SHORT_LIST = 500
+_FEW_TEXTS, _FEW_TIMED = 15_000, 400
+ALL, PARTS, SOME = 0, 1, 2
+"""How strictly a row was asked for: every word, every word or a word that holds it, some of the words."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Ids by table with the strictest reading that found each."""
+
+    tiers: dict[tuple[str, int], int] = field(default_factory=dict)
+    times: dict[tuple[str, int], int] = field(default_factory=dict)
+    complete: bool = True
+    """Every row that has all the words is in it."""
+    cut: bool = False
+    """Time was over before everything was walked."""
+
+    def add(self, source: Source, found: Found, tier: int) -> int:
+        """Take up what a walk found; how much of it is new."""
+        before = len(self.tiers)
+        for number, at in found.ids:
+            self.tiers.setdefault((source.table, number), tier)
+            self.times[source.table, number] = at
+        self.complete = self.complete and (found.complete or tier != ALL)
+        self.cut = self.cut or found.cut
+        return len(self.tiers) - before
+
+
+@dataclass(slots=True)
+class Gatherer:
+    """One search's walks."""
+
+    db: Connection
+    narrow: Narrowed
+    meaning: Meaning
+    clock: Clock
+    timed: bool = False
+    """The newest are wanted, exactly; else the best, of which new ones are preferred."""
+    limit: int = 0
+    """Of each source, when timed."""
+    out: Gathered = field(default_factory=Gathered)
+    _orders: dict[str, Sequence[Block]] = field(default_factory=dict)
+
+    def gather(self) -> Gathered:
+        """Walk everything that the filters leave."""
+        left = [(source, where) for source in (DOCS, EPISODES, PROMPTS, OUTPUTS, OBSERVATIONS)
+                if (where := self.narrow.where(source)) is not None]  # fmt: skip
+        if any(one.word.unspaced for one in self.meaning.words):
+            self._unspaced()
+        strict = sum([self._walk(source, where, self.meaning.all(), ALL) for source, where in left])
+        if strict < ENOUGH and not self.clock.over():
+            self.meaning = self.meaning.wider(self.db, self.clock.over)
+            if any(one.parts for one in self.meaning.words):
+                wider = self.meaning.all(parts=True)
+                strict += sum([self._walk(source, where, wider, PARTS) for source, where in left])
+        if not self.timed and len(self.meaning.words) > 1:
+            self._loosely(left, strict)
+        return self.out
+
+    def _loosely(self, left: Sequence[tuple[Source, Where]], strict: int) -> None:
+        """The words as they follow each other, where many rows have them all; some of them, where few have."""
+        for source, where in left if self.meaning.phrase else ():
+            if not self.out.complete and source in (PROMPTS, OBSERVATIONS, EPISODES):
+                order = self._order(source, _FEW_TEXTS)[:_PHRASE_BLOCKS]
+                found = fts.walk(self.db, source, self.meaning.whole(), where, order, _PHRASES, self.clock)
+                self.out.add(source, Found(found.ids), ALL)
+        some = 0
+        for number, words in enumerate(_selections(self.meaning.words) if strict < FEW else ()):
+            if number > _ALWAYS and strict + some >= FEW:
+                return
+            match, most = self.meaning.some(words), min(one.most for one in words)
+            some += sum([self._walk(source, where, match, SOME, _LOOSE, most) for source, where in left])
+
+    def _walk(
+        self, source: Source, where: Where, match: str, tier: int, limit: int = 0, most: int | None = None
+    ) -> int:
+        if self.clock.over():
+            self.out.cut = True
+            return 0
+        limit = self.limit if self.timed else limit or _LIMITS[source.name]
+        match = with_files(match, self.narrow, source)
+        if self.narrow.filters.pinned and source is OBSERVATIONS:
+            few = fts.browse(self.db, source, where, _SHORT_LIST, self.clock, index="observations_pinned")
+            return self.out.add(source, fts.among(self.db, source, match, few.ids, self.clock), tier)
+        order = self._order(source, self.meaning.most if most is None else most)
+        found = fts.walk(self.db, source, match, where, order, limit, self.clock, timed=self.timed)
+        return self.out.add(source, found, tier)
+
+    def _order(self, source: Source, most: int) -> Sequence[Block]:
+        """The stretches to walk; one for all ids where so few texts can match that this is the quickest."""
+        if source.table not in ("observations", "prompts") or most < (_FEW_TIMED if self.timed else _FEW_TEXTS):
+            return fts.EVERYWHERE
+        if source.table not in self._orders:
+            narrow = self.narrow
+            self._orders[source.table] = blocks.blocks(
+                self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients
+            )
+        return self._orders[source.table]
+
+    def _unspaced(self) -> None:
+        """Words of scripts without blanks are parts of what the other indexes take for one word."""
+        asked = []
+        for one in self.meaning.words:
+            text = one.word.text.replace('"', " ")
+            if len(text) >= 3:
+                asked.append(fts.quoted(text))
+            elif one.word.unspaced:
+                asked.append(fts.quoted(*(fts.short_trigrams(self.db, text) or [text])))
+        for source in UNSPACED:
+            where = self.narrow.where(source)
+            if where is not None and asked:
+                base = PROMPTS if source.table == "prompts" else OBSERVATIONS
+                found = fts.walk(self.db, source, fts.both(*asked), where, self._order(source, _FEW_TEXTS),
+                                 self.limit or _LIMITS[base.name], self.clock, timed=self.timed)  # fmt: skip
+                self.out.add(base, found, ALL)
+
+
+def _selections(words: Sequence[Meant]) -> Iterable[Sequence[Meant]]:
+    """Pairs of the words that say most, then each of these alone."""
+    rare = sorted(words, key=lambda one: -one.idf)
+    rare = [one for one in rare if one.n or len(one.near) > 1][:4]
+    if len(rare) > 2:
+        yield from ((rare[a], rare[b]) for a, b in ((0, 1), (0, 2), (1, 2)))
+    yield from ((one,) for one in rare[:3])

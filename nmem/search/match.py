@@ -1,0 +1,134 @@
+"""Where the words of a query stand in a text: the same for scoring and for marking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nmem.search.meaning import Meaning, Meant
+from nmem.search.text import fold, root, unspaced
+
+_EXACT, _FORM, _BEGUN, _PART = 1.0, 0.9, 0.7, 0.45
+_A_WORD = 6
+"""Characters of a usual word with the blank after it."""
+_NOTHING = re.compile(r"(?!)")
+_GAP = r"[\W_]+"
+
+Span = tuple[int, int, int]
+"""Start, end, and which word of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """What of a query is in a text."""
+
+    weights: tuple[float, ...]
+    """By word of the query: how often it occurs, weaker kinds of occurrence counted for less."""
+    words: float
+    """Of the whole text, about."""
+    phrase: bool
+    literal: int
+    """Words with signs (C++, emoji) that stand there exactly so."""
+
+
+class Matcher:
+    """Knows a query's words; remembers what it thought of a token."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._words = [one for one in meaning.words if len(one.word.tokens) == 1 and not one.word.unspaced]
+        self._numbers = [meaning.words.index(one) for one in self._words]
+        self._stems = _any(root(one.word.tokens[0]) for one in self._words)
+        self._phrases = [(meaning.words.index(one), _several(one)) for one in meaning.words if one not in self._words]
+        self._phrase = re.compile(_GAP.join(map(re.escape, meaning.phrase.split()))) if meaning.phrase else _NOTHING
+        self._literal = [one.word.text for one in meaning.words if one.word.exact] + [one.text for one in meaning.signs]
+        self._seen: dict[str, tuple[tuple[int, float], ...]] = {}
+        self._count = len(meaning.words)
+
+    def look(self, text: str) -> Matched:
+        """What of the query is in a text."""
+        folded = fold(text)
+        weights = [0.0] * self._count
+        for _, _, token in self._touched(folded):
+            for number, weight in self._told(token):
+                weights[number] += weight
+        for number, pattern in self._phrases:
+            weights[number] += len(pattern.findall(folded))
+        literal = sum(one in folded for one in self._literal)
+        phrase = all(weights) and self._phrase.search(folded) is not None
+        return Matched(tuple(weights), len(text) / _A_WORD + 1, phrase, literal)
+
+    def spans(self, text: str) -> list[Span]:
+        """All that should be marked in a text, in order."""
+        folded = fold(text)
+        out = [(start, end, told[0][0]) for start, end, token in self._touched(folded) if (told := self._told(token))]
+        out += [(found.start(), found.end(), number) for number, pattern in self._phrases
+                for found in pattern.finditer(folded)]  # fmt: skip
+        for piece in self._literal:
+            out += [(found.start(), found.end(), 0) for found in re.finditer(re.escape(piece), folded)]
+        return _apart(sorted(out, key=lambda span: (span[0], -span[1])))
+
+    def _touched(self, folded: str) -> Iterator[tuple[int, int, str]]:
+        """The tokens that hold the root of a word, with where they stand."""
+        end = 0
+        for found in self._stems.finditer(folded):
+            start = found.start()
+            if start < end:
+                continue
+            start = _left(folded, start, end)
+            end = _right(folded, found.end())
+            yield start, end, folded[start:end]
+
+    def _told(self, token: str) -> tuple[tuple[int, float], ...]:
+        known = self._seen.get(token)
+        if known is None:
+            pairs = zip(self._numbers, self._words, strict=True)
+            known = self._seen[token] = tuple(
+                (number, weight) for number, one in pairs if (weight := _weigh(one, token))
+            )
+        return known
+
+
+def _weigh(one: Meant, token: str) -> float:
+    typed = one.word.tokens[0]
+    if token == typed:
+        return _EXACT
+    if root(token) == root(typed):
+        return _FORM
+    if (one.word.open and token.startswith(typed)) or token in one.near:
+        return _BEGUN
+    return _PART if len(typed) > 2 and typed in token else 0.0
+
+
+def _any(pieces: Iterator[str]) -> re.Pattern[str]:
+    unique = sorted(set(pieces), key=lambda piece: (-len(piece), piece))
+    return re.compile("|".join(map(re.escape, unique))) if unique else _NOTHING
+
+
+def _several(one: Meant) -> re.Pattern[str]:
+    """A word of several tokens, as they follow each other; a word of an unspaced script, anywhere."""
+    if one.word.unspaced:
+        return re.compile(re.escape(one.word.text))
+    end = "" if one.word.open or one.word.quoted else r"(?![^\W_])"
+    return re.compile(r"(?<![^\W_])" + _GAP.join(map(re.escape, one.word.tokens)) + end)
+
+
+def _left(text: str, at: int, end: int) -> int:
+    while at > end and text[at - 1].isalnum() and not unspaced(text[at - 1]):
+        at -= 1
+    return at
+
+
+def _right(text: str, at: int) -> int:
+    while at < len(text) and text[at].isalnum() and not unspaced(text[at]):
+        at += 1
+    return at
+
+
+def _apart(spans: Sequence[Span]) -> list[Span]:
+    """Without those that overlap an earlier one."""
+    out: list[Span] = []
+    for span in spans:
+        if not out or span[0] >= out[-1][1]:
+            out.append(span)
+    return out

@@ -1,0 +1,186 @@
+"""What is typed into the one box, taken apart. Nothing that can be typed is an error: what is no filter is a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from capture.event import OBS_TYPES
+from nmem.search.kinds import KIND_NAMES
+from nmem.search.text import fold, humps, tokens, unspaced
+
+LONGEST = 2_000
+"""Characters of a query that are read: more is a text pasted by mistake."""
+MOST_WORDS = 24
+STATES = ("failed", "pinned")
+_CHUNK = re.compile(r'(!?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
+_SPAN = re.compile(r"(\d{1,5})([mhdw])\Z")
+_MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, or several in quotation marks that must follow each other."""
+
+    text: str
+    """Folded, as typed."""
+    tokens: tuple[str, ...]
+    """As the index cuts it: login-bug is two. Empty for an emoji or punctuation."""
+    camel: tuple[str, ...] = ()
+    """The parts of getUserId, when it has several."""
+    quoted: bool = False
+    no: bool = False
+    """`!word`: must not occur."""
+    open: bool = False
+    """The last word typed: it may go on."""
+    exact: bool = False
+    """It holds signs that the index drops, as C++ does: worth looking at the text itself."""
+    unspaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What hits must be, besides matching the words. Empty: anything."""
+
+    project: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    """Whole names of observation types and of kinds."""
+    file: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
+    since: int | None = None
+    """Milliseconds."""
+    failed: bool = False
+    pinned: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.project or self.type or self.file or self.client or self.failed or self.pinned
+                    or self.since is not None)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Words and filters."""
+
+    text: str = ""
+    words: tuple[Word, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    cut: bool = False
+    """More was typed than is looked for."""
+
+    @property
+    def wanted(self) -> tuple[Word, ...]:
+        """The words that must occur."""
+        return tuple(word for word in self.words if not word.no)
+
+    @property
+    def unwanted(self) -> tuple[Word, ...]:
+        return tuple(word for word in self.words if word.no)
+
+    def __bool__(self) -> bool:
+        return bool(self.words) or bool(self.filters)
+
+
+def parse(text: str, now: int) -> Query:
+    """The query that a text is; `now` in milliseconds is what `since:7d` counts from."""
+    read = _readable(text[:LONGEST])
+    found: dict[str, list[str]] = {}
+    words = dict[tuple[str, bool], Word]()
+    for no, name, value, quoted, whole in _chunks(read):
+        kept = _filter(name, value, now) if name and value and not no else None
+        if kept is not None:
+            found.setdefault(name, []).extend(kept)
+            continue
+        word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no)
+        if word is not None:
+            words.setdefault((word.text, word.no), word)
+    ordered = list(words.values())
+    cut = len(text) > LONGEST or len(ordered) > MOST_WORDS
+    ordered = ordered[:MOST_WORDS]
+    if ordered and not cut and _unfinished(read, ordered[-1]):
+        ordered[-1] = _opened(ordered[-1])
+    return Query(text[:LONGEST], tuple(ordered), _filters(found), cut)
+
+
+def _readable(text: str) -> str:
+    """Without what neither a database nor a terminal takes: NUL, lone surrogates."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def _chunks(text: str) -> Iterator[tuple[bool, str, str, bool, str]]:
+    """(no, name before the colon, value, in quotation marks, the whole as typed without `!`)."""
+    for found in _CHUNK.finditer(text):
+        bang, name, quoted, plain = found.groups()
+        value = plain if quoted is None else quoted
+        whole = found.group(0)
+        no = bool(bang) and any(map(str.isalnum, whole))
+        yield no, name or "", value, quoted is not None, whole[1:] if no else whole
+
+
+def _word(text: str, *, quoted: bool, no: bool) -> Word | None:
+    text = text.strip("\"'`’“”") or text
+    folded = fold(text).strip()
+    if not folded:
+        return None
+    cut = tuple(tokens(folded))
+    parts = tuple(part for piece in tokens(text) for part in humps(piece))
+    bare = folded.strip(".,;:!?…()[]{}<>\"'`’“”")
+    return Word(folded, cut, parts if len(parts) > len(cut) else (), quoted, no,
+                exact=bool(cut) and not quoted and bare != "" and not (bare[0].isalnum() and bare[-1].isalnum()),
+                unspaced=unspaced(folded))  # fmt: skip
+
+
+def _unfinished(text: str, last: Word) -> bool:
+    """Whether the last thing typed is a word that may go on."""
+    return bool(last.tokens) and not last.quoted and not last.no and fold(text).endswith(last.tokens[-1])
+
+
+def _opened(word: Word) -> Word:
+    return Word(word.text, word.tokens, word.camel, word.quoted, word.no, True, word.exact, word.unspaced)
+
+
+def _filter(name: str, value: str, now: int) -> list[str] | None:
+    """The values of a filter; None when it is none, or says nothing that could be."""
+    values = [one for one in value.split(",") if one]
+    if name in ("project", "file", "client"):
+        return values or None
+    if name == "is":
+        states = [state for one in values for state in STATES if state.startswith(fold(one))]
+        return states if states and len(states) >= len(values) else None
+    if name == "type":
+        return [kind for one in values for kind in _types(fold(one))] or None
+    if name == "since":
+        at = since(value, now)
+        return None if at is None else [str(at)]
+    return None
+
+
+def _types(value: str) -> list[str]:
+    """Types and kinds of a name, or that begin with it: `git` is git_commit, git_push and git_other."""
+    known = (*KIND_NAMES, *sorted(OBS_TYPES))
+    return [value] if value in known else [name for name in known if name.startswith(value)]
+
+
+def since(value: str, now: int) -> int | None:
+    """30m, 12h, 7d, 4w, today, yesterday or 2026-01-31 as milliseconds; None when it is no time."""
+    value = value.lower()
+    if span := _SPAN.match(value):
+        return max(0, now - int(span[1]) * _MS[span[2]])
+    if value in ("today", "yesterday"):
+        return now - now % _MS["d"] - (_MS["d"] if value == "yesterday" else 0)
+    try:
+        return int(datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+def _filters(found: dict[str, list[str]]) -> Filters:
+    def unique(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(found.get(name, ())))
+
+    states, times = unique("is"), unique("since")
+    return Filters(
+        project=unique("project"), type=unique("type"), file=unique("file"), client=unique("client"),
+        since=max(map(int, times)) if times else None, failed="failed" in states, pinned="pinned" in states,
+    )  # fmt: skip

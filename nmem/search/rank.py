@@ -1,0 +1,69 @@
+"""How good a hit is: BM25 over the rows that were gathered, times age, kind, outcome and pin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nmem.search import kinds
+from nmem.search.match import Matched
+from nmem.search.meaning import Meaning
+from nmem.search.rows import Row
+
+_K, _B = 1.2, 0.35
+_USUAL_LENGTH = {"observations": 14, "prompts": 60, "work_units": 120, "search_docs": 80}
+"""Words of a usual text; long texts are not held against a kind that has them."""
+HALF_LIFE = 21 * 86_400_000
+"""Milliseconds after which the part of a score that ages is halved."""
+_AGELESS = 0.6
+"""The part that does not age."""
+_PHRASE, _LITERAL, _TITLE = 1.35, 4.0, 1.5
+_UNSEEN = 0.05
+"""What a row is worth that the index found by a form of a word that is not recognised here."""
+_COVERAGE = 1.5
+"""A row with half of the words is worth less than half of one with all of them: the share to this power."""
+
+
+def score(row: Row, found: Matched, titled: Matched, meaning: Meaning, now: int) -> float:
+    """A hit's worth."""
+    base = relevance(row.table, found, meaning)
+    if found.phrase:
+        base *= _PHRASE
+    if found.literal:
+        base *= _LITERAL
+    if any(titled.weights):
+        base *= 1 + (_TITLE - 1) * _share(titled.weights, meaning)
+    return base * recency(row.at, now) * weight(row)
+
+
+def relevance(table: str, found: Matched, meaning: Meaning) -> float:
+    """BM25 of the query's words in a text, times how much of the query is in it."""
+    if not meaning.words:
+        return 1.0
+    long = 1 - _B + _B * min(4.0, found.words / _USUAL_LENGTH[table])
+    total = sum(
+        one.idf * times * (_K + 1) / (times + _K * long)
+        for one, times in zip(meaning.words, found.weights, strict=True)
+        if times
+    )
+    return float(total * _share(found.weights, meaning) ** _COVERAGE) or _UNSEEN
+
+
+def _share(weights: Sequence[float], meaning: Meaning) -> float:
+    """How much of what a query says is there, rare words counting for more."""
+    said = sum(one.idf for one in meaning.words)
+    there = sum(one.idf * min(1.0, times) for one, times in zip(meaning.words, weights, strict=True))
+    return there / said if said else 1.0
+
+
+def recency(at: int, now: int) -> float:
+    """1 for now, slowly down to the part that does not age."""
+    return float(_AGELESS + (1 - _AGELESS) * 0.5 ** (max(0, now - at) / HALF_LIFE))
+
+
+def weight(row: Row) -> float:
+    """What kind, outcome and pin are worth."""
+    by = row.type if row.kind == kinds.OBSERVATION else row.kind
+    value = kinds.WEIGHTS.get(by, kinds.USUAL)
+    if row.outcome == "failed":
+        value *= kinds.FAILED
+    return value * kinds.PINNED if row.pinned else value

@@ -1,0 +1,133 @@
+"""Takes new texts into the search's own tables (SQL), a stretch of ids and a short transaction at a time.
+
+Called by settling. It can be stopped anywhere and goes on where it was; hooks wait at most for one stretch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.search import vocabulary
+from nmem.search.text import UNSPACED_GLOB
+
+STRETCH = 1_000
+"""Ids taken in at once: a hook that comes meanwhile waits a tenth of a second for it."""
+_BLOCK = 2_000
+"""About so many ids are a block."""
+_CACHE = 32_000
+"""Kilobytes: the vocabulary is written all over."""
+
+_TEXTS = {
+    "observations": "SELECT content, iif(instr(content, file_path), '', file_path), iif(outcome = 'failed' AND"
+                    " json_valid(metadata), json_extract(metadata, '$.response'), '')"
+                    " FROM observations WHERE id > ? AND id <= ?",
+    "prompts": "SELECT content FROM prompts WHERE id > ? AND id <= ?",
+    "search_docs": "SELECT title, body FROM search_docs WHERE id > ? AND id <= ?",
+    "work_units": "SELECT title, intent, summary, learned, completed, next_steps, notes FROM work_units"
+                  " WHERE narrated_at > ? AND narrated_at <= ?",
+}  # fmt: skip
+_NEXT = {
+    **{source: f"SELECT max(id) FROM (SELECT id FROM {source} WHERE id > ? ORDER BY id LIMIT ?)"  # noqa: S608
+       for source in ("observations", "prompts", "search_docs")},
+    "work_units": "SELECT max(narrated_at) FROM (SELECT narrated_at FROM work_units WHERE narrated_at > ?"
+                  " ORDER BY narrated_at LIMIT ?)",
+}  # fmt: skip
+_BITS = {"prompts": 0, "observations": 1}
+_STEPS = {"observations": STRETCH, "prompts": STRETCH // 4, "search_docs": STRETCH // 4, "work_units": STRETCH // 4}
+
+
+def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Take in what is new, on a writing connection outside a transaction; how many texts there were."""
+    db.execute(f"PRAGMA cache_size=-{_CACHE}")
+    if _stale(db):
+        _restart(db)
+    taken = 0
+    for source, step in _STEPS.items():
+        while not stopped():
+            found = _stretch(db, source, step)
+            taken += found
+            if not found:
+                break
+    return taken
+
+
+def _stretch(db: Connection, source: str, step: int) -> int:
+    done, indexed = _state(db, source)
+    upto = db.execute(_NEXT[source], (done, step)).fetchone()[0]
+    if upto is None:
+        return 0
+    texts = [" ".join(part for part in row if part) for row in db.execute(_TEXTS[source], (done, upto))]
+    counted = vocabulary.counted(texts)
+    known = vocabulary.known_ids(db, counted)
+    with transaction(db):
+        if _state(db, source) != (done, indexed):
+            return len(texts)  # somebody else took it in meanwhile
+        vocabulary.add(db, counted, known)
+        if source in _BITS and upto > indexed:
+            _index(db, source, indexed, upto)
+        db.execute("UPDATE search_state SET done = ?, indexed = max(indexed, ?), texts = texts + ? WHERE source = ?",
+                   (upto, upto, len(texts), source))  # fmt: skip
+    return len(texts)
+
+
+def _state(db: Connection, source: str) -> tuple[int, int]:
+    done, indexed = db.execute("SELECT done, indexed FROM search_state WHERE source = ?", (source,)).fetchone()
+    return int(done), int(indexed)
+
+
+def _index(db: Connection, source: str, done: int, upto: int) -> None:
+    db.execute(
+        "INSERT INTO search_unspaced_fts(rowid, text)"  # noqa: S608 -- our names
+        f" SELECT id * 2 + {_BITS[source]}, content || '  ' FROM {source} WHERE id > ? AND id <= ? AND content GLOB ?",
+        (done, upto, UNSPACED_GLOB),
+    )
+    if source == "observations":
+        db.execute(
+            "INSERT INTO search_outputs_fts(rowid, response)"
+            " SELECT id, response FROM search_outputs WHERE id > ? AND id <= ?",
+            (done, upto),
+        )
+    _block(db, source, done, upto)
+
+
+def _block(db: Connection, source: str, done: int, upto: int) -> None:
+    """When and where the rows of a stretch were made; a short block before it grows."""
+    low, high = db.execute(
+        f"SELECT min(at), max(at) FROM {source} WHERE id > ? AND id <= ?",  # noqa: S608 -- our names
+        (done, upto),
+    ).fetchone()
+    places = db.execute(
+        f"SELECT DISTINCT s.project_id, s.client FROM sessions s WHERE s.id IN"  # noqa: S608
+        f" (SELECT session_id FROM {source} WHERE id > ? AND id <= ?)",
+        (done, upto),
+    ).fetchall()
+    projects, clients = {str(row[0]) for row in places}, {row[1] for row in places}
+    first = done + 1
+    last = db.execute(
+        "SELECT first_id, min_at, max_at, projects, clients FROM search_blocks WHERE source = ? AND last_id = ?"
+        " AND last_id - first_id < ?",
+        (source, done, _BLOCK - STRETCH),
+    ).fetchone()
+    if last is not None:
+        first, low, high = last[0], min(low, last[1]), max(high, last[2])
+        projects |= set(last[3].split())
+        clients |= set(last[4].split())
+    db.execute("INSERT OR REPLACE INTO search_blocks VALUES (?, ?, ?, ?, ?, ?, ?)",
+               (source, first, upto, low, high, _list(projects), _list(clients)))  # fmt: skip
+
+
+def _list(names: Iterable[str]) -> str:
+    return f" {' '.join(sorted(names))} "
+
+
+def _stale(db: Connection) -> bool:
+    return bool(db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()[0])
+
+
+def _restart(db: Connection) -> None:
+    """Count the words anew: texts were deleted, and what only they held must not be offered any more."""
+    with transaction(db):
+        vocabulary.clear(db)
+        db.execute("UPDATE search_state SET done = 0, texts = 0")

@@ -1,0 +1,146 @@
+"""The rows behind ids (SQL), alike whatever their table: what ranking, facets and lists need of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.search import kinds
+from nmem.search.clock import Clock
+
+TEXT = 32_000
+"""Characters of a text that are looked at: all that capture keeps of a prompt."""
+_CHUNK = 200
+_LEAST = 12
+"""Rows of a table that are read even when time is over: a busy machine still shows something of everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that may be shown."""
+
+    table: str
+    number: int
+    kind: str
+    ref: str
+    """The id within its kind."""
+    type: str
+    """Observation type, kind of saying, kind of learning."""
+    at: int
+    session_id: str
+    project: str
+    client: str
+    title: str
+    """What stands in the list's first place: path, intent, name."""
+    text: str
+    path: str = ""
+    outcome: str = ""
+    pinned: bool = False
+
+    @property
+    def id(self) -> str:
+        """For good: `obs/12`."""
+        return kinds.identity(self.kind, self.ref)
+
+
+_SELECT = {
+    "observations": "SELECT id, at, session_id, obs_type, outcome, pinned, file_path, substr(content, 1, {text}),"
+                    " iif(outcome = 'failed' AND json_valid(metadata), json_extract(metadata, '$.response'), '')"
+                    " FROM observations WHERE id IN ({marks}) ORDER BY id DESC",
+    "prompts": "SELECT id, at, session_id, source, kind, substr(content, 1, {text}) FROM prompts"
+               " WHERE id IN ({marks}) ORDER BY id DESC",
+    "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, intent), state, intent, summary, learned,"
+                  " completed, next_steps, notes, files_edited FROM work_units WHERE id IN ({marks}) ORDER BY id DESC",
+    "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
+                   " p.name FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id WHERE d.id IN ({marks})"
+                   " ORDER BY d.id DESC",
+}  # fmt: skip
+
+Raw = Sequence[object]
+Place = tuple[str, str]
+"""Project and client of a session."""
+
+
+def rows(db: Connection, table: str, numbers: Iterable[int], clock: Clock) -> list[Row]:
+    """The rows of these ids, the highest first; few when time is over."""
+    wanted = sorted(numbers, reverse=True)
+    raw: list[Raw] = []
+    for start in range(0, len(wanted), _CHUNK):
+        some = wanted[start : start + _CHUNK]
+        sql = _SELECT[table].format(text=TEXT, marks=",".join("?" * len(some)))
+        for row in db.execute(sql, some):
+            raw.append(row)
+            if len(raw) >= _LEAST and clock.over():
+                return _built(db, table, raw)
+    return _built(db, table, raw)
+
+
+def _built(db: Connection, table: str, raw: Sequence[Raw]) -> list[Row]:
+    places = _places(db, {str(row[2]) for row in raw if row[2]})
+    build = _BUILD[table]
+    return [build(row, places.get(str(row[2]), ("", ""))) for row in raw]
+
+
+def _places(db: Connection, sessions: set[str]) -> dict[str, Place]:
+    out: dict[str, Place] = {}
+    names = sorted(sessions)
+    for start in range(0, len(names), _CHUNK):
+        some = names[start : start + _CHUNK]
+        found = db.execute(
+            "SELECT s.id, p.name, s.client FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
+            f" WHERE s.id IN ({','.join('?' * len(some))})",
+            some,
+        )
+        out.update((row[0], (row[1], row[2])) for row in found)
+    return out
+
+
+def _observation(row: Raw, place: Place) -> Row:
+    number, at, session, kind, outcome, pinned, path, content, response = row
+    text = f"{content}\n{str(response)[:TEXT]}" if response else str(content)
+    sort = kinds.MARKER if kind == "marker" else kinds.OBSERVATION
+    return Row("observations", _int(number), sort, str(number), str(kind), _int(at), str(session), *place,
+               title=str(path or content)[:300], text=text, path=str(path or ""), outcome=str(outcome),
+               pinned=bool(pinned))  # fmt: skip
+
+
+def _said(row: Raw, place: Place) -> Row:
+    number, at, session, source, kind, content = row
+    sort = kinds.PROMPT if source == "user" else kinds.REASONING
+    return Row("prompts", _int(number), sort, str(number), str(kind), _int(at), str(session), *place,
+               title=str(content)[:300], text=str(content))  # fmt: skip
+
+
+def _story(row: Raw, place: Place) -> Row:
+    number, at, session, pinned, title, state, *told = row
+    text = "\n".join(piece for piece in map(_plain, told) if piece)
+    return Row("work_units", _int(number), kinds.EPISODE, str(number), "episode", _int(at), str(session), *place,
+               title=str(title)[:300], text=text, outcome=str(state), pinned=bool(pinned))  # fmt: skip
+
+
+def _doc(row: Raw, place: Place) -> Row:
+    number, at, session, kind, ref, title, body, project = row
+    return Row("search_docs", _int(number), str(kind), str(ref), str(kind), _int(at), str(session),
+               str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{body}")  # fmt: skip
+
+
+_BUILD: dict[str, Callable[[Raw, Place], Row]] = {
+    "observations": _observation, "prompts": _said, "work_units": _story, "search_docs": _doc,
+}  # fmt: skip
+
+
+def _int(value: object) -> int:
+    return int(str(value))
+
+
+def _plain(value: object) -> str:
+    """A column of a narrative: a text, or a JSON list of texts."""
+    text = str(value or "")
+    if not text.startswith("["):
+        return text
+    try:
+        return "\n".join(map(str, json.loads(text)))
+    except ValueError:
+        return text

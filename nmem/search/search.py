@@ -1,0 +1,214 @@
+"""One search: what was typed in, hits with snippets, facets and remarks out; never an error for what was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from sqlite3 import Connection
+
+from nmem.search import facets as counting
+from nmem.search import fresh, fts, rank
+from nmem.search.clock import Clock
+from nmem.search.conditions import Narrowed, narrowed
+from nmem.search.facets import Facets
+from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Found, Source, Where
+from nmem.search.gather import ALL, Gathered, Gatherer
+from nmem.search.match import Matcher
+from nmem.search.meaning import Meaning, meaning
+from nmem.search.page import NEWEST, RELEVANCE, Cursor
+from nmem.search.query import Query, parse
+from nmem.search.rows import Row, rows
+from nmem.search.snippet import Snippet, snippet
+
+PAGE = 20
+MOST = 200
+"""Hits of a page at most."""
+SECONDS = 0.08
+"""How long one search may take; what was found until then is shown, and that it is not all."""
+_WALKING = 0.5
+"""The share of the time after which nothing more is looked for."""
+_FETCHED = {"search_docs": (40, 0.55), "work_units": (60, 0.6), "prompts": (80, 0.68), "observations": (150, 0.8)}
+"""By table: rows that are read at most, and the share of the time after which no more are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing found. Text is printable; times are milliseconds."""
+
+    id: str
+    kind: str
+    type: str
+    at: int
+    session_id: str
+    project: str
+    client: str
+    path: str
+    outcome: str
+    pinned: bool
+    snippet: Snippet
+    score: float
+    times: int = 1
+    """How many hits said the same; this is the best of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A page of hits."""
+
+    query: Query
+    order: str
+    hits: tuple[Hit, ...] = ()
+    found: int = 0
+    """How many there are, as far as was looked."""
+    more: bool = False
+    """There are more than `found`."""
+    facets: Facets = field(default_factory=Facets)
+    remarks: tuple[str, ...] = ()
+    """What a person should know: that the time was over, that no row has all words."""
+    next: str = ""
+    """What to pass as `cursor` for the page after this one; empty on the last."""
+    seconds: float = 0.0
+
+
+def search(
+    db: Connection, text: str, now: int, *, order: str = RELEVANCE, limit: int = PAGE, cursor: str = "",
+    seconds: float = SECONDS, stopped: Callable[[], bool] | None = None,
+) -> Results:  # fmt: skip
+    """Find what a text asks for, on a reading connection.
+
+    `order` is RELEVANCE or NEWEST; `cursor` is the `next` of an earlier page. `stopped` ends it early, when somebody
+    has typed on. Raises ValueError for a cursor that is none, sqlite3.Error when the database cannot be read.
+    """
+    clock = Clock(seconds, stopped)
+    begin = Cursor.of(cursor, order, now)
+    limit = max(1, min(limit, MOST))
+    named, db.row_factory = db.row_factory, None
+    try:
+        query = parse(text, begin.now)
+        return _search(db, query, begin if query.wanted else begin.by_time(), limit, clock)
+    finally:
+        db.row_factory = named
+
+
+def _search(db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock) -> Results:
+    narrow, meant = narrowed(db, query.filters, cursor.before), meaning(db, query)
+    clock.share(_WALKING)
+    gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
+    found = _rows(db, gathered, cursor, limit, clock)
+    matcher = Matcher(meant)
+    scored = _scored(found, matcher, meant, cursor)
+    page = cursor.page(scored, limit)
+    whole = gathered.complete and len(found) == len(gathered.tiers)
+    gathered.cut |= clock.over() and not whole
+    further = cursor.further(scored, page, more=not whole)
+    hits = tuple(replace(hit, snippet=snippet(row.text, matcher)) for hit, row in page)
+    counts = counting.facets((row for _, row in scored), whole=whole)
+    remarks = tuple(_remarks(query, narrow, gathered, scored, whole=whole))
+    return Results(query, cursor.order, hits, len(scored), not whole, counts, remarks, further, round(clock.spent(), 4))
+
+
+def _gathered(
+    db: Connection, query: Query, narrow: Narrowed, meant: Meaning, cursor: Cursor, limit: int, clock: Clock
+) -> Gathered:
+    out = Gathered()
+    if narrow.unknown or not query:
+        return out
+    if not meant.words:
+        return _unworded(db, narrow, meant, cursor, limit, clock)
+    timed = cursor.order == NEWEST
+    out = Gatherer(db, narrow, meant, clock, timed, _few(limit, cursor), out).gather()
+    for source in fresh.SOURCES:
+        if (found := fresh.fresh(db, source, narrow, meant, clock)) is not None:
+            out.add(source, found, ALL)
+    return out
+
+
+def _unworded(db: Connection, narrow: Narrowed, meant: Meaning, cursor: Cursor, limit: int, clock: Clock) -> Gathered:
+    """Filters alone: the newest that fulfil them. Signs alone: the newest texts that hold them."""
+    out = Gathered()
+    for source in (DOCS, EPISODES, PROMPTS, OBSERVATIONS):
+        if meant.signs:
+            found = fresh.glance(db, source, narrow, meant, clock) if source in fresh.SOURCES else None
+        else:
+            where = narrow.where(source)
+            found = None if where is None else _browsed(db, source, where, narrow, _few(limit, cursor), clock)
+        if found is not None:
+            out.add(source, found, ALL)
+    return out
+
+
+def _browsed(db: Connection, source: Source, where: Where, narrow: Narrowed, most: int, clock: Clock) -> Found:
+    pinned = narrow.filters.pinned and source is OBSERVATIONS
+    if where.sessions and not pinned:
+        found = fts.browse_sessions(db, source, where, narrow.places(source), most, clock)
+        if found is not None:
+            return found
+    return fts.browse(db, source, where, most, clock, index="observations_pinned" if pinned else "")
+
+
+def _few(limit: int, cursor: Cursor) -> int:
+    """Rows of each source for a page by time: enough for it, and for facets that say something."""
+    return max(limit, 50) + 1 + cursor.overlap
+
+
+def _rows(db: Connection, gathered: Gathered, cursor: Cursor, limit: int, clock: Clock) -> list[Row]:
+    """The rows of what was gathered: the strictest readings first, then the newest."""
+    out: list[Row] = []
+    newest = cursor.order == NEWEST
+    for table, (usual, share) in _FETCHED.items():
+        clock.share(share)
+        most = usual
+        keys = [key for key in gathered.tiers if key[0] == table]
+        if newest:
+            keys.sort(key=lambda key: -gathered.times[key])
+            most = _few(limit, cursor)
+        else:
+            keys.sort(key=lambda key: (gathered.tiers[key], -key[1]))
+        out += rows(db, table, (number for _, number in keys[:most]), clock)
+    return out
+
+
+Scored = list[tuple[Hit, Row]]
+
+
+def _scored(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Cursor) -> Scored:
+    """Hits in order; the same text said or done several times is one hit, unless the newest are wanted."""
+    scored: Scored = []
+    for row in found:
+        title = matcher.look(row.path or row.title) if row.kind not in ("prompt", "reasoning") else matcher.look("")
+        value = rank.score(row, matcher.look(row.text), title, meant, cursor.now)
+        hit = Hit(row.id, row.kind, row.type, row.at, row.session_id, row.project, row.client, row.path, row.outcome,
+                  row.pinned, Snippet(""), round(value, 4))  # fmt: skip
+        scored.append((hit, row))
+    if cursor.order == NEWEST:
+        return sorted(scored, key=lambda pair: (-pair[0].at, pair[0].id))
+    return _merged(sorted(scored, key=lambda pair: (-pair[0].score, -pair[0].at, pair[0].id)))
+
+
+def _merged(scored: Scored) -> Scored:
+    first: dict[tuple[str, str, str], int] = {}
+    out: Scored = []
+    for hit, row in scored:
+        key = (hit.kind, hit.project, row.text)
+        if key in first:
+            best, its = out[first[key]]
+            out[first[key]] = (replace(best, times=best.times + 1, pinned=best.pinned or hit.pinned), its)
+        else:
+            first[key] = len(out)
+            out.append((hit, row))
+    return out
+
+
+def _remarks(query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, *, whole: bool) -> list[str]:
+    out = [f"nothing stored answers to {one}" for one in narrow.unknown]
+    if query.cut:
+        out.append("the query is long: only its beginning and its rarest words were looked for")
+    if scored and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
+        out.append("nothing has all the words: this has some of them, or words that hold them")
+    if not whole and query.wanted and not any(word.tokens for word in query.wanted):
+        out.append("signs are in no index: only the newest texts were looked through")
+    elif gathered.cut:
+        out.append("time was over before everything was looked through: the newest were first")
+    elif not whole and query.wanted:
+        out.append(f"there are more: of each kind the newest were ranked, {len(scored)} in all")
+    return out

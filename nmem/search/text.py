@@ -1,0 +1,62 @@
+"""Words as the text index cuts them, in Python: for the vocabulary, for scoring and for marking what was found."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+TOKEN = re.compile(r"[^\W_]+")
+"""A word of a folded text."""
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
+"""Scripts whose words are not parted by blanks (or, Korean, carry their endings), as ranges of a character class."""
+UNSPACED_GLOB = f"*[{UNSPACED}]*"
+"""What a text is asked for in SQL; the tables of `schema` say the same."""
+_UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ENDINGS = ("ations", "ation", "ingly", "ings", "ions", "ness", "ment", "ing", "ion", "ers", "ies", "ied",
+            "ed", "er", "es", "ly", "al", "s", "e", "y")  # fmt: skip
+
+
+def fold(text: str) -> str:
+    """Lower case without accents on Latin letters; every character keeps its place."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_folded, text))
+
+
+@lru_cache(maxsize=4096)
+def _folded(char: str) -> str:
+    low = char.lower()
+    if len(low) != 1:
+        low = low[0]
+    if "\u00c0" <= low < "\u0250" or "\u1e00" <= low < "\u1f00":
+        return unicodedata.normalize("NFD", low)[0]
+    return low
+
+
+def tokens(folded: str) -> list[str]:
+    """The words of a folded text."""
+    return TOKEN.findall(folded)
+
+
+def unspaced(text: str) -> bool:
+    """Whether a text holds a script whose words a blank does not part."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def humps(word: str) -> list[str]:
+    """The parts of an identifier in camel case, folded; the whole when it has one."""
+    return [fold(part) for part in _CAMEL.split(word)]
+
+
+@lru_cache(maxsize=65_536)
+def root(token: str) -> str:
+    """What the forms of an English word share, roughly as the index's own stemmer has it."""
+    if not token.isascii() or len(token) < 4 or token.isdigit():
+        return token
+    for ending in _ENDINGS:
+        if token.endswith(ending) and len(token) - len(ending) >= 3:
+            token = token[: -len(ending)]
+            break
+    return token[:-1] if len(token) > 3 and token[-1] == token[-2] else token

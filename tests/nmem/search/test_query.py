@@ -1,0 +1,152 @@
+"""The box: nothing that can be typed is an error, and filters are only what they can be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmem.search.query import LONGEST, MOST_WORDS, Query, parse, since
+
+NOW = 1_760_000_000_000
+DAY = 86_400_000
+PIECES = st.sampled_from(
+    [
+        "project:",
+        "type:",
+        "file:",
+        "since:",
+        "client:",
+        "is:",
+        '"',
+        "'",
+        "!",
+        ":",
+        " ",
+        "a",
+        "C++",
+        "7d",
+        "failed",
+        "登录",
+        "🚀",
+        "\0",
+        "\ud800",
+        "-",
+        "*",
+        "(",
+        ")",
+        "AND",
+        "NEAR",
+        "^",
+        "\n",
+        "é",
+        "İ",
+        "ß",
+    ]
+)
+TYPED = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
+
+
+def words(text: str) -> list[str]:
+    return [word.text for word in parse(text, NOW).words]
+
+
+@given(TYPED)
+def test_whatever_is_typed_is_read(text: str) -> None:
+    query = parse(text, NOW)
+    assert isinstance(query, Query)
+    for word in query.words:
+        word.text.encode("utf-8")
+        assert "\0" not in word.text
+        assert all(token.isalnum() for token in word.tokens)
+
+
+@given(st.lists(st.text("abcdefghij", min_size=3, max_size=8), min_size=1, max_size=8, unique=True))
+def test_plain_words_are_all_kept_in_order(typed: list[str]) -> None:
+    assert words(" ".join(typed)) == typed
+
+
+@given(TYPED, st.sampled_from(["type:test", "is:failed", "project:shop", "client:codex", "since:7d", "file:a.py"]))
+def test_a_filter_behind_anything_without_an_open_quotation_counts(text: str, given_filter: str) -> None:
+    text = text.replace('"', "")[:1000]
+    assert parse(f"{text} {given_filter}", NOW).filters
+
+
+def test_filters() -> None:
+    found = parse('login type:test,build is:failed project:"my shop" file:src/a.py client:codex since:7d', NOW)
+    assert [word.text for word in found.words] == ["login"]
+    kept = found.filters
+    assert (kept.type, kept.failed, kept.pinned) == (("test", "build"), True, False)
+    assert (kept.project, kept.file, kept.client) == (("my shop",), ("src/a.py",), ("codex",))
+    assert kept.since == NOW - 7 * DAY
+
+
+@pytest.mark.parametrize(
+    "text", ["colour:red", "is:blue", "type:nothing", "since:soon", "project:", "http://a.b/c", "std::vector", "12:30"]
+)
+def test_what_is_no_filter_is_a_word(text: str) -> None:
+    found = parse(text, NOW)
+    assert not found.filters
+    assert [word.text for word in found.words] == [text]
+
+
+def test_a_type_may_be_begun() -> None:
+    assert parse("type:git", NOW).filters.type == ("git_commit", "git_other", "git_push", "github")
+    assert parse("type:prompt", NOW).filters.type == ("prompt",)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("what's", ("what", "s")),
+        ("C++", ("c",)),
+        ("login,", ("login",)),
+        ("🚀", ()),
+        ("a-b_c/d.py", ("a", "b", "c", "d", "py")),
+        ("Größe", ("große",)),
+        ("登录", ("登录",)),
+        ("...", ()),
+    ],
+)
+def test_words_as_the_index_cuts_them(text: str, tokens: tuple[str, ...]) -> None:
+    assert parse(text, NOW).words[0].tokens == tokens
+
+
+def test_the_last_word_may_go_on_unless_it_is_finished() -> None:
+    assert [word.open for word in parse("log tes", NOW).words] == [False, True]
+    assert not parse('"log tes"', NOW).words[0].open
+    assert not parse("log tes.", NOW).words[-1].open
+    assert parse("type:test log", NOW).words[-1].open
+
+
+def test_exclusion_quotation_camel_and_signs() -> None:
+    query = parse('login !test "token cache" getUserId C++', NOW)
+    assert [word.text for word in query.unwanted] == ["test"]
+    assert query.words[2].quoted
+    assert query.words[2].tokens == ("token", "cache")
+    assert query.words[3].camel == ("get", "user", "id")
+    assert query.words[4].exact
+    assert not parse("why?", NOW).words[0].exact
+    assert not parse("!!", NOW).unwanted
+
+
+def test_long_texts_are_cut_and_it_is_said() -> None:
+    assert parse("x" * 10_000, NOW).cut
+    assert len(parse(" ".join(f"word{n}" for n in range(100)), NOW).words) == MOST_WORDS
+    assert not parse("x" * LONGEST, NOW).cut
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("7d", NOW - 7 * DAY),
+        ("12h", NOW - DAY // 2),
+        ("2025-01-01", 1_735_689_600_000),
+        ("today", NOW - NOW % DAY),
+        ("99999w", 0),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_since(text: str, at: int | None) -> None:
+    assert since(text, NOW) == at
