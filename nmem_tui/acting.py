@@ -36,7 +36,7 @@ class Acting(App[None]):
     writes: Writes
 
     async def on_event(self, event: Event) -> None:
-        """Keys are taken one after the other: each by the screen that the one before it opened, and never in between."""
+        """Keys are taken one after the other, each by the screen that the one before it opened."""
         if isinstance(event, Key) and not event.is_forwarded and self._running:
             await self._opened()
             if not isinstance(self.focused, Input) and await self._bound(event.key):
@@ -49,7 +49,7 @@ class Acting(App[None]):
         screen = self.screen
         with suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE_S):
-                await screen._mounted_event.wait()  # noqa: SLF001 -- nothing public waits for a screen without opening it
+                await screen._mounted_event.wait()  # what is public waits only for a screen that one opens oneself
                 if isinstance(screen, View):
                     await screen.ready.wait()
 

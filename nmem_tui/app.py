@@ -19,6 +19,7 @@ from nmem_tui import themes
 from nmem_tui.acting import Acting
 from nmem_tui.actions import EVERYWHERE, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
+from nmem_tui.home import Home
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
 from nmem_tui.screens.base import View
@@ -86,6 +87,7 @@ class Cockpit(Acting):
         db_path: str,
         *,
         project: str = "",
+        home: str = "",
         theme: str = "",
         demo: bool = False,
         watch: bool = True,
@@ -96,6 +98,8 @@ class Cockpit(Acting):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.db_path = db_path
         self.project = project
+        self.home = Home(home)
+        """The project of the folder that the cockpit was started in; its newest session is shown first."""
         self.clock = clock
         self.zone = zone
         self.demo = demo
@@ -111,7 +115,9 @@ class Cockpit(Acting):
         self.wanted_learning = 0
         """The learning that the screen Learnings shall go to; 0: none."""
         self.hot = 0
-        """Open learnings that are hot."""
+        """Open learnings that are hot, where the screen Learnings looks."""
+        self.listed = ""
+        """Whose learnings that screen lists, once somebody chose: see model.learnings_reading."""
         self.wanted_row: tuple[int, int] | None = None
         """Time and key of the row that the screen Now shall go to."""
         self.generation = 0
@@ -200,8 +206,11 @@ class Cockpit(Acting):
     # Sessions
 
     def shown(self, session: SessionRow) -> None:
-        """A screen shows this session now."""
+        """A screen shows this session now; the tabs count what is hot in its project."""
+        other = self.session is None or (session.root, session.project) != (self.session.root, self.session.project)
         self.session = session
+        if other and isinstance(view := self.view(), View):
+            view.count_hot()
         if self._watch is not None:
             self._watch.follow(session)
 

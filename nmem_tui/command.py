@@ -17,10 +17,15 @@ from nmem.text import printable
 @click.option("--demo", is_flag=True, help="Play a recorded session into a temporary database.")
 @click.option("--or-demo", is_flag=True, help="As --demo, but only while nothing is recorded yet.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
-@click.option("--project", default="", help="Only sessions of this project (name, key or root folder).")
+@click.option(
+    "--project",
+    default="",
+    help="Only sessions of this project (name, key or root folder). Without: the newest of the current folder's "
+    "first, else the newest of all.",
+)
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
 def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: str) -> None:
-    """Open the cockpit beside your coding session."""
+    """Open the cockpit beside your coding session: that of the current folder's project, else the newest of all."""
     _check_theme(theme)
     path = db or paths.database()
     demo = demo or (or_demo and not database.exists(path))
@@ -31,7 +36,7 @@ def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: s
     from nmem_tui.app import Cockpit
 
     if not demo:
-        Cockpit(path, project=project, theme=theme or _configured()).run()
+        Cockpit(path, project=project, home=_folder(), theme=theme or _configured()).run()
         return
     from nmem.demo.player import remove, temporary
 
@@ -40,6 +45,14 @@ def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: s
         Cockpit(path, theme=theme or _configured(), demo=True).run()
     finally:
         remove(path)
+
+
+def _folder() -> str:
+    """Where it was started; empty where that folder is gone."""
+    try:
+        return os.getcwd()  # noqa: PTH109 -- pathlib is not loaded yet here
+    except OSError:
+        return ""
 
 
 def _check_theme(theme: str) -> None:

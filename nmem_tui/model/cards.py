@@ -86,8 +86,7 @@ def effort(name: str, what: Effort, cells: int) -> Line:
     failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
     if not what.investigate + what.execute:
         return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
-    short = cells < width(name) + 47
-    looking, doing = ("look", "do") if short else ("investigate", "execute")
+    looking, doing = "look", "do"
     figures = f"  {what.investigate} · {what.execute}"
     needed = width(name) + width(looking) + width(doing) + width(figures) + 6 + width(failed[0][0])
     if needed > cells and what.failed:

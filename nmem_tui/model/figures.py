@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
+_YEAR_S = 31_556_952
+_LONG_S = 60 * 86_400
+"""From here on in months."""
+_WORDS = {"mo": "months", "y": "years"}
 
 
 def age(ms: int) -> str:
-    """How long: `now`, `40 s`, `14 m`, `3 h`, `5 d`."""
+    """How long: `now`, `40 s`, `14 m`, `3 h`, `5 d`, `9 mo`, `2 y`."""
     seconds = max(0, ms) // 1000
     if seconds < 5:
         return "now"
+    if seconds >= _LONG_S:
+        return f"{seconds // _YEAR_S} y" if seconds >= 2 * _YEAR_S else f"{seconds * 12 // _YEAR_S} mo"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds // size} {unit}"
@@ -20,9 +26,11 @@ def age(ms: int) -> str:
 
 
 def ago(ms: int) -> str:
-    """How long since: `now`, `14 m ago`."""
-    text = age(ms)
-    return text if text == "now" else f"{text} ago"
+    """How long since: `now`, `14 m ago`, `9 months ago`."""
+    number, _, unit = age(ms).partition(" ")
+    if unit in _WORDS:
+        unit = _WORDS[unit]
+    return number if not unit else f"{number} {unit} ago"
 
 
 def clock(at: int, zone: tzinfo | None) -> str:
@@ -39,6 +47,12 @@ def day(at: int, zone: tzinfo | None) -> str:
         return datetime.fromtimestamp(at / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
     except (ValueError, OverflowError, OSError):
         return "unknown"
+
+
+def date(at: int, now: int, zone: tzinfo | None) -> str:
+    """The day and the time of day as `02-13 14:27`; of another year the whole date instead, `2025-02-13`."""
+    told = day(at, zone)
+    return told[5:16] if told[:4] == day(now, zone)[:4] else told[:10]
 
 
 def duration(ms: int | None) -> str:

@@ -34,9 +34,8 @@ LEGEND = "· never  ░ 1  ▒ 2–3  ▓ 4–7  █ 8 or more   ┊ quiet weeks
 
 
 def columns(found: Sequence[Learning], at: int, cells: int) -> list[int]:
-    """The Mondays shown in so many cells, oldest first: the newest weeks in which anything was met, and this one."""
-    known = {start for one in found for start, _ in one.weeks if start <= at}
-    active = sorted(known | {week(at)})
+    """The Mondays shown in so many cells, oldest first: the newest weeks in which anything was met."""
+    active = sorted({start for one in found for start, _ in one.weeks if start <= at}) or [week(at)]
     return active[-max(1, min(_WIDEST, cells // _COLUMN)) :]
 
 

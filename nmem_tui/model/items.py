@@ -17,6 +17,8 @@ class Item:
     """What it stands for; empty: it is only there to be read."""
     key: str = ""
     """What tells it from others of its kind."""
+    at: int = 0
+    """When it was, in milliseconds; 0 where that does not matter."""
 
 
 def plain(lines: Sequence[Line]) -> Iterator[Item]:

@@ -22,7 +22,7 @@ from nmem.learn.learning import (
 )  # fmt: skip
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, ago, filled, several
-from nmem_tui.model.line import Line, cut, fitting, length
+from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.unit import flat
 
 ALL = "all"
@@ -39,6 +39,8 @@ _SHORT = {
     UNRESOLVED_READ: ("read", "look"),
 }
 """Kind -> its word where there is little room, its tone."""
+_OLD_MS = 60 * 86_400_000
+"""What was met last so long ago does not stand out any more."""
 _READABLE = 28
 """Cells that a pattern keeps before more is said of it."""
 _STATES = {
@@ -64,9 +66,14 @@ def kind(one: Learning) -> tuple[str, str, str]:
     return short, shown.KIND.get(one.kind) or printable(one.kind), tone
 
 
-def gauge(heat: int, cells: int) -> Line:
-    """Heat as a bar, a number and a word."""
+def gauge(one: Learning, cells: int, at: int) -> Line:
+    """Heat as a bar, a number and a word; quiet where it is old, and `past` where it is over."""
+    heat = one.heat
     word, tone = warmth(heat)
+    if one.state in (RESOLVED, DISMISSED):
+        word, tone = "past", "quiet"
+    elif at - one.last_at > _OLD_MS:
+        tone = "quiet"
     done = filled(heat, 100, cells)
     return [("▇" * done, tone), ("·" * (cells - done), "rest"), (f" {heat:>3} ", "strong"), (pad(word, 4), tone)]
 
@@ -87,7 +94,7 @@ class _Shape:
         self.kind = 17 if cells >= 100 else 6
         wanted = [
             ("state", 12, states and cells >= 72), ("project", 14, where and cells >= 72),
-            ("sessions", 9, cells >= 76), ("last", 6, True), ("fix", 4, True),
+            ("sessions", 9, cells >= 76), ("last met", 15 if cells >= 96 else 9, True), ("fix", 5, True),
         ]  # fmt: skip
         self.end = [(name, size) for name, size, there in wanted if there]
         self.title = max(0, cells - self.bar - 11 - self.kind - sum(size for _, size in self.end))
@@ -99,14 +106,15 @@ def row(one: Learning, cells: int, at: int, *, states: bool, where: bool) -> Lin
     short, words, tone = kind(one)
     back = f"↺{one.reopened} " if one.reopened else ""
     title = fit(flat(one.title), max(1, shape.title - width(back) - 1))
-    hot = warmth(one.heat)[0] == HOT
+    hot = warmth(one.heat)[0] == HOT and one.state == OPEN and at - one.last_at <= _OLD_MS
     line: Line = [
-        *gauge(one.heat, shape.bar), ("  ", "text"), (pad(words if shape.kind > 6 else short, shape.kind), tone),
+        *gauge(one, shape.bar, at), ("  ", "text"), (pad(words if shape.kind > 6 else short, shape.kind), tone),
         (back, "warn"), (pad(title, max(0, shape.title - width(back))), "strong" if hot else "text"),
     ]  # fmt: skip
     known = {
         "state": (state(one)[0], state(one)[1]), "project": (flat(one.project), "quiet"),
-        "sessions": (str(one.sessions), "text"), "last": (age(at - one.last_at), "quiet"),
+        "sessions": (str(one.sessions), "text"),
+        "last met": ((ago if cells >= 96 else age)(at - one.last_at), "quiet"),
         "fix": ("✓" if one.remedy else "", "good"),
     }  # fmt: skip
     for name, size in shape.end:
@@ -124,12 +132,16 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
         here = name == chosen
         look = "tab" if here else "quiet" if number else "rest"
         parts.append((-1 if here else rank, [("▸" if here else " ", "accent"), (f"{name} {number}", look)]))
-    return [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
+    line: Line = [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
+    more: Line = [("P ", "key"), ("projects ", "quiet")]
+    return spread(line, more, cells) if length(line) + length(more) < cells else line
 
 
-def header(counts: Mapping[str, int], hot: int, where: str, cells: int) -> Line:
-    """The one line on top."""
+def header(counts: Mapping[str, int], hot: int, elsewhere: int, where: str, cells: int) -> Line:
+    """The one line on top; what is hot in other projects is said where nothing is hot in this one."""
     warm: Line = [(f"   ▲ {hot} hot", "bad")] if hot else [("   nothing hot", "good")]
+    if elsewhere and not hot:
+        warm = [("   nothing hot here", "good"), (f", {elsewhere} elsewhere: ", "quiet"), ("P", "key")]
     told = [(f"   {several(counts.get(OPEN, 0), 'open learning')}", "text"), *warm]
     helped = f"   {counts.get(RESOLVED, 0)} resolved, {counts.get(ACCEPTED, 0)} accepted"
     return cut([(" nmem ▸ ", "quiet"), (where, "title"), *told, (helped, "quiet")], cells)
@@ -157,7 +169,7 @@ class Words:
 
 def _words(one: Learning) -> str:
     mended = f"{one.remedy.text} {' '.join(one.remedy.files)} {' '.join(one.remedy.commands)}" if one.remedy else ""
-    about = f"{one.title} {one.key} {' '.join(kind(one)[:2])} {one.project} {' '.join(one.files)}"
+    about = f"{one.title} {' '.join(kind(one)[:2])} {one.project} {' '.join(one.files)}"
     return f"{about} {one.rule} {mended} {warmth(one.heat)[0]}".lower()
 
 

@@ -65,10 +65,14 @@ def _head(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[L
     for text in wrap(flat(one.title), cells, 4):
         yield [(text, "strong")]
     yield []
-    yield [(pad("heat", _LABEL), "quiet"), *learnings.gauge(one.heat, 10)]
+    yield [
+        (pad("heat", _LABEL), "quiet"),
+        *learnings.gauge(one, 10, at),
+        (f"  last met {ago(at - one.last_at)}", "text"),
+    ]
     yield from _field("what", what(one), cells)
     first, last = day(one.first_at, zone)[:16], day(one.last_at, zone)[:16]
-    yield from _field("when", f"first {first}, last {last}, {ago(at - one.last_at)}", cells)
+    yield from _field("when", f"first {first}, last {last}", cells)
     yield from _field("where", ", ".join(printable(each) for each in one.projects) or printable(one.project), cells)
     for number, path in enumerate(one.files[:_FILES]):
         yield [
@@ -92,7 +96,7 @@ def what(one: Learning) -> str:
     if one.kind == FAILED_COMMAND:
         return f"The command failed {often}."
     if one.kind == RECURRING_ERROR:
-        return f"The same error came {often}, whatever the paths and numbers in it."
+        return f"The same error came {often}."
     if one.kind == REPEATED_INTENT:
         return f"It was asked for {often}, in words that mean the same."
     if one.kind == UNRESOLVED_READ:
@@ -144,9 +148,10 @@ def _evidence(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     number = 0
     for session_id, proofs in grouped(shown):
         yield from plain([_session(found.sessions.get(session_id), session_id, proofs, cells, zone)])
+        before = ""
         for proof in proofs:
-            yield from _proof(proof, number, cells, zone)
-            number += 1
+            yield from _proof(proof, number, cells, zone, before)
+            number, before = number + 1, proof.excerpt
 
 
 def _session(
@@ -161,8 +166,8 @@ def _session(
     return cut([*line, (f"  “{flat(row.intent)}”" if row.intent else "", "quiet")], cells)
 
 
-def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None) -> Iterator[Item]:
-    """Its line, which can be opened, and below it the excerpt."""
+def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before: str) -> Iterator[Item]:
+    """Its line, which can be opened, and below it the excerpt, unless it is the one of the line before."""
     fixed = proof.role == FIX
     mark: Line = [("✓ passed", "good")] if fixed else [("✗ failed", "bad")] if proof.outcome == "failed" else []
     if not mark:
@@ -180,7 +185,7 @@ def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None) -> Ite
         (said, "text"),
     ]
     yield Item(lambda room: spread(left, gone, room), EVIDENCE, str(number))
-    if not flat(proof.command) or flat(proof.excerpt) == said:
+    if not flat(proof.command) or flat(proof.excerpt) == said or proof.excerpt == before:
         return
     taken: list[str] = []
     for text in proof.excerpt.strip().splitlines():

@@ -54,6 +54,8 @@ class Listing:
     hot: int
     elsewhere: int
     """Learnings of all projects, whatever their state."""
+    hot_elsewhere: int = 0
+    """Hot ones of other projects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +98,23 @@ def listing(db: Connection, scope: Scope, state: str, at: int) -> Listing:
     else:
         found = tuple(one for one in every if state in (ALL, one.state))
     counts = Counter(one.state for one in every) + Counter({ALL: len(every)})
-    elsewhere = len(every) if project is None and not across else len(read.learnings(db, at, None, STATES, limit=LIMIT))
-    return Listing(scope, state, found, counts, _hot(every), elsewhere)
+    everywhere = every if project is None and not across else read.learnings(db, at, None, STATES, limit=LIMIT)
+    warm = _hot(every)
+    return Listing(scope, state, found, counts, warm, len(everywhere), max(0, _hot(everywhere) - warm))
 
 
-def hot(db: Connection, project: str, at: int) -> int:
-    """How many open learnings are hot."""
-    scope = Scope(PROJECT, project) if project else Scope(EVERYWHERE)
-    return _hot(read.learnings(db, at, _project(db, scope), (OPEN,), limit=LIMIT))
+def scope_of(kind: str, project: str, session: SessionRow | None) -> Scope:
+    """The project is the one that the cockpit was opened for, else that of the session on Now; else all are."""
+    if kind != PROJECT:
+        return Scope(kind)
+    if project:
+        return Scope(kind, project)
+    return Scope(kind, session.root or session.project, session.project) if session else Scope(EVERYWHERE)
+
+
+def hot(db: Connection, scope: Scope, at: int) -> int:
+    """How many open learnings of a scope are hot: what the screen's header says as well."""
+    return _hot(read.learnings(db, at, _project(db, scope), STATES, scope.kind == ACROSS, LIMIT))
 
 
 def _hot(found: Sequence[Learning]) -> int:
@@ -111,11 +122,15 @@ def _hot(found: Sequence[Learning]) -> int:
 
 
 def detail(db: Connection, one: Learning) -> Detail:
-    """A listed learning with its evidence, newest first, its sessions and what put it right."""
+    """A listed learning with its evidence, its sessions and what put it right.
+
+    The newest session comes first; within one, what happened first, so that a failure stands above what mended it.
+    """
     ids = one.members or (one.id,)
-    proofs = sorted(
+    newest = sorted(
         (each for member in ids for each in read.evidence(db, member, _EVIDENCE)), key=lambda each: -each.at
     )[:_EVIDENCE]
+    proofs = [each for _, ours in grouped(newest) for each in reversed(ours)]
     sessions = {each: views.session(db, each) for each in dict.fromkeys(proof.session_id for proof in proofs)}
     keys = [2 * each + 1 for each in one.remedy.observation_ids[-_IN_BETWEEN:]] if one.remedy else []
     rows = stream.rows(db, keys)

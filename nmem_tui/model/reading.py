@@ -10,6 +10,7 @@ from nmem.read import stream, views
 from nmem.read.episodes import CurrentUnit
 from nmem.read.stream import Marks, Query, Slots
 from nmem.read.views import NowView, StreamRow
+from nmem_tui.home import Home
 from nmem_tui.model.window import BLOCK
 
 FIRST = 400
@@ -49,15 +50,22 @@ def glance(db: Connection, session_id: str, at: int) -> Glance | None:
     return Glance(view, episode_views.current(db, session_id)) if view else None
 
 
-def pick(db: Connection, chosen: str, current: str, project: str, at: int) -> str:
-    """Which session to show: the chosen one; else the current one while it lives; else the newest."""
+def pick(db: Connection, chosen: str, current: str, project: str, at: int, home: Home | None = None) -> str:
+    """Which session to show: the chosen one; else the current one while it lives; else the newest.
+
+    Without a project: the newest of the folder's own where one is recorded, else the newest of all.
+    """
     if chosen:
         return chosen
-    newest = next(iter(views.sessions(db, 1, project)), None)
+    key = project or (home.key if home else "")
+    newest = next(iter(views.sessions(db, 1, key)), None) if key else None
+    if newest is None and not project:
+        newest = next(iter(views.sessions(db, 1)), None)
     if newest is None or newest.id == current:
         return newest.id if newest else ""
     shown = views.session(db, current) if current else None
-    if shown and shown.state != "ended" and at - shown.last_at < _SWITCH_MS:
+    ours = shown is not None and (shown.root, shown.project) == (newest.root, newest.project)
+    if shown and (ours or not key) and shown.state != "ended" and at - shown.last_at < _SWITCH_MS:
         return current
     return newest.id
 

@@ -12,22 +12,25 @@ from nmem_tui.model.line import Line, cut, joined, length, spread, wrap
 from nmem_tui.model.stance_chart import FILLS, path
 from nmem_tui.model.unit import flat
 
-DOING = {"explore": "exploring", "reason": "reasoning", "scaffold": "scaffolding", "finish": "finishing"}
 MEANING = {
-    "explore": "thinks, looks wide",
-    "reason": "thinks, narrows down",
-    "scaffold": "acts, opens much up",
-    "finish": "acts, narrows down",
+    "explore": "thinks, widens",
+    "reason": "thinks, narrows",
+    "scaffold": "acts, widens",
+    "finish": "acts, narrows",
 }
-_TOWARDS = {
-    "act": "→ act", "think": "→ think", "converge": "→ narrows", "diverge": "→ widens",
+DOES = {"act": "acts", "think": "thinks", "converge": "narrows", "diverge": "widens"}
+"""What a session does on either side of a line."""
+USUAL = {
+    "think": "calls that think", "diverge": "calls that widen", "friction": "calls with friction",
+    "novel": "calls on new ground", "failed": "calls that failed",
 }  # fmt: skip
+_UNUSUAL = 21
 _NAME = 9
 
 
 def doing(quadrant: str) -> str:
-    """What a session in a quadrant does, in a word."""
-    return DOING.get(quadrant, "not clear yet")
+    """The quadrant that a session is in, in a word."""
+    return quadrant if quadrant in MEANING else "not clear yet"
 
 
 def signed(value: float | None) -> str:
@@ -61,27 +64,50 @@ def now(stance: Stance, cells: int) -> Line:
 def _axis_now(axis: str, ema: float | None, above: str, below: str, direction: str, middle: float) -> Line:
     if ema is None:
         return []
-    moving = f" {_TOWARDS[direction]}" if direction in _TOWARDS else ""
-    divides = f" (divides at {signed(middle)})" if 0 < ema < middle or middle <= ema < 0 else ""
-    return [(above if ema >= middle else below, axis), (f" {signed(ema)}{divides}", "quiet"), (moving, "text")]
+    side = above if ema >= middle else below
+    divides = f" (narrows from {signed(middle)} on)" if axis == "scope" and middle and side == below else ""
+    moving = f", {turning(direction, side)}" if direction in DOES else ""
+    return [(DOES[side], axis), (f" {signed(ema)}{divides}", "quiet"), (moving, "text")]
+
+
+def turning(direction: str, side: str = "") -> str:
+    """Where an axis is going, in words; of a session on that side already: further."""
+    if direction not in DOES:
+        return "steady"
+    return "more and more" if direction == side else f"turning to {direction}"
 
 
 def shares(stance: Stance, cells: int) -> list[Line]:
-    """The quadrants, each with its bar, share and what it means."""
-    wordy = cells >= 62
-    room = max(4, min(24, cells - 28 - (22 if wordy else 0)))
+    """The quadrants, each with its bar, share and what it means; then what decides."""
+    wordy = cells >= 40
+    room = max(4, min(24, cells - 24 - (17 if wordy else 0)))
     lines: list[Line] = []
     for name in QUADRANTS:
         found = share(stance.quadrants, name)
         done = filled(found.share, 1, room)
         here = name == stance.quadrant
         lines.append([
-            ("▸ " if here else "  ", "accent"), (pad(DOING[name], 12), "strong" if here else "text"),
+            ("▸ " if here else "  ", "accent"), (pad(name, 10), "strong" if here else "text"),
             (FILLS[name] * done, name), ("·" * (room - done), "rest"),
             (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
+    lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 4)]
     return [cut(line, cells) for line in lines]
+
+
+def decides(stance: Stance) -> str:
+    """What all that is told of quadrants goes by, in a sentence; and of how many calls nothing is known."""
+    base = signed(stance.scope_base) if stance.scope_base else "0"
+    told = f"where the lines stood after each call: it acts from phase 0 on, narrows from scope {base} on"
+    return told + unread(stance)
+
+
+def unread(stance: Stance) -> str:
+    """Which calls are not among the quadrants, and why."""
+    unsure = stance.observations - stance.bare - stance.count
+    bare = f"; {several(stance.bare, 'call')} without labels: nmem backfill" if stance.bare > 0 else ""
+    return bare + (f"; of {several(unsure, 'call')} the model is not sure" if unsure > 0 else "")
 
 
 def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:
@@ -130,12 +156,8 @@ def figures(stance: Stance, cells: int) -> list[Line]:
     ):
         lines.append([
             (pad(axis, _NAME), axis), ("last 5 ", "quiet"), (pad(signed(five), 6), "strong"), ("last 20 ", "quiet"),
-            (pad(signed(twenty), 6), "strong"), (_TOWARDS.get(direction, "steady"), "text"),
+            (pad(signed(twenty), 6), "strong"), (turning(direction), "text"),
         ])  # fmt: skip
-    unread = stance.observations - stance.count
-    if unread > 0:
-        read = f"{stance.count} of {several(stance.observations, 'call')}"
-        lines.append([(pad("read", _NAME), "quiet"), (read, "text"), ("; the rest is unclear", "quiet")])
     return [cut(line, cells) for line in lines]
 
 
@@ -173,7 +195,7 @@ def usual(found: tuple[Compared, ...], cells: int, rows: int = 99) -> list[Line]
     lines: list[Line] = []
     for each in found:
         line: Line = [
-            ("! " if each.unusual else "  ", "warn"), (pad(flat(each.name), _NAME), "text"),
+            ("! " if each.unusual else "  ", "warn"), (pad(USUAL.get(each.name) or flat(each.name), _UNUSUAL), "text"),
             (pad(f"{each.value:.0%}", 5, right=True), "strong"),
             (f"  usually {_between(each.low, each.high)}", "quiet"),
         ]  # fmt: skip
@@ -202,8 +224,8 @@ def shift(found: Shift, cells: int, zone: tzinfo | None) -> Line:
     tone = found.axis if found.axis in ("phase", "scope") else "text"
     line: Line = [(clock(found.at, zone)[:5] + "  ", "quiet")]
     if cells >= 96:
-        way = f"{DOING.get(found.before, '')} → {DOING.get(found.after, '')}" if found.before else ""
-        line.append((pad(way, 25), "text"))
+        way = f"{flat(found.before)} → {flat(found.after)}" if found.before else ""
+        line.append((pad(way, 21), "text"))
     line += [(pad(flat(found.from_), 8, right=True), "quiet"), (" → ", "quiet"), (pad(flat(found.to), 9), tone)]
     return [*line, (pad(said, max(0, cells - length(line))), "text")]
 
@@ -225,8 +247,9 @@ def strip(found: Strip, cells: int, zone: tzinfo | None) -> Line:
 
 def titles(stance: Stance) -> tuple[str, str]:
     """The titles of the chart and of the plane."""
+    base = signed(stance.scope_base) if stance.scope_base else "0"
     return (
-        f"Trajectory ─ {doing(stance.quadrant)} ─ phase P solid, scope S dotted",
+        f"Trajectory ─ {doing(stance.quadrant)} ─ phase P solid, scope S dotted; the middle is 0 of P, {base} of S",
         "Plane ─ ● now, ○ 20 calls ago",
     )
 
@@ -237,7 +260,7 @@ def header(stance: Stance | None, project: str, intent: str) -> Line:
     if stance is None:
         return where
     said: Line = [("   ", "text"), (fit(flat(intent), 80), "text")] if intent else []
-    read = f"   {several(stance.count, 'labelled call')}"
+    read = f"   {several(stance.observations, 'call')}"
     return [*where, *said, (read, "quiet")]
 
 

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from nmem.stance.model import Stance
 from nmem_tui.model.figures import clock
 from nmem_tui.model.line import Line, cut, fitting
-from nmem_tui.model.stance import DOING, doing
+from nmem_tui.model.stance import MEANING, doing
 from nmem_tui.model.stance_chart import small, trace
 from nmem_tui.model.unit import flat
 
@@ -67,9 +67,9 @@ def spark(stance: Stance, cells: int) -> str:
 def line(stance: Stance, cells: int, *, told: bool = True) -> Line:
     """Phase as a line of blocks, where the session came from and where it is, and what to do."""
     last = stance.shifts[-1] if stance.shifts else None
-    came = f"{DOING[last.before]} → " if last and last.before in DOING and last.before != stance.quadrant else ""
+    came = f"{last.before} → " if last and last.before in MEANING and last.before != stance.quadrant else ""
     parts: list[tuple[int, Line]] = [
-        (1, [("act ", "quiet"), (spark(stance, max(8, min(20, cells // 5))), "phase")]),
+        (1, [("phase ", "quiet"), (spark(stance, max(8, min(20, cells // 5))), "phase")]),
         (0, [(came, "quiet"), (doing(stance.quadrant), "strong")]),
     ]
     if stance.guidance and told:

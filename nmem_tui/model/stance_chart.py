@@ -48,6 +48,8 @@ class Trace:
     seqs: tuple[int, ...]
     episodes: tuple[int, ...]
     """Places at which an episode begins, the first one left out."""
+    base: float = 0.0
+    """The scope at which the lines' middle stands."""
 
 
 def lifted(scope: float, base: float) -> float:
@@ -73,6 +75,7 @@ def trace(stance: Stance, cells: int, *, right: int = RIGHT, last: int = 0) -> T
         tuple(sorted(failed)),
         tuple(point.seq for point in points),
         _beginnings(stance, points),
+        base,
     )
 
 
@@ -154,6 +157,9 @@ def _poles(found: Trace, high: int) -> list[tuple[Line, Line]]:
     """What stands left and right of each row: the names of the poles, and the lines' letters where they end."""
     left = {0: "act", high - 1: "think"} if high > 1 else {0: ""}
     right = {0: "converge", high - 1: "diverge"} if high > 1 else {0: ""}
+    if high > 4:  # what the dashed line stands for, on either scale
+        left[high // 2] = "0"
+        right[high // 2] = f"{found.base:+.2f}".replace("0.", ".", 1) if found.base else "0"
     ends: dict[int, Line] = {}
     for letter, tone, values in (("P", "phase", found.phase), ("S", "scope", found.scope)):
         if values:

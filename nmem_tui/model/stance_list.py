@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from nmem.stance.model import SessionStance, Stance
 from nmem.text import pad, printable
 from nmem_tui.model import stance as words
 from nmem_tui.model import stance_models, stance_plane
-from nmem_tui.model.figures import day, several
+from nmem_tui.model.figures import date, several
+from nmem_tui.model.items import Item, plain
 from nmem_tui.model.line import Line, cut
 from nmem_tui.model.stance_models import Models
 from nmem_tui.model.unit import flat
 
 _PLANE_ROWS = 11
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One place of a list, drawn when it comes on screen."""
-
-    draw: Callable[[int], Line]
-    kind: str = ""
-    """shift, stuck, episode or session; empty: only there to be read."""
-    key: str = ""
-    """What tells it from others of its kind."""
-    at: int = 0
-
-
-def _plain(lines: Sequence[Line]) -> Iterator[Item]:
-    for line in lines:
-        yield Item(lambda cells, line=line: cut(line, cells))  # type: ignore[misc]
 
 
 def _heading(name: str, more: str = "") -> Item:
@@ -43,9 +26,9 @@ def of_session(stance: Stance, cells: int, zone: tzinfo | None, *, column: bool,
     """The shifts and episodes of a session; in one column with all that else stands in cards."""
     out: list[Item] = []
     if column:
-        out += _plain(words.guidance(stance.guidance, cells))
+        out += plain(words.guidance(stance.guidance, cells))
         out += [_heading("Quadrants", "shades: the darker, the more is settled")]
-        out += _plain(words.shares(stance, cells))
+        out += plain(words.shares(stance, cells))
     out.append(_heading("Shifts", several(len(stance.shifts), "shift") if stance.shifts else ""))
     out += _shifts(stance, zone)
     if stance.stuck:
@@ -55,12 +38,12 @@ def of_session(stance: Stance, cells: int, zone: tzinfo | None, *, column: bool,
     out += _strips(stance, zone)
     if column:
         out.append(_heading("Beside your other sessions"))
-        out += _plain(words.usual(stance.usual, cells))
+        out += plain(words.usual(stance.usual, cells))
         out.append(_heading("Figures"))
-        out += _plain(words.figures(stance, cells))
+        out += plain(words.figures(stance, cells))
     if plane:
         out.append(_heading("Plane", "act right, converge above, ● now, ○ 20 calls ago"))
-        out += _plain(stance_plane.draw(stance_plane.way(stance), stance.quadrants, min(cells, 60), _PLANE_ROWS))
+        out += plain(stance_plane.draw(stance_plane.way(stance), stance.quadrants, min(cells, 60), _PLANE_ROWS))
     return out
 
 
@@ -94,32 +77,39 @@ def _strips(stance: Stance, zone: tzinfo | None) -> Iterator[Item]:
 
 def of_models(found: Models, cells: int) -> list[Item]:
     """The model cards, to be read."""
-    return list(_plain(stance_models.lines(found, cells)))
+    return list(plain(stance_models.lines(found, cells)))
 
 
-def of_sessions(found: Sequence[SessionStance], current: str, zone: tzinfo | None) -> list[Item]:
-    """The sessions of a project, one a row, the newest first."""
+def of_sessions(found: Sequence[SessionStance], current: str, zone: tzinfo | None, now: int) -> list[Item]:
+    """The sessions of a project, one a row, the one worked in last first."""
     return [
         Item(
-            lambda cells, each=each: _session(each, cells, zone, here=each.session_id == current),  # type: ignore[misc]
+            lambda cells, each=each: _session(each, cells, zone, now, here=each.session_id == current),  # type: ignore[misc]
             "session", each.session_id, each.started_at,
         )
         for each in found
     ]  # fmt: skip
 
 
-def _session(row: SessionStance, cells: int, zone: tzinfo | None, *, here: bool) -> Line:
+def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, here: bool) -> Line:
     room = 32 if cells >= 120 else 16
-    line: Line = [("▸ " if here else "  ", "accent"), (day(row.started_at, zone)[5:16] + "  ", "quiet")]
+    line: Line = [("▸ " if here else "  ", "accent"), (pad(date(row.last_at, now, zone), 11) + "  ", "quiet")]
     if not row.placed:
-        return cut([*line, (pad("not labelled", room), "rest"), (f"  {flat(row.intent)}", "quiet")], cells)
-    most = max(words.DOING, key=lambda name: words.share(row.quadrants, name).number)
+        return cut(
+            [
+                *line,
+                (pad("not clear" if row.count else "not labelled", room), "rest"),
+                (f"  {flat(row.intent)}", "quiet"),
+            ],
+            cells,
+        )
+    most = max(words.MEANING, key=lambda name: words.share(row.quadrants, name).number)
     line += words.shares_short(row.quadrants, room)
-    line.append((f"  {pad(words.DOING[most], 13)}", "strong"))
+    line.append((f"  {pad(most, 9)}", "strong"))
     if cells >= 120:
         rough = "" if row.friction is None else f"friction {row.friction:.0%}"
         novel = "" if row.novel is None else f"novel {row.novel:.0%}"
         line += [(pad(rough, 14), "quiet"), (pad(novel, 11), "quiet"), (pad(printable(row.client), 8), "quiet")]
     failed = f"✗ {row.failed}" if row.failed else ""
-    line += [(pad(failed, 6), "bad"), (f"{row.count:>5} calls  ", "quiet")]
+    line += [(pad(failed, 6), "bad"), (f"{row.observations:>5} calls  ", "quiet")]
     return cut([*line, (flat(row.intent) or "no prompt", "text")], cells)

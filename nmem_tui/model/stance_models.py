@@ -49,7 +49,7 @@ def _standing(found: Standing, cells: int) -> Iterator[Line]:
     yield [
         (pad("in force", _LABEL), "quiet"), (flat(found.model) or "none", "strong"),
         (f"  {flat(found.source)}  ", "quiet"),
-        (f"labelled {count(found.by_it)} of {several(found.calls, 'call')}", "text"),
+        (f"labelled {count(found.by_it)} of {count(found.calls)} calls", "text"),
     ]  # fmt: skip
     if found.own:
         yield [
@@ -61,6 +61,11 @@ def _standing(found: Standing, cells: int) -> Iterator[Line]:
         yield [(pad("due", _LABEL), "quiet"), ("nmem backfill", "key"), (told, "text")]
     for row in wrap(_BETTER, cells - _LABEL, 2):
         yield [(pad("", _LABEL), "quiet"), (row, "quiet")]
+
+
+def percent(part: float) -> str:
+    """A share that is told as it was set: 95 %, 99.5 %."""
+    return f"{100 * part:.1f}".removesuffix(".0") + "%"
 
 
 def _card(card: Card, cells: int) -> Iterator[Line]:
@@ -81,12 +86,12 @@ def _card(card: Card, cells: int) -> Iterator[Line]:
         yield [
             (pad("abstains", _LABEL), "quiet"), (f"below {card.threshold:.2f}", "text"),
             (f": it answers {card.folds.coverage:.0%}, right in {card.folds.accuracy_answered:.1%} of these", "text"),
-            (f"  held to {card.held_to:.0%}", "quiet"),
+            (f"  held to {percent(card.held_to)}", "quiet"),
         ]  # fmt: skip
     else:
         yield [
             (pad("abstains", _LABEL), "quiet"),
-            (f"never: always answering it is within {card.held_to:.0%} already", "text"),
+            (f"never: always answering it is within {percent(card.held_to)} already", "text"),
         ]
     for word, reasons in zip((left, right), card.strongest, strict=True):
         said = wrap(" · ".join(flat(reason) for reason in reasons[:8]), cells - _LABEL, 2)

@@ -12,6 +12,7 @@ from nmem.read.views import SessionRow
 from nmem.stance import read
 from nmem.stance.model import SessionStance, Stance
 from nmem.stance.read import Following
+from nmem_tui.home import Home
 from nmem_tui.model.reading import pick
 from nmem_tui.model.stance_chart import Trace, trace
 
@@ -25,6 +26,7 @@ class Wanted(NamedTuple):
     current: str
     project: str
     at: int
+    home: Home | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def reading(db: Connection, wanted: Wanted, one: Following | None, cells: int) -
 
     `one` is what an earlier reading left: only what is new is read. It belongs to one reading at a time.
     """
-    row = views.session(db, pick(db, wanted.chosen, wanted.current, wanted.project, wanted.at))
+    row = views.session(db, pick(db, wanted.chosen, wanted.current, wanted.project, wanted.at, wanted.home))
     found = go_on(db, row.id, one, wanted.at) if row else None
     return Reading(row, found[0], trace(found[0], cells), found[1]) if row and found else None
 

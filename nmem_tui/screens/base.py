@@ -81,11 +81,11 @@ class View(Screen[None]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Start with what there is."""
+        """Start with what there is; a screen's own `on_mount` runs before this one, and does not call it."""
         self.seen = self.cockpit.generation
         self.tell_demo()
         self.refresh_data()
-        self._count_hot()
+        self.count_hot()
 
     def tell_demo(self) -> None:
         """A banner while the demo plays."""
@@ -100,7 +100,7 @@ class View(Screen[None]):
         """Catch up with what was committed while another screen was shown."""
         if self.seen not in (-1, self.cockpit.generation):
             self.refresh_data()
-        self._show_hot(self.cockpit.hot)
+        self.show_hot(self.cockpit.hot)
 
     @on(StoreChanged)
     def catch_up(self, message: StoreChanged) -> None:
@@ -109,21 +109,25 @@ class View(Screen[None]):
         self.refresh_data()
         if not self._counting:
             self._counting = True
-            self.set_timer(_COUNT_S, self._count_hot)
+            self.set_timer(_COUNT_S, self.count_hot)
 
-    def _count_hot(self) -> None:
-        """How many hot learnings wait; the tabs say it."""
+    def count_hot(self) -> None:
+        """How many hot learnings wait where the screen Learnings looks; the tabs say it."""
         self._counting = False
-        project, at = self.cockpit.project, self.cockpit.clock()
+        app, at = self.cockpit, self.cockpit.clock()
+        kind, project, session = app.listed, app.project, app.session
+        if not project and session is None:
+            return  # whose learnings is not known yet: the session that is shown tells
 
         def count(db: Connection) -> int:
-            from nmem_tui.model import learnings_reading
+            from nmem_tui.model import learnings_reading as reading
 
-            return learnings_reading.hot(db, project, at)
+            return reading.hot(db, reading.scope_of(kind or reading.PROJECT, project, session), at)
 
-        self.reads.ask("hot", count, self._show_hot)
+        self.reads.ask("hot", count, self.show_hot)
 
-    def _show_hot(self, number: int) -> None:
+    def show_hot(self, number: int) -> None:
+        """So many are hot."""
         self.cockpit.hot = number
         for tabs in self.query(Tabs):
             tabs.hot = number

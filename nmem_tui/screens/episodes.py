@@ -75,7 +75,6 @@ class Episodes(Correcting, View):
         self.shelf.zone = self.cockpit.zone
         self._keep, self.cockpit.wanted_episode = self.cockpit.wanted_episode, 0
         self._open_story = bool(self._keep)
-        super().on_mount()
         self.set_focus(self.index)
 
     _open_story = False

@@ -41,7 +41,6 @@ class Health(View):
     def on_mount(self) -> None:
         """Ages move on by themselves."""
         self.add_class("-blank")
-        super().on_mount()
         self.set_interval(10, self._read)
 
     def refresh_data(self) -> None:

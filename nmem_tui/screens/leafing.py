@@ -203,6 +203,11 @@ class Leafing(Judging):
         self._close()
         self.read_list()
 
+    def may_map(self) -> str | None:
+        """Not under what lies over it."""
+        hidden = self.has_class("-narrow") and self.query_one("#about").has_class("-open")
+        return "the heat map is under this: esc closes it" if hidden else None
+
     def do_map(self) -> None:
         """Show the heat map, or hide it."""
         self.map = not self.query_one("#weeks").display

@@ -87,13 +87,8 @@ class Learnings(Leafing):
             self.weeks.styles.height = height
 
     def _scope(self) -> Scope:
-        """The project is the one that the cockpit was opened for, else that of the session on Now; else all are."""
         app = self.cockpit
-        if self.kind != reading.PROJECT:
-            return Scope(self.kind)
-        if app.project:
-            return Scope(self.kind, app.project)
-        return Scope(self.kind, app.session.root, app.session.project) if app.session else Scope(reading.EVERYWHERE)
+        return reading.scope_of(self.kind, app.project, app.session)
 
     def open_wanted(self) -> None:
         """Another screen asks for one learning: whatever hides it is taken off."""
@@ -139,7 +134,7 @@ class Learnings(Leafing):
         """What is listed, in one visit."""
         self._due = False
         scope, state, at = self._scope(), self.state, self.cockpit.clock()
-        self.scope = scope
+        self.scope, self.cockpit.listed = scope, self.kind
         self.reads.ask("learnings", lambda db: reading.listing(db, scope, state, at), self._show)
 
     def _read_detail(self) -> None:
@@ -157,6 +152,7 @@ class Learnings(Leafing):
         if (found.scope, found.state) != (self.scope, self.state):
             return
         self.listing = found
+        self.show_hot(found.hot)
         nothing = not found.elsewhere and not found.counts.get(learnings.ALL, 0)
         self.set_class(nothing, "-empty")
         if nothing:
@@ -196,8 +192,11 @@ class Learnings(Leafing):
         count = several(number, "match", "matches") if words else several(number, "learning")
         state = "" if found.state == learnings.ALL else f", {found.state}"
         about = f" for “{words}”" if words else ""
+        self.patterns.border_subtitle = Content("▲ hot  ↺ came back  ✓ fix known" if self.has_class("-wide") else "")
         self.patterns.border_title = Content(printable(f"{found.scope.words} ─ {count}{about}{state}"))
-        self.header.show(lambda cells: learnings.header(found.counts, found.hot, found.scope.words, cells))
+        self.header.show(
+            lambda cells: learnings.header(found.counts, found.hot, found.hot_elsewhere, found.scope.words, cells)
+        )
 
     def _hint(self, found: Listing) -> str:
         if self.words:

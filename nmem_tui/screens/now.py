@@ -62,7 +62,6 @@ class Now(Streaming, Warns):
 
     def on_mount(self) -> None:
         """The stream has the keyboard."""
-        super().on_mount()
         self.set_focus(self.stream)
         self.set_interval(5, self._draw_cards)
 
@@ -71,7 +70,6 @@ class Now(Streaming, Warns):
         shown = self.cockpit.session
         if shown is not None and self.session_id and shown.id != self.session_id:
             self.session_changed()
-        super().on_screen_resume()
 
     # What is read
 
@@ -91,8 +89,10 @@ class Now(Streaming, Warns):
     def _read_cards(self) -> None:
         self._cards_due = False
         app, current = self.cockpit, self.session_id
-        chosen, project, at = app.chosen, app.project, app.clock()
-        self.reads.ask("cards", lambda db: glance(db, pick(db, chosen, current, project, at), at), self._show_cards)
+        chosen, project, at, home = app.chosen, app.project, app.clock(), app.home
+        self.reads.ask(
+            "cards", lambda db: glance(db, pick(db, chosen, current, project, at, home), at), self._show_cards
+        )
 
     def _stance_soon(self) -> None:
         if self.stance is None:

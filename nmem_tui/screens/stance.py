@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,37 +14,27 @@ from nmem_tui.model import stance as words
 from nmem_tui.model import stance_list
 from nmem_tui.model.empty import no_labels, nothing
 from nmem_tui.model.figures import several
-from nmem_tui.model.stance_list import Item
 from nmem_tui.model.stance_models import Models, models
 from nmem_tui.model.stance_reading import Reading, Wanted, reading, sessions
-from nmem_tui.screens.base import View
+from nmem_tui.screens.touring import MODELS, ONE, OVER, Touring, place_of
 from nmem_tui.widgets.card import Card, Panel
 from nmem_tui.widgets.chart import Chart
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.plane import Plane
-from nmem_tui.widgets.stance import StancePane
 
 _BROAD = 150
 """Cells from which on the words stand in cards beside the lists."""
-ONE, OVER, MODELS = "one", "over", "models"
 _EVERY_S = 0.5
 """The stance is read at most this often."""
 
 
-class StanceView(View):
+class StanceView(Touring):
     """The trajectory of one session; or the project's sessions, one a row."""
-
-    CONTEXT = "stance"
-    OPENS = "stance"
 
     def __init__(self) -> None:
         super().__init__()
         self.chart, self.plane = Chart(id="trajectory"), Plane(id="plane")
-        self.pane = StancePane()
         self.frame = Vertical(id="turns")
-        self.found: Reading | None = None
-        self.mode = ONE
-        """Whether one session is shown, the project's sessions, or the model cards."""
         self._due = False
         self._shown = ""
         """The session that the list is about."""
@@ -68,7 +57,6 @@ class StanceView(View):
     def on_mount(self) -> None:
         """The list has the keyboard."""
         self.add_class("-blank")
-        super().on_mount()
         self.set_focus(self.pane)
 
     def on_screen_resume(self) -> None:
@@ -80,7 +68,7 @@ class StanceView(View):
         """Another width may have room for the cards, or for the plane."""
         self.set_class(self.size.width >= _BROAD, "-broad")
         if self.found and self.mode == ONE:
-            self.call_after_refresh(self._list, self.found.stance, keep=True)
+            self.call_after_refresh(self.list_one, self.found.stance, keep=True)
 
     # What is read
 
@@ -103,18 +91,20 @@ class StanceView(View):
     def _read(self) -> None:
         self._due = False
         app, cells = self.cockpit, self.chart.content_size.width
-        wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock())
+        wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock(), app.home)
         one = self.found.following if self.found else None
         self.reads.ask("stance", lambda db: reading(db, wanted, one, cells), self._show)
         if self.mode == OVER:
-            self._read_over()
+            self.read_over()
 
-    def _read_over(self) -> None:
+    def read_over(self) -> None:
+        """The newest sessions of the project that the shown one is of."""
         row = self.found.session if self.found else None
         project = (row.root or row.project) if row else self.cockpit.project
         self.reads.ask(OVER, lambda db: sessions(db, project), self._show_over)
 
-    def _read_models(self) -> None:
+    def read_models(self) -> None:
+        """The cards of the model in force."""
         path = self.cockpit.db_path
         self.reads.ask(MODELS, lambda db: models(db, path), self._show_models)
 
@@ -137,7 +127,7 @@ class StanceView(View):
             calls = found.stance.observations
             self.query_one("#empty", Panel).show(lambda cells, rows: no_labels(cells, rows, calls))
         if self.mode == ONE:
-            self._list(found.stance, keep=same)
+            self.list_one(found.stance, keep=same)
 
     def _draw(self, found: Reading, *, keep: bool) -> None:
         stance, zone = found.stance, self.cockpit.zone
@@ -152,7 +142,8 @@ class StanceView(View):
         )
         self.query_one("#usual", Card).show(lambda c, r: words.usual(stance.usual, c, r), "Beside your other sessions")
 
-    def _list(self, stance: Stance, *, keep: bool) -> None:
+    def list_one(self, stance: Stance, *, keep: bool) -> None:
+        """Its shifts and episodes; in one column with all that stands in cards elsewhere."""
         zone, column, plane = self.cockpit.zone, not self.has_class("-broad"), not self.has_class("-wide")
         self.remove_class("-over")
         self.pane.tell(
@@ -173,8 +164,11 @@ class StanceView(View):
         self.remove_class("-unlabelled")
         self.add_class("-over")
         current, zone = self.found.session.id if self.found else "", self.cockpit.zone
-        self.pane.tell(lambda _cells: stance_list.of_sessions(found, current, zone), free=False, keep=not first)
-        self.frame.border_title = Content(f"Sessions of the project ─ {several(len(found), 'session')}")
+        now = self.cockpit.clock()
+        self.pane.tell(lambda _cells: stance_list.of_sessions(found, current, zone, now), free=False, keep=not first)
+        self.frame.border_title = Content(
+            f"Sessions of the project ─ {several(len(found), 'session')}, the one worked in last on top"
+        )
         self.frame.border_subtitle = Content("░ explore  ▒ reason  ▓ scaffold  █ finish")
         self.pane.hint = "  no session of this project yet"
         self.check_keys()
@@ -194,7 +188,7 @@ class StanceView(View):
         """The chart shows where the cursor's shift or episode is."""
         item = self.pane.item
         stance = self.found.stance if self.found else None
-        self.chart.choose(_place(stance, item) if stance and item else None)
+        self.chart.choose(place_of(stance, item) if stance and item else None)
         self.check_keys()
 
     def nothing_yet(self) -> None:
@@ -209,139 +203,3 @@ class StanceView(View):
     def is_blank(self) -> bool:
         """Whether nothing was read yet."""
         return self.has_class("-blank")
-
-    # What the keys do
-
-    def do_down(self) -> None:
-        """One place down."""
-        self.pane.move(1)
-
-    def do_up(self) -> None:
-        """One place up."""
-        self.pane.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.pane.move(self.pane.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.pane.move(-self.pane.page())
-
-    def do_top(self) -> None:
-        """The first place."""
-        self.pane.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.pane.go(0)
-
-    def do_bottom(self) -> None:
-        """The last place."""
-        self.pane.go(self.pane.count - 1, -1)
-
-    def may_open(self) -> str | None:
-        """Only a shift, an episode or a session can be opened."""
-        item = self.pane.item
-        return None if item and item.kind else "put the cursor on a shift, an episode or a session"
-
-    def do_open(self) -> None:
-        """A shift in the stream, an episode's story, a session instead of this one."""
-        item, stance = self.pane.item, self.found.stance if self.found else None
-        if item is None:
-            return
-        if item.kind == "episode":
-            self.cockpit.show_episode(int(item.key))
-        elif item.kind == "session":
-            self.mode = ONE
-            self.cockpit.choose(item.key)
-        elif stance is not None and (place := _place(stance, item)):
-            point = stance.points[bisect_left(stance.points, place[0], key=lambda each: each.seq)]
-            self.cockpit.show_row(point.at, 2 * point.observation_id + 1)
-
-    @on(Lines.Opened, "#items")
-    def open_clicked(self) -> None:
-        """A second click opens."""
-        if not self.may_open():
-            self.do_open()
-
-    def may_story(self) -> str | None:
-        """Only what is in an episode has a story."""
-        return None if self._unit() else "put the cursor on a shift or an episode"
-
-    def do_story(self) -> None:
-        """The story of the episode that the shift is in."""
-        if unit_id := self._unit():
-            self.cockpit.show_episode(unit_id)
-
-    def _unit(self) -> int:
-        item, stance = self.pane.item, self.found.stance if self.found else None
-        if item is None or stance is None or item.kind not in ("shift", "stuck", "episode"):
-            return 0
-        begun = [strip for strip in stance.strips if strip.started_at <= item.at]
-        return int(item.key) if item.kind == "episode" else begun[-1].unit_id if begun else 0
-
-    def may_over(self) -> str | None:
-        """Only where there is a session."""
-        return None if self.found else "no session is recorded yet"
-
-    def do_over(self) -> None:
-        """The project's sessions, or back to the one."""
-        self._turn(OVER, self._read_over)
-
-    may_models = may_over
-
-    def do_models(self) -> None:
-        """The model cards, or back to the session."""
-        self._turn(MODELS, self._read_models)
-
-    def _turn(self, mode: str, read: Callable[[], None]) -> None:
-        if self.mode == mode:
-            self._back_to_one()
-            return
-        self.mode = mode
-        read()
-
-    def _back_to_one(self) -> None:
-        self.mode = ONE
-        if self.found:
-            self.set_class(not self.found.stance.points, "-unlabelled")
-            self._list(self.found.stance, keep=False)
-
-    def may_copy(self) -> str | None:
-        """Only where something stands."""
-        return None if self.pane.count else "there is nothing to copy"
-
-    def do_copy(self) -> None:
-        """The list as text."""
-        self.cockpit.copy_out(self.pane.plain())
-
-    def do_sessions(self) -> None:
-        """Choose a session from the list."""
-        from nmem_tui.screens.sessions import Sessions
-
-        self.app.push_screen(Sessions(self.found.session.id if self.found else ""), self.cockpit.choose)
-
-    may_sessions = may_over
-
-    def may_previous(self) -> str | None:
-        """Only after another session was shown."""
-        return None if self.cockpit.before else "no other session was shown before"
-
-    def do_previous(self) -> None:
-        """Back to the session shown before."""
-        self.cockpit.go_back()
-
-    def do_back(self) -> None:
-        """Back to the one session, else to the top."""
-        if self.mode != ONE:
-            self._back_to_one()
-        else:
-            self.do_top()
-
-
-def _place(stance: Stance, item: Item) -> tuple[int, int] | None:
-    """Sequence number and time of what an item is about."""
-    if item.kind == "shift":
-        return int(item.key.rpartition(" ")[2]), item.at
-    if item.kind in ("episode", "stuck"):
-        place = bisect_left(stance.points, item.at, key=lambda point: point.at)
-        return (stance.points[place].seq, stance.points[place].at) if place < len(stance.points) else None
-    return None

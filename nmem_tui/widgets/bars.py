@@ -110,7 +110,7 @@ class KeyBar(Bar):
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
 
     def line(self, cells: int) -> Line:
-        """Whole groups only; a group that does not fit is left out, never cut. How to leave is always said."""
+        """Whole groups only, but for the first two; what does not fit is left out. How to leave is always said."""
         line: Line = [(" ", "text")]
         self.spots = []
         for number, group in enumerate(_fitting(bar(self.context), cells - 1)):
@@ -128,14 +128,16 @@ class KeyBar(Bar):
 
 
 def _fitting(groups: list[list[Action]], cells: int) -> list[list[Action]]:
-    """As many whole groups as fit; the first gives up its last keys before the last group is left out."""
+    """As many whole groups as fit; the first two give up their last keys before the last group is left out."""
     first, *others, last = groups
     first, room = list(first), cells - _needed(last)
     while len(first) > 1 and _needed(first) - 2 > room:
         first.pop()
     room -= _needed(first) - 2
     kept = []
-    for group in others:
+    for number, group in enumerate(others):
+        while not number and len(group) > 1 and _needed(group) > room:
+            group = group[:-1]  # what the screen is for is never left out wholly
         if _needed(group) <= room:
             kept.append(group)
             room -= _needed(group)

@@ -14,7 +14,7 @@ Make = Callable[[int], Sequence[Item]]
 
 
 class Items(Lines):
-    """Lines to read with some among them that can be opened; the cursor may rest on each."""
+    """Lines to read with some among them that can be opened."""
 
     resting: ClassVar[str] = " "
 
@@ -22,11 +22,15 @@ class Items(Lines):
         super().__init__(id=id)
         self.items: Sequence[Item] = ()
         self._make: Make = lambda _cells: ()
+        self._free = True
         self._cells = 0
 
-    def tell(self, make: Make, *, keep: bool) -> None:
-        """Show these items; `keep`: the cursor stays where it is, else it goes to the top."""
-        self._make = make
+    def tell(self, make: Make, *, keep: bool, free: bool = True) -> None:
+        """Show these items; `keep`: the cursor stays where it is, else it goes to the top.
+
+        `free`: it may rest on every line, else only on what can be opened.
+        """
+        self._make, self._free = make, free
         here, place = (self.item, self.cursor) if keep else (None, 0)
         if not keep:
             self.scroll_to(y=0, animate=False, immediate=True, force=True)
@@ -38,7 +42,10 @@ class Items(Lines):
         if here is not None and here.kind:
             same = (at for at, item in enumerate(items) if (item.kind, item.key) == (here.kind, here.key))
             place = next(same, place)
-        self.show(len(items), self._line, None, place)
+        self.show(len(items), self._line, self._takes, place)
+
+    def _takes(self, place: int) -> bool:
+        return self._free or bool(self.items[place].kind)
 
     def _line(self, place: int, cells: int) -> Line:
         return self.items[place].draw(cells)
