@@ -17,7 +17,15 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 _SPARK, _BAR, _STRIP = 24, 20, 20
 _TITLE = 100
 _NAMES = {"explore": "think_diverge", "reason": "think_converge", "scaffold": "act_diverge", "finish": "act_converge"}
-_DONE = {"think": "thinks", "act": "acts", "diverge": "diverges", "converge": "converges"}
+_DONE = {"think": "thinks", "act": "acts", "diverge": "widens", "converge": "narrows"}
+_MEANING = {
+    "explore": "thinks, widens",
+    "reason": "thinks, narrows",
+    "scaffold": "acts, widens",
+    "finish": "acts, narrows",
+}
+_USUAL = {"think": "calls that think", "diverge": "calls that widen", "friction": "calls with friction",
+          "novel": "calls on new ground", "failed": "calls that failed"}  # fmt: skip
 _LEANS = {"stable": "steady"}
 _LEGEND = "e explore, r reason, s scaffold, f finish"
 
@@ -38,9 +46,7 @@ def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
     sections: list[Section] = [
         ("", list(_about(found))),
         ("Worth knowing", worth),
-        (f"Quadrants of {count(found.placed, 'call')}", [
-            (name, f"{bar(share.share)} {percent(share.share):>5}  {count(share.number, 'call')}")
-            for name, share in found.quadrants.items()] if found.placed else []),
+        (f"Quadrants: where the lines stood after each of {count(found.placed, 'call')}", list(_shares(found))),
         (f"Shifts{_of(len(shifts), len(found.shifts))}", [_shift(each) for each in reversed(shifts)]),
         (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [row for each in strips for row in _strip(each)]),
         ("Stuck", [_stuck(each) for each in found.stuck[-limit:]] if limit else []),
@@ -49,6 +55,17 @@ def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
          if len(others) > 1 else []),
     ]  # fmt: skip
     terminal.say(f"Stance of {heading(found)}", sections)
+
+
+def _shares(found: Stance) -> Iterator[tuple[str, str]]:
+    """Each quadrant; all that is told of quadrants here goes by the same two lines, which are said."""
+    if not found.placed:
+        return
+    for name, share in found.quadrants.items():
+        number = f"{count(share.number, 'call'):<10}"
+        yield name, f"{bar(share.share)} {percent(share.share):>5}  {number}  {_MEANING[name]}"
+    base = signed(found.scope_base) if found.scope_base else "0"
+    yield "", f"the smoothed lines decide here, above and below: acts from phase 0 on, narrows from scope {base} on"
 
 
 def _of(shown: int, all_: int) -> str:
@@ -65,13 +82,23 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
         ):
             values = [value for point in found.points if (value := getattr(point, f"ema_{axis}")) is not None]
             if values and mean5 is not None and mean20 is not None:
-                yield axis, f"{spark(values, middle)}  last 5 {signed(mean5)}, last 20 {signed(mean20)}, {_lean(lean)}"
+                means = f"last 5 {signed(mean5)}, last 20 {signed(mean20)}"
+                yield axis, f"{spark(values, middle)}  {signed(values[-1])} smoothed; {means}, {_lean(lean)}"
         yield "last at", f"{day(last.at, terminal.now())}, {clock(last.at)}"
-    labelled = f", {found.count} labelled" if found.count < found.observations else ""
-    yield "calls", f"{found.observations}{labelled}, {found.failed} failed"
+    yield "calls", f"{found.observations}, {found.failed} failed{_unread(found)}"
     for label, split in (("locus", found.locus), ("novelty", found.novelty), ("friction", found.friction)):
         if sum(share.number for share in split.values()):
             yield label, ", ".join(f"{name} {percent(share.share)}" for name, share in split.items())
+
+
+def _unread(found: Stance) -> str:
+    """What is not among the quadrants, and why."""
+    unsure = found.observations - found.bare - found.count
+    parts = [
+        f"{found.bare} without labels (`nmem backfill`)" if found.bare else "",
+        f"of {unsure} the model is not sure" if unsure > 0 else "",
+    ]
+    return "".join(f", {part}" for part in parts if part)
 
 
 def _lean(direction: str) -> str:
@@ -85,7 +112,7 @@ def _now(found: Stance) -> str:
         parts.append(f"{_DONE['act' if last.ema_phase >= 0 else 'think']} ({signed(last.ema_phase)})")
     if last.ema_scope is not None:
         side = "converge" if last.ema_scope >= found.scope_base else "diverge"
-        divides = f", dividing at {signed(found.scope_base)}" if found.scope_base else ""
+        divides = f"; narrows from {signed(found.scope_base)} on" if found.scope_base and side == "diverge" else ""
         parts.append(f"{_DONE[side]} ({signed(last.ema_scope)}{divides})")
     return (f"{found.quadrant}: " if found.quadrant else "") + " and ".join(parts)
 
@@ -112,8 +139,8 @@ def _stuck(each: Stuck) -> tuple[str, str]:
 
 def _compared(each: Compared) -> tuple[str, str]:
     mark = "  unusual" if each.unusual else ""
-    spread = f"half of {each.sessions} sessions {percent(each.low)} to {percent(each.high)}"
-    return each.name, f"{percent(each.value)}; usually {percent(each.median)} ({spread}){mark}"
+    spread = f"{percent(each.low)} to {percent(each.high)} in half of {each.sessions} sessions"
+    return _USUAL[each.name], f"{percent(each.value)}; usually {percent(each.median)} ({spread}){mark}"
 
 
 def _session(each: SessionStance) -> tuple[tuple[str, str], ...]:
@@ -174,7 +201,9 @@ def as_dict(found: Stance, others: Sequence[SessionStance], now: int) -> dict[st
     return {
         "session_id": found.session_id, "project": found.project, "episode": found.unit_id,
         "observation_count": found.count, "observations": found.observations, "failed": found.failed,
-        "quadrants": _quadrants(found.quadrants), "quadrants_of": found.placed,
+        "unlabelled": found.bare,
+        "quadrants": _quadrants(found.signs), "quadrants_of": sum(each.number for each in found.signs.values()),
+        "stood": _quadrants(found.quadrants), "stood_of": found.placed,
         "current": {"phase": _rounded(last.ema_phase if last else None),
                     "scope": _rounded(last.ema_scope if last else None), "stance": found.quadrant or None},
         "scope_base": found.scope_base,
@@ -189,7 +218,7 @@ def as_dict(found: Stance, others: Sequence[SessionStance], now: int) -> dict[st
         "guidance": [{"text": each.text, "reason": each.reason, "rule": each.rule} for each in found.guidance],
         "episodes": [
             {"id": each.unit_id, "title": each.title, "started_at": each.started_at, "observation_count": each.count,
-             "failed": each.failed, "quadrants": _quadrants(each.quadrants),
+             "failed": each.failed, "stood": _quadrants(each.quadrants),
              "path": [{"stance": part.quadrant, "count": part.count, "at": part.at} for part in each.path]}
             for each in found.strips
         ],
@@ -219,7 +248,7 @@ def _session_dict(each: SessionStance) -> dict[str, object]:
     return {
         "session_id": each.session_id, "client": each.client, "started_at": each.started_at, "last_at": each.last_at,
         "intent": each.intent, "observations": each.observations, "observation_count": each.count,
-        "phase": _rounded(each.phase), "scope": _rounded(each.scope), "quadrants": _quadrants(each.quadrants),
+        "phase": _rounded(each.phase), "scope": _rounded(each.scope), "stood": _quadrants(each.quadrants),
         "failed": each.failed,
         **{f"pct_{name}": None if value is None else _pct(value) for name, value in shares},
     }  # fmt: skip

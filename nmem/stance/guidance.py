@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nmem.stance.model import Advice, Call, Point
-from nmem.stance.scene import Background, Earlier, Session
+from nmem.stance.scene import WEEK, Background, Earlier, Session
 from nmem.stance.stuck import command, hours, stuck
 from nmem.stance.trajectory import LONG, SHORT
 from nmem.stance.words import names, ordinal, percent, plural, sentence, short, signed, span, times
 
 MOST = 3
-WEEK = 604_800_000
 LONG_THINK = 25
 """Thinking calls in a row after which it is worth a word."""
 ROUGH = 7

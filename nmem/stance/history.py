@@ -10,26 +10,27 @@ import json
 from sqlite3 import Connection, Row
 
 from nmem import tables
-from nmem.stance.model import QUADRANTS, Call, SessionStance, Share, Stuck
-from nmem.stance.scene import Earlier
+from nmem.stance.model import Call, SessionStance, Share, Stuck
+from nmem.stance.rows import KIND
+from nmem.stance.scene import WEEK, Earlier
 from nmem.stance.stuck import Tracker
-from nmem.stance.trajectory import shares
+from nmem.stance.trajectory import shares, tally
 
 SESSIONS = 50
 """How many earlier sessions of a project are searched."""
 UNITS = 300
-WEEK = 604_800_000
 _TEXT = 200
 
 FIGURES = """
 SELECT count(*) AS observations, total(phase IS NOT NULL OR scope IS NOT NULL) AS count,
   avg(phase) AS phase, avg(scope) AS scope, avg(phase < 0) AS think, avg(scope < 0) AS diverge,
-  total(phase < 0 AND scope < 0) AS explore, total(phase < 0 AND scope >= 0) AS reason,
-  total(phase >= 0 AND scope < 0) AS scaffold, total(phase >= 0 AND scope >= 0) AS finish,
   avg(friction > 0) AS friction, avg(novelty > 0) AS novel, total(outcome = 'failed') AS failed
-FROM observations WHERE session_id = ?
-  AND obs_type NOT IN ('session_start', 'session_resume', 'session_clear', 'session_compact', 'marker')
-"""
+FROM observations WHERE session_id = ? AND KIND
+""".replace("KIND", KIND)
+WAY = """
+SELECT phase, scope FROM observations WHERE session_id = ? AND KIND AND (phase IS NOT NULL OR scope IS NOT NULL)
+ORDER BY seq
+""".replace("KIND", KIND)
 SESSION = """
 SELECT s.id, s.client, s.started_at, s.last_at, (SELECT substr(content, 1, 200) FROM prompts
   WHERE session_id = s.id AND source = 'user' ORDER BY at LIMIT 1) AS intent FROM sessions s
@@ -54,7 +55,7 @@ WHERE session_id = ? AND at >= ? AND at < ? AND obs_type NOT IN ('file_read', 's
 def figures(db: Connection, row: Row) -> SessionStance:
     """The means of one session; `row` is of the query for sessions."""
     got = db.execute(FIGURES, (row["id"],)).fetchone()
-    places: dict[str, Share] = shares({name: int(got[name]) for name in QUADRANTS})
+    places: dict[str, Share] = shares(tally(map(tuple, db.execute(WAY, (row["id"],)))))
     return SessionStance(
         row["id"], row["client"], row["started_at"], row["last_at"], row["intent"] or "", got["observations"],
         int(got["count"]), sum(each.number for each in places.values()), got["phase"], got["scope"], places,

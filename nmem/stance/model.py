@@ -38,6 +38,8 @@ class Call(NamedTuple):
     locus: float | None = None
     novelty: float | None = None
     friction: float | None = None
+    labelled: int = 1
+    """Whether a model, or the person, has looked at it (1); it may have said nothing."""
 
     @property
     def failed(self) -> bool:
@@ -108,7 +110,9 @@ class Strip:
     """The person's own name for it, else its opening prompt; cut."""
     started_at: int
     count: int
+    """Its calls, whatever is known of them."""
     quadrants: dict[str, Share]
+    """Where the session's lines stood after each call, as in `path`."""
     path: tuple[Stretch, ...]
     failed: int = 0
 
@@ -163,8 +167,9 @@ class Stance:
     observations: int
     """All of them."""
     placed: int
-    """Those with both: the quadrants' shares are parts of these."""
+    """Of `count`, those since both lines have begun: the quadrants' shares are parts of these."""
     quadrants: dict[str, Share]
+    """Where the lines stood after each call: what the current quadrant, the strips and the plane go by."""
     points: tuple[Point, ...]
     phase_5: float | None
     phase_20: float | None
@@ -199,6 +204,10 @@ class Stance:
     unit_id: int | None = None
     started_at: int = 0
     last_at: int = 0
+    signs: dict[str, Share] = field(default_factory=dict)
+    """Each observation that has both scores by their signs: the seed's count, for those who compute with it."""
+    bare: int = 0
+    """Observations that nobody has labelled yet; of the rest that are not in `count`, the model is not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +226,7 @@ class SessionStance:
     phase: float | None
     scope: float | None
     quadrants: dict[str, Share]
+    """Where its lines stood after each call, as in Stance."""
     think: float | None
     """Share of the observations that it is known of; None where it is known of none. So are those below."""
     diverge: float | None

@@ -1,12 +1,11 @@
-"""The way through the quadrants: stretches between shifts, whole or cut to an episode's observations."""
+"""The way through the quadrants: from where to where shifts go, and the stretches of a run of observations."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from nmem.stance.model import Point, Stretch
-from nmem.stance.trajectory import Trajectory, quadrant
+from nmem.stance.trajectory import Trajectory, place, quadrant
 
 
 def sections(way: Trajectory) -> list[tuple[int, str]]:
@@ -25,36 +24,13 @@ def sections(way: Trajectory) -> list[tuple[int, str]]:
     return out
 
 
-def path(points: Sequence[Point], parts: Sequence[tuple[int, str]]) -> tuple[Stretch, ...]:
-    """The stretches that a run of points goes through; `points` in their order, `parts` from `sections`."""
+def path(points: Iterable[Point], scope_base: float) -> tuple[Stretch, ...]:
+    """The stretches that a run of points goes through; nothing until both lines have begun."""
     out: list[Stretch] = []
-    if not points:
-        return ()
-    first = max(0, bisect_right(parts, points[0].seq, key=_start) - 1)
-    last = bisect_right(parts, points[-1].seq, key=_start)
-    for number, (start, name) in enumerate(parts[first:last], start=first):
-        end = parts[number + 1][0] if number + 1 < len(parts) else None
-        low = bisect_left(points, start, key=_seq)
-        high = len(points) if end is None else bisect_left(points, end, key=_seq)
-        if high > low:
-            out.append(Stretch(name, high - low, points[low].at))
+    for point in points:
+        name = place(point, scope_base)
+        if out and out[-1].quadrant == name:
+            out[-1] = Stretch(name, out[-1].count + 1, out[-1].at)
+        elif name:
+            out.append(Stretch(name, 1, point.at))
     return tuple(out)
-
-
-def joined(parts: Sequence[Stretch]) -> tuple[Stretch, ...]:
-    """Stretches of the same quadrant that follow each other, as one."""
-    out: list[Stretch] = []
-    for part in parts:
-        if out and out[-1].quadrant == part.quadrant:
-            out[-1] = Stretch(part.quadrant, out[-1].count + part.count, out[-1].at)
-        else:
-            out.append(part)
-    return tuple(out)
-
-
-def _seq(point: Point) -> int:
-    return point.seq
-
-
-def _start(part: tuple[int, str]) -> int:
-    return part[0]

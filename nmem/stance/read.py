@@ -14,7 +14,7 @@ from nmem.stance.guidance import Scene, advise
 from nmem.stance.model import Advice, Call, Compared, SessionStance, Stance
 from nmem.stance.path import sections
 from nmem.stance.scene import Background, Session
-from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT
+from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT, shares
 
 FRESH = 60_000
 """Milliseconds that what is known from before is believed."""
@@ -175,7 +175,7 @@ def _stance(db: Connection, one: Following) -> Stance:
     parts = sections(way)
     counts = way.counts
     both = {name: counts[name] for name in counts if "_" in name}
-    strips = telling.strips(db, one.session_id, one.unit_id, way.points, parts, one.strips)
+    strips = telling.strips(db, one.session_id, one.unit_id, way, one.strips)
     return Stance(
         session_id=one.session_id, project=one.project, count=len(way.points), observations=way.observations,
         placed=way.placed, quadrants=way.quadrants(), points=tuple(way.points),
@@ -188,4 +188,5 @@ def _stance(db: Connection, one: Following) -> Stance:
         guidance=_guidance(db, one), strips=strips,
         stuck=tuple(one.seen.tracker.all(one.session_id)), usual=one.past.usual,
         unit_id=one.unit_id, started_at=one.started_at, last_at=one.last_at,
+        signs=shares(way.signs), bare=way.bare,
     )  # fmt: skip

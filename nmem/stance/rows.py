@@ -9,21 +9,25 @@ import json
 from collections.abc import Iterator
 from sqlite3 import Connection
 
+from capture.labels.calls import NOT_CALLS
 from nmem import tables
 from nmem.stance.model import Call
 
 CUT = 300
 """Characters of a command that are read."""
 _OF_UNIT = " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
-_KIND = "obs_type NOT IN ('session_start', 'session_resume', 'session_clear', 'session_compact', 'marker')"
+KIND = f"obs_type NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_CALLS))})"
+"""What is a call."""
 CALLS = (
     "SELECT id, seq, at, prompt_id, obs_type, coalesce(file_path, ''), substr(content, 1, {cut}), outcome,"
-    " phase, scope, locus, novelty, friction FROM observations WHERE session_id = ? AND seq > ? AND {kind}{unit}"
+    " phase, scope, locus, novelty, friction, label_model IS NOT NULL FROM observations"
+    " WHERE session_id = ? AND seq > ? AND {kind}{unit}"
     " ORDER BY seq"
-).replace("{cut}", str(CUT)).replace("{kind}", _KIND)  # fmt: skip
+).replace("{cut}", str(CUT)).replace("{kind}", KIND)  # fmt: skip
 CHECK = (
     "SELECT count(*), coalesce(sum((seq % 1021 + 1) * (id % 65537 * 3 + coalesce(prompt_id, -1) % 65537 * 5"
-    " + (outcome = 'failed') * 7 + CAST(coalesce(phase, 2) * 11e6 + coalesce(scope, 2) * 13e6"
+    " + (outcome = 'failed') * 7 + (outcome = 'ok') * 29 + (label_model IS NULL) * 31"
+    " + CAST(coalesce(phase, 2) * 11e6 + coalesce(scope, 2) * 13e6"
     " + coalesce(locus, 2) * 17e6 + coalesce(novelty, 2) * 19e6 + coalesce(friction, 2) * 23e6 AS INTEGER))), 0)"
     " FROM observations WHERE session_id = ? AND seq > ? AND seq <= ?{unit}"
 )
@@ -38,8 +42,8 @@ def calls(db: Connection, session_id: str, after: int = 0, unit_id: int | None =
 
 
 def check(db: Connection, session_id: str, after: int, upto: int, unit_id: int | None = None) -> Check:
-    """Of the numbers after one up to another: a different pair when an observation came, went, moved, or was labelled
-    anew. Checks of stretches that follow each other add up."""
+    """Of the numbers after one up to another: a different pair when an observation came, went, moved, turned out
+    otherwise, or was labelled anew. Checks of stretches that follow each other add up."""
     unit, values = _of(unit_id)
     count, total = db.execute(CHECK.replace("{unit}", unit), [session_id, after, upto, *values]).fetchone()
     return count, total
@@ -91,7 +95,7 @@ def _told(told: dict[str, object], prompt_id: int) -> Call:
     scores = told.get("scores")
     known = scores if isinstance(scores, dict) else {}
     values = [known.get(name) for name in ("phase", "scope", "locus", "novelty", "friction")]
-    floats = [float(value) if isinstance(value, int | float) else None for value in values]
+    a, b, c, d, e = (float(value) if isinstance(value, int | float) else None for value in values)
     path = told.get("path")
     return Call(number, 0, at, prompt_id, str(obs_type), path if isinstance(path, str) else "", "", str(outcome),
-                *floats)  # fmt: skip
+                a, b, c, d, e, int(bool(known)))  # fmt: skip

@@ -9,6 +9,8 @@ from nmem.stance.model import Call, Compared, Stuck
 from nmem.stance.stuck import Tracker
 from nmem.stance.trajectory import LONG, Trajectory
 
+WEEK = 604_800_000
+"""Milliseconds that being stuck is remembered."""
 _CHANGES = frozenset(("file_edit", "file_write"))
 _SHIPS = frozenset(("git_commit", "git_push"))
 

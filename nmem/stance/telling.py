@@ -8,8 +8,8 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.stance.model import QUADRANTS, Point, Shift, Strip
-from nmem.stance.path import joined, path
-from nmem.stance.trajectory import SIDES, Crossing, quadrant, shares
+from nmem.stance.path import path
+from nmem.stance.trajectory import SIDES, Crossing, Trajectory, shares
 
 _TEXT = 200
 _CHUNK = 400
@@ -47,9 +47,9 @@ def _prompts(db: Connection, ids: set[int]) -> dict[int, str]:
 
 
 def strips(
-    db: Connection, session_id: str, unit_id: int | None, points: Sequence[Point], parts: Parts, kept: dict[int, Kept]
+    db: Connection, session_id: str, unit_id: int | None, way: Trajectory, kept: dict[int, Kept]
 ) -> tuple[Strip, ...]:
-    """The episodes that points of a session belong to, the oldest first; the way is that of the points, cut to them.
+    """The episodes that a session's way goes through, the oldest first, each with its part of it.
 
     `kept` holds what was told before, for episodes that nothing was added to; empty it when points change.
     """
@@ -59,7 +59,7 @@ def strips(
     unit_of = {row["prompt_id"]: row["id"] for row in heads}
     runs: dict[int, list[list[Point]]] = {row["id"]: [] for row in heads}
     last = None
-    for point in points:
+    for point in way.points:
         unit = unit_of.get(point.prompt_id)
         if unit is not None:
             if unit != last:
@@ -67,7 +67,11 @@ def strips(
             mine.append(point)
         last = unit
     titles = {row["id"]: row for row in heads}
-    return tuple(_kept(titles[unit], mine, parts, kept) for unit, mine in runs.items() if mine)
+    size: dict[int, tuple[int, int]] = {}
+    for prompt_id, unit in unit_of.items():
+        calls, failed = way.asked.get(prompt_id, (0, 0))
+        size[unit] = size.get(unit, (0, 0))[0] + calls, size.get(unit, (0, 0))[1] + failed
+    return tuple(_kept(titles[unit], mine, size[unit], way.scope.base, kept) for unit, mine in runs.items() if mine)
 
 
 def _heads(db: Connection, session_id: str, unit_id: int | None) -> list[Row]:
@@ -80,23 +84,18 @@ def _heads(db: Connection, session_id: str, unit_id: int | None) -> list[Row]:
     ).fetchall()
 
 
-def _kept(head: Row, runs: list[list[Point]], parts: Parts, kept: dict[int, Kept]) -> Strip:
-    """A strip, made anew when it has other points, or when a shift in it was told meanwhile."""
-    size, begin, end = sum(map(len, runs)), runs[0][0].seq, runs[-1][-1].seq
-    low, high = (bisect_right(parts, seq, key=lambda part: part[0]) for seq in (begin, end))
-    key = (size, begin, end, tuple(parts[max(0, low - 1) : high]), head["title"])
+def _kept(head: Row, runs: list[list[Point]], size: tuple[int, int], base: float, kept: dict[int, Kept]) -> Strip:
+    """A strip, made anew when it has other points."""
+    key = (sum(map(len, runs)), runs[0][0].seq, runs[-1][-1].seq, size, head["title"])
     known = kept.get(head["id"])
     if known is None or known[0] != key:
-        kept[head["id"]] = known = key, _strip(head, runs, parts)
+        kept[head["id"]] = known = key, _strip(head, runs, size, base)
     return known[1]
 
 
-def _strip(head: Row, runs: list[list[Point]], parts: Parts) -> Strip:
-    points = [point for run in runs for point in run]
+def _strip(head: Row, runs: list[list[Point]], size: tuple[int, int], base: float) -> Strip:
+    way = path((point for run in runs for point in run), base)
     counts = dict.fromkeys(QUADRANTS, 0)
-    for point in points:
-        if point.phase is not None and point.scope is not None:
-            counts[quadrant(point.phase >= 0, point.scope >= 0)] += 1
-    way = joined([each for run in runs for each in path(run, parts)])
-    failed = sum(point.failed for point in points)
-    return Strip(head["id"], head["title"], head["started_at"], len(points), shares(counts), way, failed)
+    for part in way:
+        counts[part.quadrant] += part.count
+    return Strip(head["id"], head["title"], head["started_at"], size[0], shares(counts), way, size[1])

@@ -99,7 +99,19 @@ class Axis:
 class Trajectory:
     """The way of one session or episode; `add` takes one observation after the other, in their order."""
 
-    __slots__ = ("counts", "crossings", "failed", "observations", "phase", "places", "points", "scope")
+    __slots__ = (
+        "asked",
+        "bare",
+        "counts",
+        "crossings",
+        "failed",
+        "observations",
+        "phase",
+        "places",
+        "points",
+        "scope",
+        "signs",
+    )
 
     def __init__(self, scope_base: float = 0.0) -> None:
         """`scope_base` 0 is the seed's reading; what is shown is read with SCOPE_BASE."""
@@ -108,11 +120,18 @@ class Trajectory:
         self.points: list[Point] = []
         self.crossings: list[Crossing] = []
         self.places = dict.fromkeys(QUADRANTS, 0)
+        """Where the lines stood after each observation."""
+        self.signs = dict.fromkeys(QUADRANTS, 0)
+        """Each observation by the signs of its own two scores: the seed's count."""
         self.counts = dict.fromkeys(
             ("internal", "external", "routine", "novel", "smooth", "friction",
              "routine_smooth", "routine_friction", "novel_smooth", "novel_friction"), 0)  # fmt: skip
         self.observations = 0
         self.failed = 0
+        self.bare = 0
+        """Observations that nobody has labelled."""
+        self.asked: dict[int | None, tuple[int, int]] = {}
+        """Prompt -> observations under it, and those that failed."""
 
     @classmethod
     def of(cls, calls: Iterable[Call], scope_base: float = 0.0) -> Trajectory:
@@ -127,6 +146,9 @@ class Trajectory:
         self.observations += 1
         failed = call.outcome == "failed"
         self.failed += failed
+        self.bare += not call.labelled
+        under, wrong = self.asked.get(call.prompt_id, (0, 0))
+        self.asked[call.prompt_id] = under + 1, wrong + failed
         self._count(call)
         if call.phase is None and call.scope is None:
             return
@@ -135,7 +157,9 @@ class Trajectory:
             if crossing is not None:
                 self.crossings.append(crossing)
         if call.phase is not None and call.scope is not None:
-            self.places[quadrant(call.phase >= 0, call.scope >= 0)] += 1
+            self.signs[quadrant(call.phase >= 0, call.scope >= 0)] += 1
+        if self.quadrant:
+            self.places[self.quadrant] += 1
         self.points.append(Point(call.at, call.seq, call.id, call.prompt_id, call.phase, call.scope,
                                  self.phase.ema, self.scope.ema, failed))  # fmt: skip
 
@@ -157,16 +181,38 @@ class Trajectory:
 
     @property
     def placed(self) -> int:
-        """Observations with both a phase and a scope."""
+        """Labelled observations since both lines have begun."""
         return sum(self.places.values())
 
     def quadrants(self) -> dict[str, Share]:
-        """The quadrant of each observation by the signs of its own scores, as parts of those that have both."""
+        """Where the lines stood after each observation, as parts of those since both have begun."""
         return shares(self.places)
 
     def split(self, below: str, above: str) -> dict[str, Share]:
         """Both sides of locus, novelty or friction."""
         return shares({word: self.counts[word] for word in (below, above)})
+
+
+def place(point: Point, scope_base: float) -> str:
+    """The quadrant that the lines stood in after an observation; empty until both have begun."""
+    if point.ema_phase is None or point.ema_scope is None:
+        return ""
+    return quadrant(point.ema_phase >= 0, point.ema_scope >= scope_base)
+
+
+def tally(scores: Iterable[tuple[float | None, float | None]], scope_base: float = SCOPE_BASE) -> dict[str, int]:
+    """How often the lines stand in each quadrant, as Trajectory counts it, of phases and scopes in their order."""
+    out = dict.fromkeys(QUADRANTS, 0)
+    act = narrow = None
+    for phase, scope in scores:
+        if phase is not None:
+            act = phase if act is None else (1 - ALPHA) * act + ALPHA * phase
+        if scope is not None:
+            narrow = scope if narrow is None else (1 - ALPHA) * narrow + ALPHA * scope
+        known = phase is not None or scope is not None
+        if known and act is not None and narrow is not None:
+            out[quadrant(act >= 0, narrow >= scope_base)] += 1
+    return out
 
 
 def shares(counts: dict[str, int]) -> dict[str, Share]:

@@ -68,14 +68,15 @@ def test_the_stance_in_plain_lines(told: Recorded) -> None:
     assert lines[0] == "# Stance of session/4f2c-one  shop"
     facts = dict(line.split("\t", 1) for line in lines if "\t" in line)
     # -.9 held for 8, then 12 times .9: .9 - 1.8 * .92 ** 12 = .238
-    assert facts["now"] == "finish: acts (+.24) and converges (+.80, dividing at +.50)"
-    assert facts["phase"].endswith("last 5 +.90, last 20 +.18, turning to act")
+    assert facts["now"] == "finish: acts (+.24) and narrows (+.80)"
+    assert facts["phase"].endswith("+.24 smoothed; last 5 +.90, last 20 +.18, turning to act")
     assert facts["calls"] == "20, 3 failed"
     assert facts["friction"] == "smooth 40 %, friction 60 %"
-    # nineteen calls have both: 8 and 11
-    assert "## Quadrants of 19 calls" in lines
-    assert facts["reason"].endswith("42 %  8 calls")
-    assert facts["finish"].endswith("58 %  11 calls")
+    # the line of phase is over 0 with the 17th call: the strip, the shares and the place now say the same
+    assert "## Quadrants: where the lines stood after each of 20 calls" in lines
+    assert facts["reason"].endswith("80 %  16 calls    thinks, narrows")
+    assert facts["finish"].endswith("20 %  4 calls     acts, narrows")
+    assert any(line.startswith("the smoothed lines decide here, above and below") for line in lines)
     assert any(line.startswith("-\tpytest tests/test_invoice.py failed 3 times in a row") for line in lines)
     assert any("phase think → act (reason → finish): ␛[31mwipe⍰ it" in line for line in lines)
     assert facts["episode/1"] == f"{'rrrrrrrr':<20}  Add a coupon to the cart"
@@ -114,6 +115,8 @@ def test_json_has_the_figures_as_true_percentages(told: Recorded) -> None:
         "think_diverge": {"count": 0, "pct": 0.0}, "think_converge": {"count": 8, "pct": 42.1},
         "act_diverge": {"count": 0, "pct": 0.0}, "act_converge": {"count": 11, "pct": 57.9},
     }  # fmt: skip
+    assert (found["quadrants_of"], found["stood_of"]) == (19, 20)
+    assert found["stood"]["think_converge"] == {"count": 16, "pct": 80.0}
     assert found["current"] == {"phase": 0.2382, "scope": 0.8, "stance": "finish"}
     assert set(found["trend"]) == {
         "phase_5", "phase_20", "scope_5", "scope_20", "phase_direction", "scope_direction",

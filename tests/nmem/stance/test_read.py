@@ -44,8 +44,9 @@ def test_a_session_is_read_with_its_prompts_and_episodes(record: Recorded, open_
     units = [unit(record.db, "one", first), unit(record.db, "one", record.prompt, title="Import")]
     stance = found(open_db())
     assert (stance.count, stance.observations, stance.placed, stance.project) == (30, 30, 30, "shop")
-    assert stance.quadrants["reason"] == (6, 0.2)
-    assert stance.quadrants["finish"].share == pytest.approx(0.8)
+    # the line is over with the 15th call: fourteen stand in reason, by their own signs six
+    assert (stance.quadrants["reason"].number, stance.quadrants["finish"].number) == (14, 16)
+    assert (stance.signs["reason"], stance.signs["finish"].number) == ((6, 0.2), 24)
     assert stance.quadrant == "finish"
     # -.9 six times, then .9: .9 - 1.8 * .92 ** n is over 0 from n = 9 on: the 15th call, under the second prompt
     (shift,) = stance.shifts
@@ -56,7 +57,7 @@ def test_a_session_is_read_with_its_prompts_and_episodes(record: Recorded, open_
     assert [(each.unit_id, each.title, each.count) for each in strips] == [
         (units[0], "Add a coupon to the cart", 12), (units[1], "Import", 18),
     ]  # fmt: skip
-    assert strips[0].quadrants["reason"].share == 0.5
+    assert strips[0].quadrants["reason"].share == 1
     assert [(part.quadrant, part.count) for part in strips[1].path] == [("reason", 2), ("finish", 16)]
     assert stance.locus["internal"] == (12, 1.0)
     assert stance.novelty_friction["routine_smooth"] == 12
@@ -137,6 +138,33 @@ def test_nothing_new_costs_no_reading(record: Recorded, open_db: Open, monkeypat
     assert one.seen.way.observations == 13
 
 
+def test_what_turns_out_well_afterwards_is_no_longer_stuck(record: Recorded, open_db: Open) -> None:
+    record.begin("one").user("fix it")
+    for _ in range(3):
+        record.test("failed")
+    record.test("unknown")
+    db = open_db()
+    one = read.follow(db, "one", NOW)
+    assert one is not None
+    assert read.advance(db, one, NOW).guidance[0].rule == "stuck_run"
+    record.db.execute("UPDATE observations SET outcome = 'ok' WHERE session_id = 'one' AND seq = 4")
+    after = read.advance(db, one, NOW)
+    assert after == found(db)
+    assert "stuck_run" not in [each.rule for each in after.guidance]
+
+
+def test_every_call_of_an_episode_counts_and_what_is_not_read_is_told_apart(record: Recorded, open_db: Open) -> None:
+    unit(record.db, "one", session(record))
+    for model in ("abc", None):
+        record.test("failed")
+        score(record.db, "one", record.seq, None)
+        record.db.execute("UPDATE observations SET label_model = ? WHERE seq = ?", (model, record.seq))
+    stance = found(open_db())
+    assert (stance.observations, stance.count, stance.bare, stance.failed) == (14, 12, 1, 2)
+    (strip,) = stance.strips
+    assert (strip.count, strip.failed, sum(each.count for each in strip.path)) == (14, 2, 12)
+
+
 def test_what_was_swept_is_read_from_the_trace(record: Recorded, open_db: Open) -> None:
     prompt = session(record)
     before = found(open_db())
@@ -174,7 +202,9 @@ def test_several_sessions_the_newest_first(record: Recorded, open_db: Open) -> N
     # six of -.9 and six of .9; three of twelve think
     assert rows_[0].phase == pytest.approx(0)
     assert rows_[0].think == 0.5
-    assert rows_[1].quadrants["reason"] == (3, 0.25)
+    # .9 - 1.8 * .92 ** n over the first three, then .9 : over 0 from the 12th call on
+    assert rows_[1].quadrants["reason"] == (11, 11 / 12)
+    assert rows_[1].quadrants == found(db, "s1").quadrants
     assert (rows_[1].friction, rows_[1].novel, rows_[1].intent) == (0, 0, "Add a coupon to the cart")
     assert [each.session_id for each in history.up_to(db, "s1", 5)] == ["s1", "s0"]
 
@@ -230,7 +260,7 @@ def test_every_question_is_answered_by_an_index(record: Recorded, open_db: Open)
     asked = [
         (rows.CALLS.replace("{unit}", ""), 2), (rows.CHECK.replace("{unit}", ""), 3),
         (rows.CALLS.replace("{unit}", of_unit), 2), (rows.CHECK.replace("{unit}", of_unit), 3),
-        (history.FIGURES, 1), (history.ENDED, 6), (history.WEEK_SESSIONS, 5), (history.TRIED, 3),
+        (history.FIGURES, 1), (history.WAY, 1), (history.ENDED, 6), (history.WEEK_SESSIONS, 5), (history.TRIED, 3),
         (history.SESSION + history.EARLIER, 4),
     ]  # fmt: skip
     for sql, values in asked:
@@ -240,7 +270,7 @@ def test_every_question_is_answered_by_an_index(record: Recorded, open_db: Open)
 
 @pytest.mark.parametrize(
     "change", ["phase = 0.3", "scope = -0.3", "locus = 0.3", "novelty = 0.3", "friction = 0.3", "outcome = 'failed'",
-               "prompt_id = NULL", "phase = NULL"],
+               "label_model = NULL", "prompt_id = NULL", "phase = NULL"],
 )  # fmt: skip
 def test_a_change_of_what_was_read_is_noticed(record: Recorded, open_db: Open, change: str) -> None:
     unit(record.db, "one", session(record))

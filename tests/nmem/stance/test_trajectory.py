@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.stance.path import path, sections
-from nmem.stance.trajectory import ALPHA, SCOPE_BASE, Trajectory
+from nmem.stance.trajectory import ALPHA, SCOPE_BASE, Trajectory, tally
 from tests.nmem.stance.conftest import Score, call, calls
 
 scores = st.one_of(st.none(), st.floats(-1, 1, allow_nan=False))
@@ -27,8 +27,8 @@ def test_an_abstention_holds_its_own_axis_only() -> None:
     way = Trajectory.of(calls([1, None, -1], [1, -1, None]))
     assert [point.ema_phase for point in way.points] == pytest.approx([1, 1, 0.84])
     assert [point.ema_scope for point in way.points] == pytest.approx([1, 0.84, 0.84])
-    assert way.placed == 1
-    assert way.quadrants()["finish"] == (1, 1.0)
+    assert (way.placed, way.signs["finish"]) == (3, 1)
+    assert way.quadrants()["finish"] == (3, 1.0), "a call counts although one of its scores is not known"
 
 
 def test_an_observation_without_both_does_not_count() -> None:
@@ -38,12 +38,13 @@ def test_an_observation_without_both_does_not_count() -> None:
     assert {each.share for each in way.quadrants().values()} == {0.0}
 
 
-def test_quadrants_go_by_the_signs_of_each_call_and_zero_is_act_and_converge() -> None:
+def test_shares_count_where_the_lines_stood_and_signs_count_the_calls() -> None:
+    # phase -1, -.928, -.774, -.712, -.655; scope -1, -.904, -.872, -.802, -.658
     way = Trajectory.of(calls([-1, -0.1, 1, 0, 0], [-1, 0.2, -0.5, 0, 1]))
     assert {name: each.number for name, each in way.quadrants().items()} == {
-        "explore": 1, "reason": 1, "scaffold": 1, "finish": 2,
+        "explore": 5, "reason": 0, "scaffold": 0, "finish": 0,
     }  # fmt: skip
-    assert way.quadrants()["finish"].share == 0.4
+    assert way.signs == {"explore": 1, "reason": 1, "scaffold": 1, "finish": 2}
 
 
 @pytest.mark.parametrize(
@@ -124,14 +125,14 @@ def test_both_axes_shift_and_the_way_has_a_stretch_between_shifts() -> None:
     way = Trajectory.of(calls([1] + [-1] * 14, [1] + [-1] * 14), SCOPE_BASE)
     assert [(each.axis, each.call.seq) for each in way.crossings] == [("scope", 5), ("phase", 10)]
     assert sections(way) == [(0, "finish"), (5, "scaffold"), (10, "explore")]
-    stretches = path(way.points, sections(way))
+    stretches = path(way.points, SCOPE_BASE)
     assert [(each.quadrant, each.count) for each in stretches] == [("finish", 4), ("scaffold", 5), ("explore", 6)]
     assert stretches[1].at == way.points[4].at
 
 
 def test_a_part_of_the_way_is_cut_to_its_points() -> None:
     way = Trajectory.of(calls([1] + [-1] * 14, [1] + [-1] * 14), SCOPE_BASE)
-    assert [(each.quadrant, each.count) for each in path(way.points[2:6], sections(way))] == [
+    assert [(each.quadrant, each.count) for each in path(way.points[2:6], SCOPE_BASE)] == [
         ("finish", 2), ("scaffold", 2),
     ]  # fmt: skip
 
@@ -157,14 +158,17 @@ def test_what_holds_of_any_sequence(sequence: list[tuple[Score, Score]]) -> None
         assert point.ema_scope is None or -1 - 1e-9 <= point.ema_scope <= 1 + 1e-9
     total = sum(each.share for each in way.quadrants().values())
     assert total == pytest.approx(1 if way.placed else 0)
-    assert way.placed == sum(p is not None and s is not None for p, s in sequence)
+    assert sum(way.signs.values()) == sum(p is not None and s is not None for p, s in sequence)
+    assert tally(sequence, SCOPE_BASE) == way.places
     for axis in ("phase", "scope"):
         sides = [each.above for each in way.crossings if each.axis == axis]
         assert all(one != other for one, other in pairwise(sides)), "a shift goes over to the other side"
     parts = sections(way)
     assert all(one[1] != other[1] and one[0] < other[0] for one, other in pairwise(parts))
-    stretches = path(way.points, parts)
-    assert sum(each.count for each in stretches) == (len(way.points) if parts else 0)
+    stretches = path(way.points, SCOPE_BASE)
+    drawn = {name: sum(each.count for each in stretches if each.quadrant == name) for name in way.places}
+    assert drawn == way.places, "shares and strip say the same"
+    assert (stretches[-1].quadrant if stretches else "") == way.quadrant, "and both agree with where it stands now"
 
 
 @given(st.lists(st.tuples(scores, scores), max_size=60), st.integers(0, 60))
