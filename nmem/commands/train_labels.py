@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,7 @@ from nmem.labels.cards import Card, Figures
 if TYPE_CHECKING:
     from nmem.training.personal_labels import Refit, Report
 
+_NEEDS = "scikit-learn"
 _STRONGEST = 6
 _MISSED = 5
 
@@ -35,9 +39,10 @@ def train(as_json: bool, *, dry: bool) -> None:
 
 def reset(as_json: bool) -> None:
     """The weights of the package label again."""
-    fitting = _fitting()
+    from nmem.training import personal_labels_kept as kept
+
     with terminal.writing() as db:
-        was = fitting.reset(db, paths.database(), terminal.now())
+        was = kept.reset(db, paths.database(), terminal.now())
     if as_json:
         click.echo(json.dumps({"reset": was}))
     elif was:
@@ -50,8 +55,16 @@ def _fitting() -> ModuleType:
     try:
         from nmem.training import personal_labels
     except ImportError as error:
-        raise NmemError(f"this needs scikit-learn ({error.name} is missing): install nmem[train]") from None
+        raise NmemError(f"this needs scikit-learn ({error.name} is missing): {_adding(_NEEDS)}") from None
     return personal_labels
+
+
+def _adding(package: str) -> str:
+    """The command that adds a package where this very nmem runs, whatever it was installed from."""
+    if "pipx" in Path(sys.prefix).parts:
+        return f"pipx inject nmem {package}"
+    pip = "-m pip install" if find_spec("pip") else ""
+    return f"{sys.executable} {pip} {package}" if pip else f"uv pip install --python {sys.executable} {package}"
 
 
 def _say(report: Report, dry: bool) -> None:

@@ -17,18 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from capture import cache
-from capture.files import replace
 from capture.labels import DIMENSIONS, WORDS
 from capture.labels import model as engine
-from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.evaluate.labels import figures
-from nmem.labels import cards, models, wording
+from nmem.labels import wording
 from nmem.labels.cards import Figures
 from nmem.training import label_fit as lf
 from nmem.training import labels as shipping
 from nmem.training import own_labels as rows
+from nmem.training import personal_labels_kept as kept
 from nmem.training.corpus import Example, examples, files
 
 LEAST, LEAST_SESSIONS = 8, 3
@@ -112,7 +110,9 @@ def train(db: Connection, db_path: str, now: int, *, dry: bool = False, corpus: 
     lacking = {name: reason for name in DIMENSIONS if (reason := _lacking(mine, name))}
     if len(lacking) == len(DIMENSIONS):
         reason = f"{len(mine)} calls in {sessions} sessions are decided by you; " + _most(mine)
-        return Report(False, len(mine), sessions, reason, before=current.name, after=current.name, path=_path(db_path))
+        return Report(
+            False, len(mine), sessions, reason, before=current.name, after=current.name, path=kept.path(db_path)
+        )
     table = lf.Table([*examples(corpus or files()), *mine])
     found = {name: _refit(table, base, name) for name in DIMENSIONS if name not in lacking}
     adopted = {name: part for name, (refit, part) in found.items() if refit.adopted}
@@ -120,22 +120,11 @@ def train(db: Connection, db_path: str, now: int, *, dry: bool = False, corpus: 
     after = value[1] if adopted else base.name
     refits = tuple(refit for refit, _ in found.values())
     if not dry:
-        _keep(db, db_path, now, value if adopted else None, card, refits)
+        told_of = {refit.dimension: {key: part for key, part in asdict(refit).items() if key != "shifts"}
+                   for refit in refits}  # fmt: skip
+        kept.keep(db, db_path, now, kept.Table(value if adopted else None, card), _reason(refits), told_of)
     told = tuple(f"{name}: {reason}" for name, reason in lacking.items())
-    return Report(True, len(mine), sessions, _reason(refits), refits, told, current.name, after, _path(db_path))
-
-
-def reset(db: Connection, db_path: str, now: int) -> bool:
-    """Go back to the weights of the package; whether others were in force. Raises NmemError or sqlite3.Error."""
-    if not Path(engine.personal_file(db_path)).exists():
-        return False
-    _keep(db, db_path, now, None, {}, ())
-    return True
-
-
-def _path(db_path: str) -> str:
-    file = Path(engine.personal_file(db_path))
-    return str(file) if file.exists() else ""
+    return Report(True, len(mine), sessions, _reason(refits), refits, told, current.name, after, kept.path(db_path))
 
 
 def _decided(mine: Sequence[Example], name: str) -> list[Example]:
@@ -283,40 +272,6 @@ def _table(
 def _shipped_card() -> dict[str, Any]:
     card: dict[str, Any] = json.loads(shipping.CARD.read_text("utf-8"))
     return card
-
-
-def _keep(
-    db: Connection, db_path: str, now: int, value: tuple[Any, ...] | None, card: dict[str, Any], refits: Sequence[Refit]
-) -> None:  # fmt: skip
-    """Put the weights in force (None: those of the package) and note it: both or neither."""
-    base, current = engine.shipped(), engine.current(db_path)
-    after = value[1] if value else base.name if base else ""
-    reason = _reason(refits) if refits else "reset: the weights of the package label again"
-    with transaction(db):
-        rows.note(db, now, current.name if current else "", after, reason,
-                  {refit.dimension: {key: part for key, part in asdict(refit).items() if key != "shifts"}
-                   for refit in refits})  # fmt: skip
-        _write(db_path, value, card)
-    engine.forget()
-    model = engine.current(db_path)
-    if model is None or model.name != after:
-        raise NmemError(f"the weights in {_path(db_path)} are not believed: others may write to it or to its folder")
-    models.met(db, db_path, model, now)
-
-
-def _write(db_path: str, value: tuple[Any, ...] | None, card: dict[str, Any]) -> None:
-    """Both files whole or not at all, for the owner only; the table, which decides, comes last."""
-    table, about = Path(engine.personal_file(db_path)), cards.personal_file(db_path)
-    try:
-        if value is None:
-            table.unlink(missing_ok=True)
-            about.unlink(missing_ok=True)
-            return
-        replace(str(about), json.dumps(card, ensure_ascii=False, indent=1).encode())
-    except OSError as error:
-        raise NmemError(f"the weights cannot be stored: {error}") from None
-    if not cache.write(str(table), value):
-        raise NmemError(f"the weights cannot be stored: {table.parent} is not yours alone, or cannot be written")
 
 
 def _reason(refits: Sequence[Refit]) -> str:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import builtins
 import json
 import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import Connection, OperationalError
 from typing import Any
 
 import pytest
@@ -13,15 +18,17 @@ from click.testing import CliRunner
 
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
+from nmem.commands import train_labels
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.labels import backfill as bf
 from nmem.labels import cards, corrections, models
 from nmem.training import own_labels
 from nmem.training.corpus import FOLDER
-from tests.nmem.labels.conftest import START, Hooks
+from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 personal = pytest.importorskip("nmem.training.personal_labels")
+kept = pytest.importorskip("nmem.training.personal_labels_kept")
 SOME = tuple(FOLDER / name for name in ("web_js.jsonl", "git_review.jsonl", "infra.jsonl"))
 """A part of the corpus: the whole takes longer than a test may."""
 
@@ -95,12 +102,12 @@ def test_a_habit_is_learned_kept_used_and_given_back(hooks: Hooks, db_path: str)
     assert (found["locus"].own, found["phase"].own, found["locus"].source) == (15, 0, "personal")
     assert personal.train(hooks.db, db_path, START, corpus=SOME).after == report.after, "the same again"
 
-    assert personal.reset(hooks.db, db_path, START)
+    assert kept.reset(hooks.db, db_path, START)
     again = engine.current(db_path)
     assert again
     assert again.name == shipped.name
     assert not cards.personal_file(db_path).exists()
-    assert not personal.reset(hooks.db, db_path, START)
+    assert not kept.reset(hooks.db, db_path, START)
     told = hooks.db.execute(
         "SELECT reason, metrics FROM tuning_history WHERE subject = 'labels' ORDER BY id"
     ).fetchall()
@@ -204,4 +211,39 @@ def test_without_scikit_learn_it_is_one_line(hooks: Hooks, monkeypatch: pytest.M
 
     monkeypatch.setattr(builtins, "__import__", missing)
     done = CliRunner().invoke(nmem, ["train", "labels"])
-    assert str(done.exception) == "this needs scikit-learn (sklearn is missing): install nmem[train]"
+    said = str(done.exception)
+    assert said == f"this needs scikit-learn (sklearn is missing): {sys.executable} -m pip install scikit-learn"
+    monkeypatch.setattr(train_labels, "find_spec", lambda _name: None)
+    said = str(CliRunner().invoke(nmem, ["train", "labels"]).exception)
+    assert said.endswith(f"uv pip install --python {sys.executable} scikit-learn")
+    assert "there were no weights of your own" in CliRunner().invoke(nmem, ["train", "labels", "--reset"]).output
+
+
+def test_reset_and_the_command_need_nothing_but_the_package(hooks: Hooks) -> None:
+    needs = "nmem.commands.train, nmem.commands.train_labels, nmem.training.personal_labels_kept"
+    code = f"import sys, {needs}; sys.exit(bool({{'numpy', 'scipy', 'sklearn'}} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_both_files_and_the_note_or_none_of_them(hooks: Hooks, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(db_path, other_model())
+    files = Path(engine.personal_file(db_path)), cards.personal_file(db_path)
+    files[1].write_text('{"name": "0123456789ab", "dimensions": {}}')
+    before = [file.read_bytes() for file in files]
+    value: tuple[object, ...] = (engine.FORMAT, "ba9876543210", {}, 0, [0.5] * 5)
+
+    @contextmanager
+    def full(db: Connection) -> Iterator[None]:
+        yield
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr(kept, "transaction", full)
+    for table in (kept.Table(value, {"name": "ba9876543210"}), kept.Table()):
+        with pytest.raises(OperationalError):
+            kept.keep(hooks.db, db_path, START, table, "", {})
+        assert [file.read_bytes() for file in files] == before
+    for file in files:
+        file.unlink()
+    with pytest.raises(OperationalError):
+        kept.keep(hooks.db, db_path, START, kept.Table(value, {}), "", {})
+    assert not any(file.exists() for file in files)
