@@ -55,3 +55,11 @@ def test_it_works_when_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
     nmem("init", "--client", "claude", "--scope", "user", "--yes")
     assert "claude" in nmem("doctor").lower()
     assert (target / "nmem_tui" / "styles").is_dir()
+
+
+def test_the_wheel_carries_the_plugin_with_its_hidden_files(wheel: Path) -> None:
+    plugin = [file for file in (ROOT / "plugin").rglob("*") if file.is_file()]
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+    assert len(plugin) >= 4
+    assert {f"nmem/{file.relative_to(ROOT)}" for file in plugin} <= inside
