@@ -7,7 +7,9 @@ import sys
 
 import click
 
+from nmem.commands import streams
 from nmem.errors import NmemError
+from nmem.text import printable
 
 COMMANDS: dict[str, str] = {
     "init": "connect nmem to your coding clients",
@@ -18,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "tui": "open the cockpit",
     "episodes": "what was worked on, task by task; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread",
+    "search": "one box over everything recorded; filters such as type:test is:failed since:7d",
     "undo": "take back your newest correction",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
@@ -71,22 +74,37 @@ def nmem() -> None:
 
 def main() -> None:
     """Run the command line; an expected error is one line on stderr: exit 2 for usage, 1 for failure."""
+    streams.whole()
     try:
-        nmem.main(standalone_mode=False)
+        code = _run()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else _failed(str(stop.code)) if stop.code else 0
+    if code := code or streams.flushed():
+        streams.flushed(quiet=True)
+        sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        found = nmem.main(standalone_mode=False)
+        return found if type(found) is int else 0
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.Abort:
-        click.echo("nmem: stopped", err=True)
-        sys.exit(1)
+        return _failed("stopped")
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.ClickException as error:
-        click.echo(f"nmem: {error.format_message()}", err=True)
-        sys.exit(error.exit_code)
+        return _failed(error.format_message(), error.exit_code)
     except NmemError as error:
-        click.echo(f"nmem: {error}", err=True)
-        sys.exit(1)
+        return _failed(str(error))
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        return 0  # whoever read has enough
+    except OSError as error:
+        return _failed(f"{f'{printable(str(error.filename))}: ' if error.filename else ''}{error.strerror or error}")
+
+
+def _failed(said: str, code: int = 1) -> int:
+    streams.tell(f"nmem: {said}")
+    return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from capture.event import OBS_TYPES
 from nmem.search.kinds import KIND_NAMES
@@ -163,15 +163,19 @@ def _types(value: str) -> list[str]:
 
 
 def since(value: str, now: int) -> int | None:
-    """30m, 12h, 7d, 4w, today, yesterday or 2026-01-31 as milliseconds; None when it is no time."""
+    """30m, 12h, 7d, 4w, today, yesterday or 2026-01-31 as milliseconds; None when it is no time.
+
+    Days begin where the person is.
+    """
     value = value.lower()
     if span := _SPAN.match(value):
         return max(0, now - int(span[1]) * _MS[span[2]])
     if value in ("today", "yesterday"):
-        return now - now % _MS["d"] - (_MS["d"] if value == "yesterday" else 0)
+        today = datetime.fromtimestamp(now / 1000, UTC).astimezone().date()
+        value = str(today - timedelta(days=value == "yesterday"))
     try:
-        return int(datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
-    except ValueError:
+        return int(datetime.strptime(value, "%Y-%m-%d").astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError):
         return None
 
 

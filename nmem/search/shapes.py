@@ -11,10 +11,9 @@ Json = dict[str, object]
 
 
 def index(found: Results) -> Json:
-    """Results as JSON takes them; what is empty is left out."""
-    return _filled({
-        "found": f"{found.found}+" if found.more else found.found,
-        "hits": [hit(one) for one in found.hits],
+    """Results as JSON takes them; what is empty is left out, but the hits."""
+    return {"found": found.found, "hits": [hit(one) for one in found.hits]} | _filled({
+        "more": found.more,
         "facets": _filled({"type": _counts(found.facets.kinds + found.facets.types),
                            "project": _counts(found.facets.projects), "client": _counts(found.facets.clients)}),
         "remarks": list(found.remarks),

@@ -1,0 +1,153 @@
+"""`nmem search`: one box over everything that is recorded, for a terminal, a pipe, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from nmem.search.facets import Facet
+    from nmem.search.search import Hit, Results
+
+SECONDS = 1.0
+"""Nobody is typing: a busy machine gets longer than a keystroke."""
+_MOST = 200
+_FACETS = 6
+_SESSION = len("session/") + 8
+
+
+@click.command()
+@click.argument("query", nargs=-1)
+@click.option("--project", multiple=True, help="Only this project; a part of its name is enough.")
+@click.option("--type", "type_", multiple=True, help="Only these: prompt, episode, learning, git_commit, test ...")
+@click.option("--since", multiple=True, metavar="WHEN", help="Only since then: 30m, 12h, 7d, 4w, today, 2026-01-31.")
+@click.option("--client", multiple=True, help="Only from this client: claude, codex, gemini ...")
+@click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="How many to list.")
+@click.option("--newest", is_flag=True, help="The newest first, not the best.")
+@click.option("--cursor", default="", metavar="NEXT", help="The page after one: what its JSON has as `next`.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    query: tuple[str, ...], project: tuple[str, ...], type_: tuple[str, ...], since: tuple[str, ...],
+    client: tuple[str, ...], limit: int, newest: bool, cursor: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Search what was asked, done, answered, told and learned.
+
+    Filters also stand in the QUERY: project:shop type:git file:src/a.py client:codex since:7d is:failed is:pinned
+    !word "a phrase". Several arguments are one query; one with blanks among several is a phrase.
+    """
+    from nmem.search.page import NEWEST, RELEVANCE
+
+    now = terminal.now()
+    given = {"project": project, "type": type_, "since": since, "client": client}
+    text = _typed(query, given, now)
+    if not text.strip():
+        raise click.UsageError(
+            'say what to look for: nmem search "coupon rounding", or nmem search type:test is:failed'
+        )
+    found = _found(text, now, NEWEST if newest else RELEVANCE, limit, cursor)
+    if as_json:
+        from nmem.search.shapes import index
+
+        click.echo(json.dumps(index(found), ensure_ascii=False))
+    elif terminal.is_terminal():
+        _print(found)
+    else:
+        click.echo("\n".join([f"# {printable(text)}", *map(_tabs, found.hits), *(f"# {one}" for one in found.remarks)]))
+
+
+def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:
+    """The query with the options as filters, as one would type them."""
+    from nmem.search import typed
+
+    out = []
+    for name, values in given.items():
+        try:
+            out += typed.filters(name, values, now)
+        except ValueError as error:
+            raise click.UsageError(f"--{name}: {printable(str(error))} is none") from None
+    return " ".join([*out, typed.words(query)])
+
+
+def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
+    from nmem.search.search import search
+
+    with terminal.reading("indexes") as db:
+        try:
+            return search(db, text, now, order=order, limit=limit, cursor=cursor, seconds=SECONDS)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+
+
+def _type(hit: Hit) -> str:
+    """Its observation type, else what it is."""
+    return hit.type if hit.kind == "obs" else hit.kind
+
+
+def _tabs(hit: Hit) -> str:
+    at = f"{terminal.local(hit.at):%Y-%m-%d %H:%M}"
+    cells = (hit.id, at, _type(hit), hit.project, " ".join(_notes(hit)), hit.path, hit.snippet.text)
+    return "\t".join(printable(cell) for cell in cells)
+
+
+def _notes(hit: Hit) -> list[str]:
+    times = f"×{hit.times}" if hit.times > 1 else ""
+    return [one for one in ("pinned" * hit.pinned, "failed" * (hit.outcome == "failed"), times) if one]
+
+
+def _print(found: Results) -> None:
+    """A table: ids, and beside them what was found with its words marked, and when and where it was."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    if not found.hits:
+        console.print(Text("nothing found"))
+    grid = Table.grid(padding=(0, 2), pad_edge=False)
+    grid.add_column(no_wrap=True, style="cyan")
+    grid.add_column(overflow="fold", ratio=1)
+    for hit in found.hits:
+        grid.add_row(Text(_id(hit)), _told(hit))
+    console.print(grid)
+    for line in [*_facets(found), *found.remarks]:
+        console.print(Text(printable(line), "dim"))
+
+
+def _id(hit: Hit) -> str:
+    """As `nmem show` takes it: of a session the beginning is enough."""
+    return printable(hit.id[:_SESSION] if hit.kind == "session" else hit.id)
+
+
+def _told(hit: Hit) -> Text:
+    from rich.text import Text
+
+    out = Text(hit.snippet.text or "(empty)")
+    for begin, end in hit.snippet.marks:
+        out.stylize("bold yellow", begin, end)
+    path = "" if hit.path in hit.snippet.text else hit.path
+    at = f"{terminal.day(hit.at, terminal.now())} {terminal.clock(hit.at)}"
+    around = " · ".join(printable(one) for one in (at, _type(hit), hit.project, path, *_notes(hit)) if one)
+    return out.append(f"\n{around}", "dim")
+
+
+def _facets(found: Results) -> list[str]:
+    """How the hits divide, as filters that could be added; nothing where all are of one sort."""
+    least = 2
+    groups = (found.facets.kinds, found.facets.types, found.facets.projects, found.facets.clients)
+    parts = [_counts(group) for group in groups if len(group) >= least]
+    if not parts:
+        return []
+    total = f"{found.found}{'+' if found.more else ''}"
+    return [f"{total} found: {'; '.join(parts)}"]
+
+
+def _counts(group: tuple[Facet, ...]) -> str:
+    more = " …" if len(group) > _FACETS else ""
+    return ", ".join(f"{one.filter} {one.count}" for one in group[:_FACETS]) + more

@@ -1,0 +1,118 @@
+"""`nmem search`: options are filters, a pipe gets plain lines, JSON an index, a terminal what it can show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from nmem.commands import main, terminal
+from nmem.commands.main import nmem
+from nmem.search import refresh
+from nmem.search.typed import words
+from tests.nmem.conftest import START, Recorded
+
+HOSTILE = "\x1b[31mwipe\u202e it \x9b2J [bold]coupon[/bold] 優惠券"
+
+
+@pytest.fixture
+def recorded(record: Recorded, monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    """Two projects with coupons in them, taken in by settling."""
+    monkeypatch.setattr(terminal, "now", lambda: START + 86_400_000)
+    record.coupon()
+    record.db.execute("INSERT INTO projects VALUES (2, 'blog', 'my blog', '/src/blog', NULL, 0)")
+    record.begin("blog").user(HOSTILE).act("git_commit", "git commit -m 'coupon banner'")
+    record.db.execute("UPDATE sessions SET project_id = 2, client = 'codex' WHERE id = 'blog'")
+    refresh.refresh(record.db)
+    return record
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(nmem, ["search", *args])
+
+
+def found(*args: str) -> list[str]:
+    result = run("--json", *args)
+    assert result.exit_code == 0, result.output
+    return [hit["id"] for hit in json.loads(result.output)["hits"]]
+
+
+def test_options_narrow_as_filters_in_the_query_do(recorded: Recorded) -> None:
+    everything = found("coupon")
+    blog = found("coupon", "--project", "my blog")
+    assert 0 < len(blog) < len(everything)
+    assert blog == found('coupon project:"my blog"') == found("coupon", "project:my blog")
+    assert blog == found("--client=codex", "coupon")
+    commits = found("--type", "git_commit", "coupon")
+    assert commits == found("coupon type:git") != blog
+    assert found("--type=test", "--type=git_commit") == found("type:test,git_commit")
+    assert found("--since", "2030-01-01", "coupon") == []
+    assert found("--limit", "1", "coupon") == everything[:1]
+
+
+def test_pages_go_on_where_they_ended(recorded: Recorded) -> None:
+    first = json.loads(run("--json", "--newest", "--limit=2", "type:obs").output)
+    second = json.loads(run("--json", "--newest", "--limit=2", "--cursor", first["next"], "type:obs").output)
+    both = [hit["id"] for page in (first, second) for hit in page["hits"]]
+    assert both == found("--newest", "--limit=4", "type:obs")
+
+
+def test_a_pipe_gets_a_line_a_hit_and_no_control(recorded: Recorded) -> None:
+    result = run("coupon")
+    assert result.exit_code == 0, result.output
+    heading, *rows = result.output.splitlines()
+    assert heading == "# coupon"
+    cells = [row.split("\t") for row in rows if not row.startswith("#")]
+    assert {len(row) for row in cells} == {7}
+    assert [row[0] for row in cells] == found("coupon")
+    answers = [row.split("\t") for row in run("--newest", "expected 24").output.splitlines()[1:]]
+    assert answers[0][2:5] == ["test", "shop", "failed"], "what a failing call answered is found"
+    assert not any(char < " " and char not in "\n\t" for char in result.output)
+    assert "\x9b" not in result.output
+    assert "\u202e" not in result.output
+
+
+def test_a_terminal_gets_ids_snippets_and_where_they_are_from(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    output = run("coupon").output
+    assert "[bold]coupon[/bold]" in output, "what is stored is text, not markup"
+    assert "my blog" in output
+    assert "project:shop" in output, "facets are filters to add"
+    assert max(map(len, output.splitlines())) <= 80
+    assert run("zzzyyyxxx").output.startswith("nothing found")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "say what to look for"),
+        (("--since", "soon", "x"), "--since: soon is none"),
+        (("--type", "nothing", "x"), "--type: nothing is none"),
+        (("--project", 'a"b', "x"), '--project: a"b is none'),
+        (("--cursor", "x", "coupon"), "cursor: pass the `next`"),
+        (("--limit", "0", "x"), "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], args: Any, said: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["nmem", "search", *args])
+    with pytest.raises(SystemExit) as stop:
+        main.main()
+    error = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_shells_take_quotation_marks_away_and_they_come_back() -> None:
+    assert words(["fix login type:git"]) == "fix login type:git"
+    assert words(["fix", "login"]) == "fix login"
+    assert words(["fix the login", "type:git"]) == '"fix the login" type:git'
+    assert words(["x", "project:my shop", "!not this"]) == 'x project:"my shop" "!not this"'
