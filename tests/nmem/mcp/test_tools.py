@@ -204,3 +204,33 @@ def test_context_names_items_that_get_knows(client: Client, shop: Recorded) -> N
     for each in ids:
         if not each.startswith("file/"):
             assert client.get("get", ids=[each])["found"], each
+
+
+def test_search_leads_to_what_was_said_and_done(client: Client, shop: Recorded) -> None:
+    found = client.get("search", query="coupon invoice")
+    assert found["hits"][0]["id"].startswith(("prompt/", "episode/")) and int(found["found"].rstrip("+")) >= 3
+    for hit in found["hits"]:
+        assert client.get("get", ids=[hit["id"]])["found"], hit
+    failed = client.get("search", query="is:failed type:test")["hits"]
+    assert {hit["what"] for hit in failed} == {"test"} and all(hit["failed"] for hit in failed)
+
+
+@pytest.mark.parametrize(
+    "query", ["what's wrong", "C++", 'login, "bug', "AND OR NOT (", "😀", "日本語", "project:", "x" * 5_000]
+)
+def test_whatever_is_typed_is_searched_for(client: Client, shop: Recorded, query: str) -> None:
+    assert "found" in client.get("search", query=query)
+
+
+def test_search_pages_and_keeps_to_its_project(client: Client, shop: Recorded) -> None:
+    first = client.get("search", query="invoice", limit=2)
+    second = client.get("search", query="invoice", limit=2, cursor=first["next"])
+    assert not {hit["id"] for hit in first["hits"]} & {hit["id"] for hit in second["hits"]}
+    shop.db.execute("INSERT INTO projects VALUES (2, 'shop/api', 'shop-api', '/src/api', NULL, 0)")
+    shop.db.execute(
+        "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('o', 'x', 2, '/', 1, 1)"
+    )
+    shop.db.execute("INSERT INTO prompts VALUES (900, 'o', 1, 'user', 'prompt', 'xylophone', NULL, NULL, 'k')")
+    assert "hits" not in client.get("search", query="xylophone")
+    assert client.get("search", query="xylophone", project="*")["hits"][0]["project"] == "shop-api"
+    assert client.refused("search", query="x", cursor="1.2").startswith("cursor: pass the `next`")
