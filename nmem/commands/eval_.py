@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.text import printable
+
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from nmem.episodes.detect import Judge
 
 SUBJECTS = {
@@ -28,6 +36,28 @@ class Subjects(click.Group):
         return list(SUBJECTS)
 
 
+@contextmanager
+def _text(files: Sequence[Path]) -> Iterator[None]:
+    """What is no text is one line."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        named = ", ".join(printable(str(file)) for file in files)
+        raise NmemError(f"{named}: not UTF-8 text: {error.reason} at byte {error.start}") from None
+
+
+def _print(table: Table) -> None:
+    """A table on a terminal; in a pipe a line a row, columns by tabs."""
+    if terminal.is_terminal():
+        from rich.console import Console
+
+        Console().print(table)
+        return
+    rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    heads = [str(column.header) for column in table.columns]
+    click.echo("\n".join([f"# {table.title}", *("\t".join(map(printable, row)) for row in (heads, *rows))]))
+
+
 @click.group(cls=Subjects)
 def command() -> None:
     """Measure nmem on labelled data or on your own history."""
@@ -40,7 +70,8 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
     """Evaluate redaction on JSONL records {text, is_secret, value, kind, source}."""
     from nmem.evaluate.secrets import evaluate, records
 
-    figures = evaluate(records(files))
+    with _text(files):
+        figures = evaluate(records(files))
     if as_json:
         click.echo(json.dumps(figures))
     else:
@@ -56,13 +87,12 @@ def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: b
     """Evaluate detection on JSONL records {prompts, labels} or {utterances, boundaries}."""
     from nmem.evaluate.boundaries import evaluate, records, table
 
-    figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
+    with _text(files):
+        figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
     if as_json:
         click.echo(json.dumps(figures))
         return
-    from rich.console import Console
-
-    Console().print(table(figures, f"{method}, online" if online else method))
+    _print(table(figures, f"{method}, online" if online else method))
 
 
 def _judge() -> Judge | None:
@@ -80,29 +110,28 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
     """Evaluate linking on JSONL records {linked, gap_minutes, earlier, later}."""
     from nmem.evaluate.linking import evaluate, records, table
 
-    figures = evaluate(records(files), method, folds=folds)
+    with _text(files):
+        figures = evaluate(records(files), method, folds=folds)
     if as_json:
         click.echo(json.dumps(figures))
         return
-    from rich.console import Console
-
-    Console().print(table(figures))
+    _print(table(figures))
 
 
 @command.command(help=SUBJECTS["labels"])
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--by", type=click.Choice(["tool", "repo"]), help="Accuracy by tool or by repository instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def labels(files: tuple[Path, ...], *, as_json: bool) -> None:
+def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
     """Evaluate the classifiers on JSONL records {prompt, previous, tool, arg, error, phase, scope, ...}."""
     from nmem.evaluate.labels import evaluate, records, table
 
-    figures = evaluate(records(files))
+    with _text(files):
+        figures = evaluate(records(files))
     if as_json:
         click.echo(json.dumps(figures))
         return
-    from rich.console import Console
-
-    Console().print(table(figures))
+    _print(table(figures, by or ""))
 
 
 @command.command(help=SUBJECTS["context"])
@@ -118,16 +147,12 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(figures))
         return
-    from rich.console import Console
-
-    Console().print(table(figures, budget))
+    _print(table(figures, budget))
 
 
 def _show(figures: dict[str, object]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
     by = figures["by"]
     baseline = figures["baseline"]
     if not isinstance(by, dict) or not isinstance(baseline, dict):
@@ -137,12 +162,12 @@ def _show(figures: dict[str, object]) -> None:
     table.add_row("nmem, without UUIDs", *_row(by["without_uuid"]))
     table.add_row(baseline["name"], *_row(baseline))
     table.add_row("the same, without UUIDs", _share(baseline["recall_without_uuid"]), "", "", "")
-    console.print(table)
+    _print(table)
     for part in ("kind", "source"):
         table = Table(part, "recall", "false alarms", "secrets", "others", title=f"by {part}", title_justify="left")
         for name, row in by[part].items():
             table.add_row(name, *_row(row))
-        console.print(table)
+        _print(table)
 
 
 def _row(figures: dict[str, object]) -> list[str]:

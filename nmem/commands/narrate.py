@@ -13,6 +13,7 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem import tables
+from nmem.commands.episodes import EPISODE
 from nmem.database import exists
 from nmem.episodes import narrations, units
 from nmem.episodes.storytelling import Teller
@@ -25,7 +26,7 @@ _LISTS = ("learned", "completed", "next_steps", "notes", "files_edited")
 
 
 @click.command()
-@click.argument("episodes", metavar="[EPISODE]...", nargs=-1, type=int)
+@click.argument("episodes", metavar="[EPISODE]...", nargs=-1, type=EPISODE)
 @click.option("--session", default="", metavar="ID", help="All episodes of a session that are over.")
 @click.option("--extractive", is_flag=True, help="From the records alone, even where a model has told it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nmem.commands.episodes import THREAD, number_of
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -61,7 +62,7 @@ def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("thread", type=int)
+@click.argument("thread", type=THREAD)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--turns", "limit", type=LIMIT_OR_NONE, default=20, show_default=True, help="Raw turns to show.")
 def show(thread: int, as_json: bool, limit: int) -> None:
@@ -133,23 +134,23 @@ def continue_(thread: str, session: str | None, project: str, timeout: float | N
 
 
 @command.command()
-@click.argument("one", type=int)
-@click.argument("other", type=int)
+@click.argument("one", type=THREAD)
+@click.argument("other", type=THREAD)
 def link(one: int, other: int) -> None:
     """Say that two threads are one line of work."""
     _relate(one, other, related=True)
 
 
 @command.command()
-@click.argument("one", type=int)
-@click.argument("other", type=int)
+@click.argument("one", type=THREAD)
+@click.argument("other", type=THREAD)
 def unlink(one: int, other: int) -> None:
     """Say that two threads are not one line of work."""
     _relate(one, other, related=False)
 
 
 @command.command()
-@click.argument("link_id", metavar="LINK", type=int)
+@click.argument("link_id", metavar="LINK", type=number_of("link"))
 @click.argument("answer", type=click.Choice(["y", "n"]))
 def confirm(link_id: int, answer: str) -> None:
     """Answer whether the two threads of a link are one line of work: y or n."""
@@ -161,7 +162,7 @@ def confirm(link_id: int, answer: str) -> None:
 
 
 @command.command()
-@click.argument("thread", type=int)
+@click.argument("thread", type=THREAD)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compact(thread: int, as_json: bool) -> None:
     """End a thread and condense it now; its raw turns stay."""

@@ -145,21 +145,33 @@ def _parts(examples: Sequence[Example], part: str, judge: Judge) -> dict[str, An
     return {name: measured([each for each in examples if each.groups[part] == name], judge) for name in names}
 
 
-def table(found: dict[str, Any]) -> Table:
-    """The figures for a terminal."""
+HEADS = ("macro-F1", "accuracy", "answers", "right of these", "calls")
+"""What KEYS are called: macro-F1 is the mean of both words' F1; `answers`: how often the model says a word."""
+
+
+def table(found: dict[str, Any], by: str = "") -> Table:
+    """The figures for a terminal: each dimension by the model and by the rules; or accuracy `by` tool or repo."""
     from rich.table import Table
 
-    shown = Table("", *(key.replace("_", " ") for key in KEYS), title="labels", title_justify="left")
-    for name in DIMENSIONS:
-        shown.add_row(name, *_row(found[name]))
-    shown.add_section()
-    for name in DIMENSIONS:
-        shown.add_row(f"{name}, {found['baseline']['name']}", *_row(found["baseline"][name]))
-    for part, rows in found["by"].items():
+    if by:
+        return _by(found["by"][by], by)
+    shown = Table("", *HEADS, title="labels: the model, and the published rules beside it", title_justify="left")
+    for part, named in ((found, "model"), (found["baseline"], found["baseline"]["name"])):
+        for name in DIMENSIONS:
+            shown.add_row(f"{name}, {named}", *_row(part[name]))
         shown.add_section()
-        for group, each in rows.items():
-            accuracy = ", ".join(f"{name} {each[name]['accuracy']:.2f}" for name in DIMENSIONS)
-            shown.add_row(f"{part} {printable(group)}: {accuracy}", "", "", "", "", str(each["phase"]["n"]))
+    return shown
+
+
+def _by(rows: dict[str, Any], by: str) -> Table:
+    """A column a dimension, the groups with most calls first."""
+    from rich.table import Table
+
+    shown = Table(by, *DIMENSIONS, "calls", title=f"labels: accuracy by {by}", title_justify="left")
+    size = {group: max(each[name]["n"] for name in DIMENSIONS) for group, each in rows.items()}
+    for group in sorted(rows, key=lambda group: (-size[group], group)):
+        told = [f"{rows[group][name]['accuracy']:.2f}" if rows[group][name]["n"] else "" for name in DIMENSIONS]
+        shown.add_row(printable(group), *told, str(size[group]))
     return shown
 
 

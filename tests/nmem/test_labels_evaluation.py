@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from capture.labels import DIMENSIONS
+from nmem.commands import terminal
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.evaluate import labels as ev
@@ -46,10 +47,31 @@ def test_exactly_the_keys_that_were_promised(tmp_path: Path) -> None:
     assert (found["phase"]["n"], found["friction"]["n"]) == (2, 0)
 
 
-def test_a_table_for_people(tmp_path: Path) -> None:
-    done = CliRunner().invoke(nmem, ["eval", "labels", str(written(tmp_path, RECORD))])
-    assert done.exit_code == 0, done.output
-    assert "friction, rules" in done.output
+def test_a_table_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(written(tmp_path, RECORD, {**RECORD, "tool": "Read"}, RECORD))
+    lines = CliRunner().invoke(nmem, ["eval", "labels", file]).output.splitlines()
+    assert [line.split("\t")[0] for line in lines[2:]] == [
+        f"{name}, {who}" for who in ("model", "rules") for name in DIMENSIONS
+    ]
+    assert lines[1].split("\t")[1:] == list(ev.HEADS), "tabs in a pipe, no boxes"
+    by = CliRunner().invoke(nmem, ["eval", "labels", file, "--by", "tool"]).output.splitlines()
+    assert [line.split("\t")[0] for line in by[1:]] == ["tool", "Edit", "Read"]
+    edit = by[2].split("\t")
+    assert (edit[1], edit[5], edit[6]) == ("1.00", "", "2"), "friction is not said"
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(nmem, ["eval", "labels", file]).output.splitlines()
+    assert len(shown) < 20
+    assert max(map(len, shown)) <= 80
+
+
+@pytest.mark.parametrize("subject", ["labels", "secrets", "boundaries", "linking"])
+def test_a_file_that_is_no_text_is_one_line(tmp_path: Path, subject: str) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_bytes(b"\x93\xff\xfe{}\n")
+    done = CliRunner().invoke(nmem, ["eval", subject, str(file)])
+    assert isinstance(done.exception, NmemError), done.exception
+    assert "x.jsonl: not UTF-8 text" in str(done.exception)
 
 
 def test_a_line_that_is_no_call_is_named(tmp_path: Path) -> None:
