@@ -1,4 +1,4 @@
-"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels.
+"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels, pins.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
+from nmem import pins
 from nmem.episodes import corrections_log as log
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
@@ -22,7 +23,7 @@ def undo(db: Connection, now: int) -> str:
         entry = log.newest(db)
         if entry is None:
             raise NmemError("there is nothing to undo")
-        note = _take_back(db, entry, last)
+        note = pins.take_back(db, entry, now) if pins.ours(entry) else _take_back(db, entry, last)
         log.undone(db, entry.id, now)
     return f"{describe(entry)} ({note})" if note else describe(entry)
 
@@ -34,6 +35,8 @@ def history(db: Connection, limit: int = 20) -> list[Entry]:
 
 def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
+    if pins.ours(entry):
+        return pins.describe(entry)
     if _of(entry) == "learning":
         from nmem.learn import undo as learnings
 

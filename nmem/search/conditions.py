@@ -14,6 +14,11 @@ from nmem.search.text import fold, tokens
 
 _SAID = {kinds.PROMPT: "o.source = 'user'", kinds.REASONING: "o.source = 'agent'"}
 _STORIES_FAILED = "json_valid(o.outcomes) AND json_extract(o.outcomes, '$.tests') IN ('failed', 0)"
+_PINNED_PROMPTS = "o.id IN (SELECT CAST(substr(item, 8) AS INTEGER) FROM context_choices WHERE choice = 'pin' AND item GLOB 'prompt/*')"
+_PINNED_LEARNINGS = (
+    "o.kind = 'learning' AND o.ref IN"
+    " (SELECT substr(item, 10) FROM context_choices WHERE choice = 'pin' AND item GLOB 'learning/*')"
+)
 _FILES_PAIRED = 40
 
 
@@ -104,10 +109,12 @@ Kept = tuple[list[str], tuple[object, ...]]
 
 
 def _said(filters: Filters) -> Kept | None:
-    if filters.file or filters.failed or filters.pinned:
+    if filters.file or filters.failed:
         return None
     sayings = [sql for kind, sql in _SAID.items() if not filters.type or kind in filters.type]
-    return ([f"({' OR '.join(sayings)})"], ()) if sayings else None
+    if not sayings:
+        return None
+    return [f"({' OR '.join(sayings)})", *([_PINNED_PROMPTS] if filters.pinned else [])], ()
 
 
 def _done(filters: Filters) -> Kept | None:
@@ -144,7 +151,7 @@ def _stories(filters: Filters) -> Kept | None:
 
 
 def _docs(filters: Filters) -> Kept | None:
-    if filters.failed or filters.pinned:
+    if filters.failed:
         return None
     asked = [one for one in filters.type if one in (kinds.SESSION, kinds.LEARNING, "task", "recall")]
     if filters.type and not asked:
@@ -153,6 +160,7 @@ def _docs(filters: Filters) -> Kept | None:
     if asked:
         sql.append(f"o.kind IN ({','.join('?' * len(asked))})")
         values += asked
+    sql += [_PINNED_LEARNINGS] if filters.pinned else []
     if filters.file:
         sql.append("(" + " OR ".join(["instr(lower(o.body), ?)"] * len(filters.file)) + ")")
         values += [fold(one) for one in filters.file]

@@ -49,12 +49,16 @@ _SELECT = {
     "observations": "SELECT id, at, session_id, obs_type, outcome, pinned, file_path, substr(content, 1, {text}),"
                     " iif(outcome = 'failed' AND json_valid(metadata), json_extract(metadata, '$.response'), '')"
                     " FROM observations WHERE id IN ({marks}) ORDER BY id DESC",
-    "prompts": "SELECT id, at, session_id, source, kind, substr(content, 1, {text}) FROM prompts"
-               " WHERE id IN ({marks}) ORDER BY id DESC",
+    "prompts": "SELECT id, at, session_id, source, kind, substr(content, 1, {text}),"
+               " EXISTS (SELECT 1 FROM context_choices c JOIN sessions s ON s.project_id = c.project_id"
+               " WHERE s.id = prompts.session_id AND c.item = 'prompt/' || prompts.id AND c.choice = 'pin')"
+               " FROM prompts WHERE id IN ({marks}) ORDER BY id DESC",
     "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, intent), state, intent, summary, learned,"
                   " completed, next_steps, notes, files_edited FROM work_units WHERE id IN ({marks}) ORDER BY id DESC",
     "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
-                   " p.name FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id WHERE d.id IN ({marks})"
+                   " p.name, EXISTS (SELECT 1 FROM context_choices c WHERE c.project_id = d.project_id"
+                   " AND c.item = d.kind || '/' || d.ref AND c.choice = 'pin')"
+                   " FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id WHERE d.id IN ({marks})"
                    " ORDER BY d.id DESC",
 }  # fmt: skip
 
@@ -107,10 +111,10 @@ def _observation(row: Raw, place: Place) -> Row:
 
 
 def _said(row: Raw, place: Place) -> Row:
-    number, at, session, source, kind, content = row
+    number, at, session, source, kind, content, pinned = row
     sort = kinds.PROMPT if source == "user" else kinds.REASONING
     return Row("prompts", _int(number), sort, str(number), str(kind), _int(at), str(session), *place,
-               title=str(content)[:300], text=str(content))  # fmt: skip
+               title=str(content)[:300], text=str(content), pinned=bool(pinned))  # fmt: skip
 
 
 def _story(row: Raw, place: Place) -> Row:
@@ -121,9 +125,10 @@ def _story(row: Raw, place: Place) -> Row:
 
 
 def _doc(row: Raw, place: Place) -> Row:
-    number, at, session, kind, ref, title, body, project = row
+    number, at, session, kind, ref, title, body, project, pinned = row
     return Row("search_docs", _int(number), str(kind), str(ref), str(kind), _int(at), str(session),
-               str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{body}")  # fmt: skip
+               str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{body}",
+               pinned=bool(pinned))  # fmt: skip
 
 
 _BUILD: dict[str, Callable[[Raw, Place], Row]] = {

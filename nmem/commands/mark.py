@@ -1,0 +1,37 @@
+"""`nmem mark`: a person's note, decision or point to come back to, in the session that is going on here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.marks import KINDS, NOTE
+from nmem.text import printable
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--kind", type=click.Choice(KINDS), default=NOTE, show_default=True, help="What it is.")
+@click.option("--session", "session_id", default="", metavar="ID", help="Of this session, not of this folder's newest.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(text: tuple[str, ...], kind: str, session_id: str, as_json: bool) -> None:
+    """Keep TEXT beside what is done just now: later sessions find it, and are told it.
+
+    It belongs to the newest session of this folder's project. Secrets in it are redacted, like everything.
+    """
+    from nmem import marks, pins
+    from nmem.mcp import ids
+
+    with terminal.writing() as db:
+        session = ids.parse(db, f"session/{session_id.removeprefix('session/')}").key if session_id else ""
+    made = marks.mark(paths.database(), " ".join(text), kind, session_id=session)
+    with terminal.writing() as db:
+        pins.marked(db, made, terminal.now())
+    if as_json:
+        click.echo(json.dumps({**asdict(made), "id": f"obs/{made.id}"}, ensure_ascii=False))
+    else:
+        click.echo(f"obs/{made.id}, a {made.kind} of session/{printable(made.session_id)} (`nmem undo` takes it back)")

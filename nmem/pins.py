@@ -1,0 +1,139 @@
+"""Pins, and markers as a person sets them (SQL): what a person wants kept in mind, each change with its undo.
+
+Observations, episodes and threads carry their pin; of a prompt or a learning it is the project's choice for its
+context. Pinned things come first in searches, and always into what sessions are told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem import marks
+from nmem.context.pinned import PINNED
+from nmem.episodes.corrections_log import Entry, newest, write
+from nmem.errors import NmemError
+
+PIN, UNPIN, MARK = "pin", "unpin", "mark"
+KINDS = (PIN, UNPIN, MARK)
+"""Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
+_COLUMNS = {"obs": "observations", "thread": "threads"}
+_PROJECTS = {
+    "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
+    "learning": "SELECT project_id FROM learnings WHERE id = ?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """Where the pin of one id is kept."""
+
+    db: Connection
+    kind: str
+    number: int
+
+    @property
+    def target(self) -> str:
+        return f"{self.kind}/{self.number}"
+
+    def state(self) -> int | str | None:
+        """What is there: of a column 0 or 1, of a choice its word or nothing. Raises NmemError for what is gone."""
+        if self.kind in _COLUMNS:
+            sql = f"SELECT pinned FROM {_COLUMNS[self.kind]} WHERE id = ?"  # noqa: S608 -- our names
+            row = self.db.execute(sql, (self.number,)).fetchone()
+            if row is None:
+                raise NmemError(f"there is no {self.target}")
+            return int(row[0])
+        row = self.db.execute(
+            "SELECT choice FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
+        ).fetchone()
+        return str(row[0]) if row else None
+
+    def put(self, state: int | str | None, now: int) -> None:
+        """Make it so."""
+        if self.kind in _COLUMNS:
+            sql = f"UPDATE {_COLUMNS[self.kind]} SET pinned = ? WHERE id = ?"  # noqa: S608 -- our names
+            self.db.execute(sql, (state, self.number))
+        elif state is None:
+            self.db.execute(
+                "DELETE FROM context_choices WHERE project_id = ? AND item = ?", (self._project(), self.target)
+            )
+        else:
+            self.db.execute(
+                "INSERT OR REPLACE INTO context_choices (project_id, item, choice, at) VALUES (?, ?, ?, ?)",
+                (self._project(), self.target, state, now),
+            )
+
+    def on(self) -> int | str:
+        """What a pin is here."""
+        return 1 if self.kind in _COLUMNS else PINNED
+
+    def off(self) -> int | None:
+        """What no pin is here."""
+        return 0 if self.kind in _COLUMNS else None
+
+    def _project(self) -> int:
+        row = self.db.execute(_PROJECTS[self.kind], (self.number,)).fetchone()
+        if row is None:
+            raise NmemError(f"there is no {self.target}")
+        return int(row[0])
+
+
+def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
+    """Pin what an id names, or take its pin away. Raises NmemError when it is so already, or cannot be pinned."""
+    if kind == "episode":
+        from nmem.episodes import corrections
+
+        corrections.pin(db, number, pinned, now)
+        return
+    if kind not in (*_COLUMNS, *_PROJECTS):
+        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
+    one = _Pin(db, kind, number)
+    with transaction(db):
+        before = one.state()
+        if (before == one.on()) == pinned:
+            raise NmemError(f"{one.target} is {'pinned already' if pinned else 'not pinned'}")
+        after = one.on() if pinned else one.off()
+        one.put(after, now)
+        write(db, PIN if pinned else UNPIN, one.target, {"after": after}, {"state": before}, now)
+
+
+def marked(db: Connection, marker: marks.Marker, now: int) -> None:
+    """Remember that a person set this marker, so that it can be taken back; told twice it is one."""
+    target = f"obs/{marker.id}"
+    with transaction(db):
+        last = newest(db)
+        if last is None or (last.kind, last.target) != (MARK, target):
+            write(db, MARK, target, {"kind": marker.kind, "text": marker.text[:200]}, {}, now)
+
+
+def ours(entry: Entry) -> bool:
+    """Whether a correction is one of these: pins of episodes are corrections of episodes."""
+    return entry.kind in KINDS and not entry.target.startswith("episode/")
+
+
+def describe(entry: Entry) -> str:
+    """What a person did, in a few words."""
+    if entry.kind == MARK:
+        from nmem.text import fit, printable
+
+        return f"marked {entry.target}, a {entry.payload.get('kind')}: {fit(printable(entry.payload['text']), 60)}"
+    return f"{entry.target} {'pinned' if entry.kind == PIN else 'unpinned'}"
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what was, inside a transaction; what the person should know beside it."""
+    kind, _, number = entry.target.partition("/")
+    if entry.kind == MARK:
+        gone = db.execute("DELETE FROM observations WHERE id = ? AND obs_type = 'marker'", (int(number),)).rowcount
+        return "" if gone else "it is gone already"
+    one = _Pin(db, kind, int(number))
+    try:
+        state = one.state()
+    except NmemError:
+        return "it is gone"
+    if state != entry.payload.get("after"):
+        return "something else was chosen since, and stays so"
+    one.put(entry.before.get("state"), now)
+    return ""
