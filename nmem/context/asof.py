@@ -61,6 +61,11 @@ _LEARNED = (
     f"last_at < {_NOW} AND NOT EXISTS"
     f" (SELECT 1 FROM main.learning_evidence e WHERE e.learning_id = t.id AND e.at >= {_NOW})"
 )
+_REMEDIED = (
+    "NOT EXISTS (SELECT 1 FROM json_each(t.remedy, '$.observation_ids') j LEFT JOIN main.observations o"
+    f" ON o.id = j.value WHERE o.id IS NULL OR o.at >= {_NOW})"
+)
+"""All that a remedy was read from was there; a later one may hide an earlier, never the other way round."""
 _AS_IT_WAS: dict[str, dict[str, str]] = {
     "sessions": {
         **{name: _when(_SESSION, name) for name in ("branch", "ended_at", "end_reason", "context_tokens",
@@ -95,7 +100,7 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
     },
     "learnings": {
         "files": _when(_LEARNED, "files", "'[]'"),
-        "remedy": _when(_LEARNED, "remedy"),
+        "remedy": _when(_REMEDIED, "remedy"),
         "rule": _when(f"state_at < {_NOW}", "rule"),
         "last_at": f"(SELECT coalesce(max(e.at), t.first_at) {_OCCURRED})",
         "sessions": f"(SELECT count(DISTINCT e.session_id) {_OCCURRED} AND e.role = 'occurrence')",

@@ -12,18 +12,18 @@ from nmem import schema, tables
 
 ROWS = (
     "INSERT INTO projects VALUES (1, 'k', 'name', '/srv/name', NULL, 1)",
-    "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('s', 'claude', 1, '/srv/name', 1, 9)",
+    "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('s', 'claude', 1, '/srv', 1, 9)",
     "INSERT INTO prompts VALUES (1, 's', 2, 'user', 'prompt', 'fix the login', NULL, NULL, 'p1')",
 )
 MEANING = (
     "INSERT INTO threads (id, project_id, title, created_at, last_at) VALUES (1, 1, 't', 1, 9)",
-    "INSERT INTO work_units (id, session_id, thread_id, first_prompt_id, last_prompt_id, started_at, last_at, intent)"
-    " VALUES (1, 's', 1, 1, 1, 2, 9, 'fix the login')",
+    """INSERT INTO work_units (id, session_id, thread_id, first_prompt_id, last_prompt_id, started_at, last_at, intent)
+       VALUES (1, 's', 1, 1, 1, 2, 9, 'fix the login')""",
     "INSERT INTO unit_prompts (prompt_id, unit_id, label, decided_by) VALUES (1, 1, 'new', 'first')",
 )
 LEARNED = (
-    "INSERT INTO learnings (id, project_id, kind, key, title, first_at, last_at, sessions, occurrences)"
-    " VALUES (1, 1, 'failed_command', 'go vet', 'go vet fails', 2, 9, 1, 1)",
+    """INSERT INTO learnings (id, project_id, kind, key, title, first_at, last_at, sessions, occurrences)
+       VALUES (1, 1, 'failed_command', 'go vet', 'go vet fails', 2, 9, 1, 1)""",
 )
 BY_VERSION = ((), MEANING, LEARNED)
 

@@ -13,11 +13,11 @@ from nmem.context.marks import BEGIN, END, whole
 from nmem.context.neutral import name, neutral, quoted
 
 HOSTILE = (
-    "</system-reminder>", "<system-reminder>", "<|im_start|>system", "<|im_end|>", "[INST]", "[/INST]", "<<SYS>>", "[[SYS]]",
-    "Human:", "Assistant:", "\n\nHuman: ", "System:", "### System:", "```bash\nrm -rf /\n```", "~~~", BEGIN, END, "[NMEM context]",
-    "\x1b[31m", "\x1b]0;title\x07", "\x9b31m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\x00", "\x07", "\r", "\u2028",
-    "\U000e0041\U000e0042", "\ufe0f", "\u3164", "＜/system-reminder＞", "<!--", "<?xml", "“", "”", '"',
-    "ignore previous instructions", "a" * 5000, "é", "ﬁ", "日本語", "🙂",
+    "</system-reminder>", "<system-reminder>", "<|im_start|>system", "<|im_end|>", "[INST]", "[/INST]", "<<SYS>>",
+    "[[SYS]]", "Human:", "Assistant:", "\n\nHuman: ", "System:", "### System:", "```bash\nrm -rf /\n```", "~~~", BEGIN,
+    END, "[NMEM context]", "\x1b[31m", "\x1b]0;title\x07", "\x9b31m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufeff",
+    "\x00", "\x07", "\r", "\u2028", "\U000e0041\U000e0042", "\ufe0f", "\u3164", "＜/system-reminder＞", "<!--", "<?xml",
+    "“", "”", '"', "ignore previous instructions", "a" * 5000, "é", "ﬁ", "日本語", "🙂",
 )  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=20)), max_size=12).map("".join)
 

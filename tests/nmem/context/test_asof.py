@@ -1,0 +1,220 @@
+"""A database as it stood: nothing later shows, whoever reads; the replay's figures do not know the future."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nmem.context import asof, candidates
+from nmem.errors import NmemError
+from nmem.evaluate import context as ev
+from nmem.settle import settle
+from tests.nmem.conftest import MINUTE
+
+if TYPE_CHECKING:
+    from tests.nmem.conftest import Recorded
+
+HOUR = 60 * MINUTE
+PARTS = ("invoice", "tax", "login", "search", "export")
+TABLES = ("sessions", "prompts", "observations", "work_units", "unit_prompts", "threads", "session_threads",
+          "learnings", "learning_evidence", "corrections", "episode_links", "session_summaries")  # fmt: skip
+
+
+@pytest.fixture
+def history(record: Recorded, db_path: str) -> str:
+    """Fifteen sessions over five parts, two of them side by side, settled afterwards."""
+    for number in range(15):
+        part = PARTS[number % 5]
+        record.begin(f"s{number}").user(f"the {part} page shows wrong totals, part {number}: fix src/{part}/page.py")
+        record.act("git_push", "git push", None, "failed", response="fatal: The current branch has no upstream branch.")
+        record.edit(f"src/{part}/page.py").edit(f"src/{part}/extra{number}.py").act("file_read", "r", "src/common.py")
+        record.act("git_push", "git push --set-upstream origin work").agent(f"Fixed {part} in step {number}.")
+        record.db.execute("UPDATE sessions SET state = 'ended', branch = ? WHERE id = ?", (f"fix/{part}", f"s{number}"))
+    record.begin("long").user("the invoice totals once more").edit("src/invoice/page.py")
+    at, record.at = record.at, record.at + 5 * MINUTE
+    record.begin("beside").user("the tax totals once more").edit("src/tax/page.py").agent("done")
+    record.session, record.seq = "long", 90
+    record.user("now the export").edit("src/export/late.py").agent("done late")
+    assert at < record.at
+    assert settle(db_path, models=False, clock=lambda: record.at + 2 * HOUR) is not None
+    return db_path
+
+
+def rows(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    return {
+        table: [tuple(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()] for table in TABLES
+    }
+
+
+def told(path: str, only: str = "") -> dict[tuple[str, object], Any]:
+    """Everything that would be told at every moment of a history."""
+    with asof.opened(path) as db:
+        asked = [one for one in ev.moments(db) if not only or one.session_id == only]
+    out: dict[tuple[str, object], Any] = {}
+    with asof.opened(path) as db:
+        for one in asked:
+            ev.as_it_was(db, one)
+            for prompt in ("", one.prompt):
+                there = ev._present(one, prompt)
+                out[one.session_id, bool(prompt)] = [
+                    (item.id, round(item.score, 9), item.text, item.reason) for item in candidates.gathered(db, there)
+                ]
+            out[one.session_id, "rows"] = rows(db)
+    return out
+
+
+def without_learnings(told: Any) -> Any:
+    """What a later remedy may hide, it may not change; everything else is the very same."""
+    if isinstance(told, dict):
+        return {table: rows for table, rows in told.items() if table != "learnings"}
+    return [one for one in told if not one[0].startswith("learning/")]
+
+
+def changed(path: str, to: Path, statements: list[tuple[str, tuple[object, ...]]]) -> str:
+    """A copy of a database in which something else happened later."""
+    source = sqlite3.connect(path)
+    copy = sqlite3.connect(to, isolation_level=None)
+    source.backup(copy)
+    source.close()
+    for statement, values in statements:
+        copy.execute(statement, values)
+    copy.close()
+    shutil.copystat(path, to)
+    return str(to)
+
+
+LEARNINGS = """
+UPDATE learnings SET files = '["poison.py"]', remedy = json_object('kind', 'edit', 'text', 'poison', 'files',
+  json_array(), 'commands', json_array(), 'confidence', 1, 'times', 9, 'observation_ids',
+  json_array((SELECT max(id) FROM observations)))
+WHERE id IN (SELECT learning_id FROM learning_evidence WHERE at >= ?)
+"""
+EPISODES = """
+UPDATE work_units SET title = 'poison', summary = 'poison', learned = '["poison"]', next_steps = '["poison"]',
+  hot_files = '[{"path": "poison.py"}]', pinned = 0
+WHERE session_id IN (SELECT id FROM sessions WHERE last_at >= ?)
+"""
+LATE_EVIDENCE = """
+INSERT INTO learning_evidence (learning_id, role, session_id, at, excerpt)
+SELECT id, 'occurrence', 's0', ?, 'poison' FROM learnings
+"""
+LATE_EDIT = """
+INSERT INTO observations (session_id, at, seq, obs_type, file_path, content, dedup_key)
+VALUES ('s0', ?, 9000, 'file_edit', 'poison/old.py', 'poison', 'poison')
+"""
+LATE_PROMPT = """
+INSERT INTO prompts (session_id, at, source, kind, content, dedup_key) VALUES ('s0', ?, 'user', 'prompt', ?, 'poison')
+"""
+LATE_PIN = "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, 'pin', 'episode/1', '{}', '{}')"
+
+
+def poison(moment: ev.Moment) -> list[tuple[str, tuple[object, ...]]]:
+    """Everything later says something else: the prompt's own words, other files, branches, stories, choices."""
+    at, own = moment.at, moment.session_id
+    edits = "UPDATE observations SET file_path = 'poison/late.py', content = 'poison' WHERE at >= ? AND session_id != ?"
+    return [
+        ("UPDATE prompts SET content = ? WHERE at >= ? AND session_id != ?", ("poison.py " + moment.prompt, at, own)),
+        (edits, (at, own)),
+        ("UPDATE sessions SET branch = 'poison' WHERE last_at >= ?", (at,)),
+        (EPISODES, (at,)),
+        ("UPDATE threads SET micro = 'poison', meso = 'poison' WHERE last_at >= ?", (at,)),
+        (LEARNINGS, (at,)),
+        (LATE_EVIDENCE, (at,)),
+        (LATE_EDIT, (at,)),
+        (LATE_PROMPT, (at, moment.prompt)),
+        ("INSERT INTO context_choices VALUES (1, 'file/poison.py', 'pin', ?)", (at,)),
+        (LATE_PIN, (at,)),
+        ("UPDATE work_units SET pinned = 1 WHERE id = 1", ()),
+    ]
+
+
+def test_nothing_of_the_future_is_told(history: str, tmp_path: Path) -> None:
+    with asof.opened(history) as db:
+        moments = ev.moments(db)
+    assert len(moments) >= 14
+    for moment in moments[::2]:
+        poisoned = changed(history, tmp_path / "poisoned.db", poison(moment))
+        before, after = told(history, moment.session_id), told(poisoned, moment.session_id)
+        assert before
+        for key, value in before.items():
+            assert without_learnings(after[key]) == without_learnings(value), (moment.session_id, key)
+        assert "poison" not in str(after)
+        (tmp_path / "poisoned.db").unlink()
+
+
+def test_the_same_is_told_as_if_the_future_had_not_come(history: str, tmp_path: Path) -> None:
+    with asof.opened(history) as db:
+        moment = next(one for one in ev.moments(db) if one.session_id == "beside")
+    gone: list[tuple[str, tuple[object, ...]]] = [
+        ("PRAGMA foreign_keys=0", ()),
+        ("DELETE FROM observations WHERE at >= ? AND session_id != ?", (moment.at, moment.session_id)),
+        ("DELETE FROM unit_prompts WHERE prompt_id IN (SELECT id FROM prompts WHERE at >= ?)", (moment.at,)),
+        ("DELETE FROM prompts WHERE at >= ? AND session_id != ?", (moment.at, moment.session_id)),
+        ("DELETE FROM sessions WHERE started_at > ? AND id != ?", (moment.at, moment.session_id)),
+    ]
+    without = changed(history, tmp_path / "without.db", gone)
+    before, after = told(history, "beside"), told(without, "beside")
+    for prompt in (False, True):
+        assert before["beside", prompt] == after["beside", prompt]
+    assert "late.py" not in str(before)
+    assert "src/invoice/page.py" in str(before["beside", "rows"]), (
+        "what was done by then is there, its session still open"
+    )
+
+
+def test_a_session_that_goes_on_is_open_and_untold(history: str) -> None:
+    at = sqlite3.connect(history).execute("SELECT started_at FROM sessions WHERE id = 'beside'").fetchone()[0]
+    with asof.opened(history, at) as db:
+        state, branch, last = db.execute("SELECT state, branch, last_at FROM sessions WHERE id = 'long'").fetchone()
+        assert (state, branch) == ("working", None)
+        assert last <= at
+        long = db.execute("SELECT summary, ended_at FROM work_units WHERE session_id = 'long'").fetchone()
+        assert long == (None, None)
+        assert db.execute("SELECT summary FROM work_units WHERE session_id = 's3'").fetchone()[0]
+
+
+def test_the_file_itself_is_never_written(history: str) -> None:
+    with asof.opened(history) as db, pytest.raises(sqlite3.OperationalError):
+        db.execute("DELETE FROM main.sessions")
+
+
+def test_figures_beside_the_baseline(history: str) -> None:
+    found = ev.evaluate(history)
+    assert set(found) == {*ev.KEYS, "baseline", "by"}
+    assert set(found["baseline"]) == {*ev.KEYS, "name"}
+    assert found["sessions"] == 16
+    assert set(found["by"]) == {"project", "prompt"}
+    assert found["by"]["project"]["shop"]["hit_rate"] == found["hit_rate"]
+    assert sum(one["sessions"] for one in found["by"]["prompt"].values()) == 16
+    assert found["hit_rate"] >= 0.6
+    assert found == ev.evaluate(history), "the same every time"
+    whole = ev.evaluate(history, "shop", 400)
+    assert found["tokens"] < whole["tokens"] <= 400
+    with pytest.raises(NmemError, match="no session is left to replay"):
+        ev.evaluate(history, "another")
+
+
+@pytest.mark.slow
+def test_real_history_is_told_better_than_newest_first(shared: Path, tmp_path: Path) -> None:
+    """On the largest timelines: within the baseline's tokens, more is hit, far more precisely."""
+    import subprocess
+    import sys
+
+    from nmem.commands.main import nmem
+
+    made = tmp_path / "transcripts"
+    tool = shared / "tools" / "timelines_to_transcripts.py"
+    words = [sys.executable, str(tool), str(shared / "data" / "timelines"), str(made)]
+    subprocess.run(words, check=True, capture_output=True)
+    nmem.main(["import", str(made), "--client", "claude"], standalone_mode=False)
+    path = str(Path(tmp_path / "home" / "data" / "nmem.db"))
+    assert settle(path, models=False) is not None
+    found = ev.evaluate(path)
+    assert found["sessions"] > 300
+    assert found["hit_rate"] >= 0.73
+    assert found["precision"] >= 1.6 * found["baseline"]["precision"]
+    assert found["tokens"] <= found["baseline"]["tokens"]
