@@ -63,10 +63,12 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
         raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
     finally:
         db.close()
-    start(database)  # tells what was imported and links it, in the background
+    begun = start(database)
     for line in report.failed:
         click.echo(f"nmem: {line}", err=True)
     click.echo(json.dumps(report.to_dict()) if as_json else summary(report))
+    if begun and not as_json:
+        click.echo("Stories, threads and learnings follow in the background: `nmem settle` waits for them")
 
 
 def _fold(db: sqlite3.Connection) -> None:

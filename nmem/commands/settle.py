@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 from dataclasses import asdict
 
 import click
@@ -17,7 +18,10 @@ from capture.storage.schema import NewerDatabase
 from nmem.database import exists
 from nmem.errors import NmemError
 from nmem.llm.backend import Cancel
-from nmem.settle import SECONDS, Report, settle
+from nmem.settle import SECONDS, Report, running, settle
+
+_LOOK = 0.1
+"""Seconds between two looks at who settles."""
 
 
 @click.command()
@@ -41,8 +45,13 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
             return
         raise NmemError(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     os.environ[SKIP] = "1"
+    cancel = _stopped()
     try:
-        report = settle(path, seconds, models=not no_model, cancel=_stopped())
+        report = settle(path, seconds, models=not no_model, cancel=cancel)
+        if report is None and not quiet:
+            click.echo("another process is settling just now, as after every import: waiting for it to end", err=True)
+            _wait(path, seconds, cancel)
+            report = settle(path, seconds, models=not no_model, cancel=cancel)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
         if quiet:
             log.note(path, f"settle: {log.reason(error)}")
@@ -50,8 +59,15 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
     if quiet:
         return
     if report is None:
-        raise NmemError("another process is settling this database just now")
+        raise NmemError("another process is settling this database still: it goes on without you")
     click.echo(json.dumps(asdict(report)) if as_json else summary(report))
+
+
+def _wait(path: str, seconds: float, cancel: Cancel) -> None:
+    """Until nobody settles, or the time is over."""
+    end = time.monotonic() + seconds
+    while running(path) and not cancel.is_set() and time.monotonic() < end:
+        time.sleep(_LOOK)
 
 
 def _stopped() -> Cancel:

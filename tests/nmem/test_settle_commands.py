@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
 from nmem.llm.config import Settings
 from nmem.llm.connect import connect, standing
+from nmem.settle import lock_file
 
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded
@@ -59,6 +61,21 @@ def test_nothing_recorded_is_one_clear_line(nmem: Nmem) -> None:
         assert "nothing is recorded yet" in err
         assert err.count("\n") == 1
     assert nmem("settle", "--quiet") == (0, "", "")
+
+
+def test_settle_waits_for_another_that_is_at_it(nmem: Nmem, record: Recorded, db_path: str) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    record.coupon()
+    with Path(lock_file(db_path)).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        code, out, err = nmem("settle", "--seconds", "0.3")
+        assert (code, out) == (1, "")
+        assert "waiting for it to end" in err
+        assert "it goes on without you" in err
+        threading.Timer(0.3, lambda: fcntl.flock(held, fcntl.LOCK_UN)).start()
+        code, out, err = nmem("settle", "--seconds", "20")
+        assert (code, err.count("\n")) == (0, 1)
+        assert "1 episodes told" in out
 
 
 def test_settle_says_what_it_did_and_then_that_there_is_nothing(nmem: Nmem, record: Recorded) -> None:
