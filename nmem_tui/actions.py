@@ -69,8 +69,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("dismiss", ("i",), "dismiss", "ignore it: nothing to learn from, never open again", "Learning", "learnings"),
     Action("snooze", ("z",), "snooze", "open again after a day, a week or a month", "Learning", "learnings"),
-    Action("resolved", ("v",), "resolved", "it is fixed; it opens again if it comes back", "State", "learnings"),
-    Action("reopen", ("o",), "reopen", "open again; the rule of an accepted one comes out", "State", "learnings"),
     Action(
         "open",
         ("enter",),
@@ -95,6 +93,8 @@ ACTIONS: tuple[Action, ...] = (
         "View",
         "stance",
     ),
+    Action("resolved", ("v",), "resolved", "it is fixed; it opens again if it comes back", "State", "learnings"),
+    Action("reopen", ("o",), "reopen", "open again; the rule of an accepted one comes out", "State", "learnings"),
     Action("models", ("m",), "models", "the model cards: what labels calls, and how far to trust it", "View", "stance"),
     Action("relabel", ("L",), "labels", "the row's labels and why; say it better, one key each", "Labels", "now"),
     Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "View", "now"),

@@ -6,17 +6,18 @@ where `rsvg-convert` is installed.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import html
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
 from nmem.demo.player import Player, remove, temporary
+from nmem_tui import gallery_history
 from nmem_tui.app import Cockpit
 
 AT = 1_773_313_440_000
@@ -48,6 +49,9 @@ SHOTS = (
     Shot("stance", keys=("3", "j")),
     Shot("stance-light", theme="light", keys=("3",)),
     Shot("stance-narrow", (80, 24), keys=("3",)),
+    Shot("learnings", keys=("4", "enter", "right_square_bracket")),
+    Shot("learnings-light", theme="light", keys=("4", "P")),
+    Shot("learnings-narrow", (80, 24), keys=("4",)),
     Shot("labels", (100, 30), keys=("k", "L")),
     Shot("review", (80, 24), keys=("r",)),
     Shot("health", keys=("8",)),
@@ -57,9 +61,10 @@ SHOTS = (
 
 
 def _record(path: str) -> None:
-    """The demo's first stretch, at a fixed time, so that the pictures are the same each time."""
+    """Earlier sessions and the demo's first stretch, at a fixed time: the pictures are the same each time."""
     player = Player(path, clock=lambda: AT)
     player.prepare()
+    gallery_history.record(path, AT)
     player.opening()
 
 
@@ -111,4 +116,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))
+    asked = argparse.ArgumentParser(prog="python -m nmem_tui.gallery", description="Make the project's screenshots.")
+    asked.add_argument("folder", nargs="?", default="screenshots", type=Path, help="where to; default: screenshots")
+    main(asked.parse_args().folder)

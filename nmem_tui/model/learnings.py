@@ -132,9 +132,11 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
         here = name == chosen
         look = "tab" if here else "quiet" if number else "rest"
         parts.append((-1 if here else rank, [("▸" if here else " ", "accent"), (f"{name} {number}", look)]))
-    line: Line = [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
     more: Line = [("P ", "key"), ("projects ", "quiet")]
-    return spread(line, more, cells) if length(line) + length(more) < cells else line
+    room = cells - 3 - length(more)
+    if room < _READABLE:
+        return [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
+    return spread([(" s ", "key"), *fitting(parts, room, "  ")], more, cells)
 
 
 def header(counts: Mapping[str, int], hot: int, elsewhere: int, where: str, cells: int) -> Line:

@@ -24,7 +24,7 @@ USUAL = {
     "think": "calls that think", "diverge": "calls that widen", "friction": "calls with friction",
     "novel": "calls on new ground", "failed": "calls that failed",
 }  # fmt: skip
-_UNUSUAL = 21
+_UNUSUAL, _BROAD = 21, 54
 _NAME = 9
 
 
@@ -80,16 +80,16 @@ def turning(direction: str, side: str = "") -> str:
 def shares(stance: Stance, cells: int) -> list[Line]:
     """The quadrants, each with its bar, share and what it means; then what decides."""
     wordy = cells >= 40
-    room = max(4, min(24, cells - 24 - (17 if wordy else 0)))
+    room = max(4, min(24, cells - 22 - (17 if wordy else 0)))
     lines: list[Line] = []
     for name in QUADRANTS:
         found = share(stance.quadrants, name)
         done = filled(found.share, 1, room)
         here = name == stance.quadrant
         lines.append([
-            ("▸ " if here else "  ", "accent"), (pad(name, 10), "strong" if here else "text"),
+            ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
             (FILLS[name] * done, name), ("·" * (room - done), "rest"),
-            (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
+            (f" {found.share:>4.0%}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
     lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 4)]
@@ -154,9 +154,10 @@ def figures(stance: Stance, cells: int) -> list[Line]:
         ("phase", stance.phase_5, stance.phase_20, stance.phase_direction),
         ("scope", stance.scope_5, stance.scope_20, stance.scope_direction),
     ):
+        way = turning(direction).removeprefix("" if cells >= _BROAD else "turning ")
         lines.append([
-            (pad(axis, _NAME), axis), ("last 5 ", "quiet"), (pad(signed(five), 6), "strong"), ("last 20 ", "quiet"),
-            (pad(signed(twenty), 6), "strong"), (turning(direction), "text"),
+            (pad(axis, _NAME), axis), ("of 5 ", "quiet"), (pad(signed(five), 6), "strong"), ("of 20 ", "quiet"),
+            (pad(signed(twenty), 6), "strong"), (way, "text"),
         ])  # fmt: skip
     return [cut(line, cells) for line in lines]
 

@@ -27,6 +27,8 @@ _REST_S = 0.06
 _EVERY_S = 0.5
 """The list is read again at most this often."""
 _TALL = 36
+_AROUND = 8
+"""Rows that are not the list's."""
 _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
@@ -81,8 +83,9 @@ class Learnings(Leafing):
     def fit(self) -> None:
         """Give the heat map the rows that it asks for, where it is wanted."""
         tall = self.size.height >= _TALL
-        self.weeks.display = bool(self.shown) and (tall if self.map is None else self.map)
         height = min(_MOST_WEEKS, len(self.shown) + 4, max(7, self.size.height // (2 if not tall else 3)))
+        spare = self.size.height - _AROUND - len(self.shown) >= height
+        self.weeks.display = bool(self.shown) and (tall or spare if self.map is None else self.map)
         if self.weeks.styles.height is None or self.weeks.styles.height.value != height:
             self.weeks.styles.height = height
 

@@ -21,6 +21,8 @@ TABS = (
     ("8", "Health", "health"),
 )
 """Key, name and mode of each screen."""
+_ROOMY = 100
+"""Cells from which on the bar names the palette; help does everywhere."""
 
 
 class Bar(Widget):
@@ -92,7 +94,7 @@ class Tabs(Bar):
 
 
 class KeyBar(Bar):
-    """The keys that apply now: help first, then whole groups as far as there is room."""
+    """The keys that apply now: help first, then group by group as far as there is room."""
 
     def __init__(self, context: str) -> None:
         super().__init__()
@@ -110,7 +112,7 @@ class KeyBar(Bar):
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
 
     def line(self, cells: int) -> Line:
-        """Whole groups only, but for the first two; what does not fit is left out. How to leave is always said."""
+        """What does not fit is left out, the last keys of a group first. How to leave is always said."""
         line: Line = [(" ", "text")]
         self.spots = []
         for number, group in enumerate(_fitting(bar(self.context), cells - 1)):
@@ -128,19 +130,20 @@ class KeyBar(Bar):
 
 
 def _fitting(groups: list[list[Action]], cells: int) -> list[list[Action]]:
-    """As many whole groups as fit; the first two give up their last keys before the last group is left out."""
+    """The groups in their order, each with as many of its first keys as there is room for, and the last one whole."""
     first, *others, last = groups
     first, room = list(first), cells - _needed(last)
-    while len(first) > 1 and _needed(first) - 2 > room:
+    while len(first) > 1 and (_needed(first) - 2 > room or (cells < _ROOMY and first[-1].id == "palette")):
         first.pop()
     room -= _needed(first) - 2
     kept = []
-    for number, group in enumerate(others):
-        while not number and len(group) > 1 and _needed(group) > room:
-            group = group[:-1]  # what the screen is for is never left out wholly
-        if _needed(group) <= room:
-            kept.append(group)
-            room -= _needed(group)
+    for group in others:
+        some = list(group)
+        while some and _needed(some) > room:
+            some.pop()
+        if some:
+            kept.append(some)
+            room -= _needed(some)
     return [first, *kept, last]
 
 

@@ -45,15 +45,17 @@ def test_what_neither_worked_nor_failed_says_so(meta: dict[str, object], outcome
     assert plain([draw(row, cells, UTC)]).endswith(said)
 
 
-@pytest.mark.parametrize("context", ["now", "episodes", "stance", "health", "review"])
+@pytest.mark.parametrize("context", ["now", "episodes", "stance", "learnings", "health", "review"])
 @pytest.mark.parametrize("cells", [30, 40, 60, 80, 120, 400])
-def test_key_bar_holds_whole_groups_and_always_how_to_leave(context: str, cells: int) -> None:
+def test_key_bar_names_what_the_screen_is_for_and_how_to_leave(context: str, cells: int) -> None:
     shown = _fitting(bar(context), cells - 1)
     assert shown[0][0].id == "help"
     assert [action.id for action in shown[-1]] == ["quit"]
     used = sum(len(a.shown_key) + len(a.label) + 3 for group in shown for a in group) + 2 * len(shown) - 1
     assert used <= cells
-    left_out = [group for group in bar(context)[1:-1] if group not in shown]
+    own = bar(context)[1]
+    assert shown[1] == own[: len(shown[1])] or cells < 60, "of what the screen is for, at least the beginning"
+    left_out = [group for group in bar(context)[2:-1] if group not in shown]
     needed = [sum(len(a.shown_key) + len(a.label) + 3 for a in group) + 2 for group in left_out]
     assert all(used + one > cells for one in needed)
     assert not left_out or cells < 400

@@ -141,11 +141,11 @@ def test_canvas_draws_only_within_itself() -> None:
 
 def test_the_one_line_says_where_it_stands_and_where_it_goes() -> None:
     told = plain([words.now(stance([point(0, 0.62, 0.5)]), 90)])
-    assert told.startswith("finishing · act +.62 → act · converge +.50")
+    assert told.startswith("finish · acts +.62, more and more · narrows +.50")
     assert "–" not in told
     below = plain([words.now(stance([point(0, -0.1, 0.3)]), 90)])
-    assert "think −.10" in below
-    assert "diverge +.30" in below, "scope divides at its own line, not at zero"
+    assert "thinks −.10, turning to act" in below
+    assert "widens +.30 (narrows from +.40 on)" in below, "scope divides at its own line, not at zero"
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
@@ -165,8 +165,44 @@ def test_the_small_card_keeps_what_tells_most_where_there_is_little_room() -> No
     assert "Look at X" in roomy
     assert "think ┤" in roomy
     low = plain(stance_card.card(found, 46, 3, UTC))
-    assert "reasoning → finishing" in low
-    assert "▁" <= plain([stance_card.line(found, 78)])[4] <= "█"
+    assert "reason → finish" in low
+    assert "▁" <= plain([stance_card.line(found, 78)]).removeprefix("phase ")[0] <= "█"
+
+
+@pytest.mark.parametrize("cells", [42, 80, 120])
+def test_shares_say_what_each_quadrant_is_and_what_decides_at_every_width(cells: int) -> None:
+    found = stance([point(0, 0.62, 0.5)], observations=9, bare=2)
+    told = plain(words.shares(found, cells))
+    for quadrant, meaning in words.MEANING.items():
+        assert any(quadrant in row and meaning in row for row in told.splitlines())
+    said = " ".join(told.split())
+    assert "it acts from phase 0 on, narrows from scope +.40 on" in said
+    assert "2 calls without labels: nmem backfill" in said
+    assert "of 6 calls the model is not sure" in said
+    assert "9 calls" in plain([words.header(found, "aurora", "")]), "calls are calls, labelled or not"
+
+
+def test_the_chart_says_what_its_middle_stands_for() -> None:
+    found = stance([point(n, -0.5 + n / 10, 0.4) for n in range(11)])
+    rows = [plain([line]) for line in stance_chart.draw(stance_chart.trace(found, 80), 9, ())]
+    assert rows[3].lstrip().startswith("0 ┤")
+    assert rows[3].rstrip().endswith("+.40")
+    assert "the middle is 0 of P, +.40 of S" in words.titles(found)[0]
+
+
+def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> None:
+    quadrants = {name: Share(1, 0.25) for name in QUADRANTS}
+    day = 86_400_000
+    old = SessionStance("a", "claude", AT - 400 * day, AT - 399 * day, "look", 9, 4, 4, 0.1, 0.1, quadrants,
+                        0.5, 0.5, 0.1, 0.1, 0)  # fmt: skip
+    new = SessionStance(
+        "b", "claude", AT - day, AT - 3_600_000, "do", 7, 1, 0, None, None, {}, None, None, None, None, 0
+    )
+    rows = [item.draw(100) for item in stance_list.of_sessions([new, old], "b", UTC, AT)]
+    assert plain([rows[0]]).startswith("▸ 10-09 07:53")
+    assert "not clear" in plain([rows[0]]), "one call is labelled: not nothing is"
+    assert plain([rows[1]]).startswith("  2024-09-05 ")
+    assert "9 calls" in plain([rows[1]])
 
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=30) | st.sampled_from(
@@ -252,7 +288,7 @@ def test_whatever_is_stored_keeps_to_its_cells(found: Stance, cells: int, rows: 
     st.none() | st.floats(0, 1), st.integers(0, 10**6)), max_size=3), st.integers(20, 170))  # fmt: skip
 @settings(deadline=None)
 def test_sessions_keep_to_their_cells(found: list[SessionStance], cells: int) -> None:
-    check([item.draw(cells) for item in stance_list.of_sessions(found, "x", UTC)], cells)
+    check([item.draw(cells) for item in stance_list.of_sessions(found, "x", UTC, AT)], cells)
 
 
 # The screen
@@ -343,15 +379,15 @@ async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any,
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("3")
         await settled(pilot)
-        calls = int(text(pilot).splitlines()[0].split("labelled")[0].split()[-1])
+        calls = int(text(pilot).splitlines()[0].rsplit("calls", 1)[0].split()[-1])
         db = seeds.database(path)
         seeds.do(db, seeds.NOW, "file_edit", "x", phase=0.9, scope=0.9, label_model=seeds.MODEL)
         db.close()
         for _ in range(60):
             await pilot.pause(0.05)
-            if f"{calls + 1} labelled" in text(pilot):
+            if f"{calls + 1} calls" in text(pilot):
                 break
-        assert f"{calls + 1} labelled calls" in text(pilot)
+        assert f"   {calls + 1} calls" in text(pilot)
 
 
 async def test_model_cards_say_corpus_figures_threshold_and_failures(
