@@ -57,7 +57,8 @@ def summary(report: Report) -> str:
     if not report.labelled and not report.left:
         return f"nothing to label: every call carries the labels of model {report.model}, or your own"
     rate = report.labelled / report.seconds if report.seconds else 0.0
-    line = (f"{report.labelled:,} calls in {report.sessions:,} sessions labelled by model {report.model},"
+    where = terminal.count(report.sessions, "session")
+    line = (f"{report.labelled:,} calls in {where} labelled by model {report.model},"
             f" {report.changed:,} of them otherwise than before; {report.seconds:.1f} s, {rate:,.0f}/s")  # fmt: skip
     return line + ("\nmore is left: run `nmem backfill` again to go on" if report.left else "")
 

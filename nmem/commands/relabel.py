@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OBSERVATION = number_of("observation")
 _REASONS = 4
+_MODEL = (" (the model is not sure)", " (the model)")
 
 
 @click.command()
@@ -90,7 +91,7 @@ def _asked(words: tuple[str, ...], clear: tuple[str, ...]) -> dict[str, str | No
 
 def _decided(found: Labelled, asked: dict[str, str | None]) -> str:
     """One line for what is so now."""
-    told = [f"{each.dimension} {each.word or 'not said'}{'' if asked[each.dimension] else ' (the model)'}"
+    told = [f"{each.dimension} {each.word or 'open'}{'' if asked[each.dimension] else _MODEL[bool(each.word)]}"
             for each in found.words if each.dimension in asked]  # fmt: skip
     return f"observation {found.id} is {', '.join(told)}; `nmem undo` takes it back"
 
@@ -138,7 +139,13 @@ def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
             "you have said nothing of any call: `nmem relabel OBSERVATION phase=act`" if own else "no such calls"
         )
     else:
-        title = "Your words, the newest first" if own else "The newest calls"
+        title = (
+            "Your words, the newest first"
+            if own
+            else "Calls with a word that is open"
+            if unsure
+            else "The newest calls"
+        )
         terminal.say(title, [("", [_row(each, named=own) for each in found])])
 
 

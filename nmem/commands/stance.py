@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nmem.stance.model import SessionStance, Stance
 
+_LISTED = "`nmem stance --project NAME` ends with the newest of a project"
 UNLABELLED = "none of its {number} carries labels yet: `nmem backfill` gives them"
 
 
@@ -34,6 +35,8 @@ def command(session: str | None, episode: int | None, project: str, limit: int, 
 
     Of the id the beginning is enough. Without one: the newest session of the project.
     """
+    if session == "":
+        raise click.UsageError("SESSION is empty: leave it out for the newest one")
     if session and project:
         raise click.UsageError("either SESSION or --project: a session is of one project")
     if episode is not None and (session or project):
@@ -69,7 +72,7 @@ def _found(db: Connection, session: str | None, episode: int | None, project: st
         return found
     found = read.of_session(db, _session(db, session) if session else _newest(db, project), now)
     if found is None:
-        raise NmemError(f"there is no session {printable(session or '')}: `nmem status` lists the newest")
+        raise NmemError(f"there is no session {printable(session or '')}: {_LISTED}")
     return found
 
 
@@ -78,7 +81,7 @@ def _session(db: Connection, beginning: str) -> str:
 
     found = sessions_like(db, beginning)
     if not found:
-        raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
+        raise NmemError(f"there is no session {printable(beginning)}: {_LISTED}")
     if len(found) > 1:
         raise NmemError(f"{printable(beginning)} is the beginning of several: {', '.join(map(printable, found))}")
     return found[0]

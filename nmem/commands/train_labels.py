@@ -121,8 +121,12 @@ def cards(as_json: bool) -> None:
     terminal.say(f"Model {found[0].model} ({found[0].source})", [(each.dimension, _card(each)) for each in found])
 
 
+def _other(card: Card, word: str) -> str:
+    return card.words[word == card.words[0]]
+
+
 def _card(card: Card) -> list[tuple[str, str]]:
-    classes = ", ".join(f"{word} {number:,}" for word, number in card.classes if number)
+    classes = ", ".join(f"{'undecided' if word == '?' else word} {number:,}" for word, number in card.classes if number)
     spoken = ", ".join(f"{name} {number}" for name, number in card.languages)
     own = f", and {count(card.own, 'call')} of yours" if card.own else ""
     rows = [
@@ -133,6 +137,6 @@ def _card(card: Card) -> list[tuple[str, str]]:
         ("answers", f"from {card.threshold:.2f} on, set so that {card.held_to:.1%} are right"),
     ]
     rows += [(word, " · ".join(some[:_STRONGEST])) for word, some in zip(card.words, card.strongest, strict=True)]
-    rows += [("gets wrong" if not place else "", f"{each.call} (is {each.truth})")
+    rows += [("gets wrong" if not place else "", f"{each.call}: is {each.truth}, not {_other(card, each.truth)}")
              for place, each in enumerate(card.missed[:_MISSED])]  # fmt: skip
     return [row for row in rows if row[1]]

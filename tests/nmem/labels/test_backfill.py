@@ -461,7 +461,7 @@ def test_the_command_says_what_it_did(hooks: Hooks, db_path: str) -> None:
     hooks.bare()
     done = CliRunner().invoke(nmem, ["backfill"])
     assert done.exit_code == 0, done.output
-    assert "10 calls in 1 sessions labelled by model" in done.output
+    assert "10 calls in 1 session labelled by model" in done.output
     done = CliRunner().invoke(nmem, ["backfill"])
     assert done.output.startswith("nothing to label: every call carries the labels of model")
     done = CliRunner().invoke(nmem, ["backfill", "--all", "--json"])
