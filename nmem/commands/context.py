@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 @click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
 @click.option("--branch", default="", help="On this branch; else on the one that is checked out.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most so long; else as configured.")
+@click.option("--report", is_flag=True, help="Whether telling helps: sessions told beside those kept without.")
+@click.option("--off", is_flag=True, help="From now on, tell the sessions of this project nothing.")
+@click.option("--on", "again", is_flag=True, help="Tell them something again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     *, preview: bool, prompt: str, explain: bool, as_of: str | None, session: str, project: str, branch: str,
-    budget: int | None, as_json: bool,
+    budget: int | None, report: bool, off: bool, again: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """What the next session is told, exactly.
 
@@ -36,6 +39,14 @@ def command(
     from nmem.context.preview import Asked
     from nmem.context.preview import preview as made
 
+    if report or off or again:
+        from nmem.commands import context_told
+
+        if report:
+            context_told.report(project, as_json=as_json)
+        else:
+            context_told.switch(project or _here()[0], off=off)
+        return
     if preview and not prompt:
         raise click.UsageError("--preview asks what a prompt would bring: give it with --prompt TEXT")
     if not project and not session:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from nmem.context import known, pinned, work
 from nmem.context.choose import FEW, FLOOR, GAIN, NAMES, START_GAIN, START_NAMES, choose, confidence
 from nmem.context.episodes import telling
-from nmem.context.items import FILE, Item
+from nmem.context.items import FILE, PIN, Item
 from nmem.context.neutral import name
-from nmem.context.rank import FEATURES, marks, rank
+from nmem.context.rank import FEATURES, rank
+from nmem.context.usefulness_factor import factors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,23 +100,10 @@ def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[I
     return [item for item in out.values() if not excluded.intersection(item.files)] if excluded else list(out.values())
 
 
-GIVEN = 3
-"""From so many times on, being told in vain counts."""
-
-
 def _useful(db: Connection, project_id: int, items: list[Item]) -> list[Item]:
-    """Scores by what became of the same items before: never of use, and they sink."""
-    if not items:
-        return items
-    past = {
-        row[0]: (row[1], row[2])
-        for row in db.execute(
-            f"SELECT item, given, used FROM context_usefulness WHERE project_id = ? AND item IN ({marks(len(items))})",  # noqa: S608
-            [project_id, *(item.id for item in items)],
-        ).fetchall()
-    }
+    """Scores by what became of the same items before: what was of use rises a little, what never was sinks."""
+    found = factors(db, project_id, [item.id for item in items])
     for item in items:
-        times, used = past.get(item.id, (0, 0))
-        if times >= GIVEN and item.kind not in (FILE, "pin"):
-            item.score *= min(1.0, 2.0 * (used + 1.0) / (times + 2.0))
+        if item.kind not in (FILE, PIN):
+            item.score = min(1.0, item.score * found.get(item.id, 1.0))
     return items

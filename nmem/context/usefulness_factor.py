@@ -7,15 +7,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
-LEAST, MOST = 0.75, 1.25
-"""An item that never was of use is not silenced by that alone: sessions differ."""
+LEAST, MOST = 0.4, 1.2
+"""An item that never was of use sinks, but a likely one is not silenced by that alone: sessions differ."""
 _DOUBT = 2.0
 """Times used, of twice as many given, that every item is credited with: a few sessions move little."""
 
 
 def factor(given: int, used: int) -> float:
     """LEAST..MOST; 1 for an item of which nothing is known."""
-    return LEAST + (MOST - LEAST) * (used + _DOUBT) / (given + 2.0 * _DOUBT)
+    return min(MOST, max(LEAST, 2.0 * (used + _DOUBT) / (given + 2.0 * _DOUBT)))
 
 
 def factors(db: Connection, project_id: int, items: Sequence[str]) -> dict[str, float]:

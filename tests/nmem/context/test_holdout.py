@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from capture import paths
+from nmem.commands.main import nmem
 from nmem.context.effect import FEW, effect
 from nmem.context.holdout import withheld
 from nmem.context.items import Item
 from nmem.context.record import Injection, store
+from nmem.errors import NmemError
 from tests.nmem.context.conftest import Played
 
 SAME = "the voucher total in shop/cart.py must never be negative, fix the cart"
@@ -119,3 +123,26 @@ def test_nothing_is_said_of_nothing(played: Played) -> None:
     assert found.told.mean("turns") is None
     assert found.told.use is None
     assert found.verdict("failures") == "too few sessions to say"
+
+
+def test_the_report_is_honest_about_small_numbers(played: Played) -> None:
+    session(played, "w1", 4, True)
+    session(played, "t1", 2, False)
+    said = CliRunner().invoke(nmem, ["context", "--report"]).output
+    assert "too few sessions to say" in said
+    assert "Under 20 sessions" in said
+    told = json.loads(CliRunner().invoke(nmem, ["context", "--report", "--json"]).output)
+    assert told["verdicts"]["turns"] == "too few sessions to say"
+    assert told["told"]["sessions"] == 1
+
+
+def test_a_project_is_switched_off_and_on_again(played: Played) -> None:
+    played.fix()
+    run = CliRunner()
+    assert run.invoke(nmem, ["context", "--off", "--project", "/src/shop"]).exit_code == 0
+    played.begin("b")
+    assert played.ask(SAME) == ""
+    assert run.invoke(nmem, ["context", "--on", "--project", "/src/shop"]).exit_code == 0
+    played.begin("c")
+    assert "truncated" in played.ask(SAME)
+    assert isinstance(run.invoke(nmem, ["context", "--off", "--project", "/no/such"]).exception, NmemError)

@@ -1,0 +1,27 @@
+"""Where nothing is told because a person said so (SQL)."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from nmem.context.given import EVERYTHING
+from nmem.errors import NmemError
+
+
+def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
+    """Switch a project's context off, or on again; what was told before stays."""
+    if off:
+        db.execute("INSERT OR REPLACE INTO context_choices VALUES (?, ?, 'exclude', ?)", (project_id, EVERYTHING, at))
+    else:
+        db.execute("DELETE FROM context_choices WHERE project_id = ? AND item = ?", (project_id, EVERYTHING))
+
+
+def project_of(db: Connection, project: str) -> int:
+    """A project by its key, root or name. Raises NmemError."""
+    row = db.execute(
+        "SELECT id FROM projects WHERE key = ?1 OR root = ?1 OR name = ?1 ORDER BY key = ?1 DESC, id LIMIT 1",
+        (project,),
+    ).fetchone()
+    if row is None:
+        raise NmemError(f"no project {project}: nmem status lists what is recorded")
+    return int(row[0])
