@@ -19,7 +19,7 @@ COMMANDS: dict[str, str] = {
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
     "episodes": "what was worked on, task by task; split, merge, rename, move, pin",
-    "show": "the story of an episode, a session, a prompt or a thread",
+    "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
     "search": "one box over everything recorded; filters such as type:test is:failed since:7d",
     "pin": "keep something in mind: first in searches, always told",
     "unpin": "take a pin away",

@@ -1,4 +1,4 @@
-"""`nmem show`: the plain story of an episode, a session, a prompt or a thread."""
+"""`nmem show`: the plain story of an episode, a session, a prompt or a thread; an observation, a file's history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
 
-KINDS = ("episode", "session", "prompt", "thread")
+KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "file")
+_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2 or file PATH"
 _FEW = 60
 """Rows of what happened that are shown without --all; the beginning and the end are."""
 _TEXT = 600
@@ -37,15 +38,24 @@ Told = tuple[str, list[Section], dict[str, Any]]
 
 @click.command()
 @click.argument("what", metavar="WHAT")
+@click.argument("path", default="")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
 @click.pass_context
-def command(ctx: click.Context, what: str, as_json: bool, whole: bool) -> None:
-    """The story of WHAT: episode/12, session/ID, prompt/5, thread/3, or an ID alone.
+def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
+    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, or an ID alone.
 
-    A number alone is an episode; anything else is a session, of which the beginning is enough.
+    A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
+    tells who touched a file: episodes, what came of them, what was decided; the newest first.
     """
-    kind, number = _parsed(what)
+    if path and what != "file":
+        raise click.UsageError(f"{printable(path)} is too much: only `nmem show file PATH` takes a second word")
+    kind, number = _parsed(f"file/{path}" if what == "file" and path else what)
+    if kind == "learning":
+        from nmem.commands import learn
+
+        ctx.invoke(learn.show, learning=int(number), limit=0 if whole else 12, as_json=as_json)
+        return
     if kind == "thread":
         from nmem.commands import threads
 
@@ -64,8 +74,8 @@ def _parsed(what: str) -> tuple[str, str]:
     kind, slash, rest = what.partition("/")
     if not slash or kind not in KINDS:
         kind, rest = ("episode" if what.isascii() and what.isdigit() else "session"), what
-    if not rest or (kind != "session" and not (rest.isascii() and rest.isdigit() and len(rest) < 19)):
-        raise click.UsageError(f"{printable(what)} is nothing to show: episode/12, session/ID, prompt/5 or thread/3")
+    if not rest or (kind not in ("session", "file") and not (rest.isascii() and rest.isdigit() and len(rest) < 19)):
+        raise click.UsageError(f"{printable(what)} is nothing to show: {_FORMS}")
     return kind, rest
 
 
@@ -84,6 +94,14 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
         if said is None:
             raise NmemError(f"there is no prompt {number}: `nmem show episode/ID` gives their numbers")
         return _prompt(said, whole)
+    if kind in ("obs", "file"):
+        from nmem.commands import show_facts
+
+        return (
+            show_facts.observation(db, int(number), whole=whole)
+            if kind == "obs"
+            else show_facts.file(db, number, whole=whole)
+        )
     return _session(db, number)
 
 

@@ -14,7 +14,10 @@ from nmem.search.text import fold, tokens
 
 _SAID = {kinds.PROMPT: "o.source = 'user'", kinds.REASONING: "o.source = 'agent'"}
 _STORIES_FAILED = "json_valid(o.outcomes) AND json_extract(o.outcomes, '$.tests') IN ('failed', 0)"
-_PINNED_PROMPTS = "o.id IN (SELECT CAST(substr(item, 8) AS INTEGER) FROM context_choices WHERE choice = 'pin' AND item GLOB 'prompt/*')"
+_PINNED_PROMPTS = (
+    "o.id IN (SELECT CAST(substr(item, 8) AS INTEGER)"
+    " FROM context_choices WHERE choice = 'pin' AND item GLOB 'prompt/*')"
+)
 _PINNED_LEARNINGS = (
     "o.kind = 'learning' AND o.ref IN"
     " (SELECT substr(item, 10) FROM context_choices WHERE choice = 'pin' AND item GLOB 'learning/*')"

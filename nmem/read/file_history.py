@@ -1,0 +1,152 @@
+"""Who touched a file (SQL): the episodes that read, changed or failed on it, the newest first.
+
+A file is known by several names: relative to its project, and absolute in other checkouts of it. A connection's rows
+must answer to names, as those of `nmem.database.reader` do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection, Row
+
+from nmem import tables
+from nmem.context.places import absolute, forward
+from nmem.read import episodes
+from nmem.read.episodes import EpisodeRow
+
+_NAMES = 40
+_DECISIONS = 4
+_TEXT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was marked as decided in the same episode."""
+
+    id: int
+    """Of its observation."""
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One episode's dealings with the file; a session's, where no episode is known."""
+
+    last_at: int
+    newest: int
+    """The id of the newest observation of the file in it."""
+    unit_id: int | None
+    session_id: str
+    project: str
+    client: str
+    reads: int
+    edits: int
+    failures: int
+    others: int
+    """Commands and other calls that named it."""
+    added: int
+    removed: int
+    episode: EpisodeRow | None = None
+    decisions: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A page of what happened to a file."""
+
+    names: tuple[str, ...]
+    """The stored names that were taken for it."""
+    touches: tuple[Touch, ...] = ()
+    total: int = 0
+    more: bool = False
+
+
+def history(
+    db: Connection, path: str, project: int | None = None, limit: int = 20, before: tuple[int, int] | None = None,
+) -> History:  # fmt: skip
+    """What happened to a file, the newest first; `before` is the (last_at, newest) of the last one of an earlier page.
+
+    A path that is stored nowhere as it stands is taken for the end of one: `api.py` is every file of that name.
+    """
+    names = _names(db, path, project)
+    found = _touches(db, names, project)
+    rest = [one for one in found if before is None or (one.last_at, one.newest) < before]
+    page = rest[:limit]
+    known = episodes.rows(db, [one.unit_id for one in page if one.unit_id is not None])
+    told = tuple(_told(db, one, known.get(one.unit_id or 0)) for one in page)
+    return History(tuple(names), told, len(found), len(rest) > limit)
+
+
+def beside(path: str, cwd: str, root: str) -> str:
+    """A path as a person gives it in a folder, relative to the project's root where it lies in it."""
+    whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))  # noqa: PTH111,PTH118 -- need not exist
+    inside = root and (whole == root or whole.startswith(root.rstrip("/\\") + os.sep))
+    return forward(os.path.relpath(whole, root)) if inside else forward(path)
+
+
+def _names(db: Connection, path: str, project: int | None) -> list[str]:
+    name = forward(path).removeprefix("./")
+    names = [name] if absolute(name) else [name, *(f"{root}/{name}" for root in _roots(db, project))]
+    marks = ",".join("?" * len(names))
+    found = db.execute(f"SELECT DISTINCT file_path FROM observations WHERE file_path IN ({marks})", names)  # noqa: S608
+    exact = [str(row[0]) for row in found.fetchall()]
+    if exact or absolute(name) or not name:
+        return exact
+    ends = db.execute(
+        "SELECT DISTINCT file_path FROM observations WHERE file_path IS NOT NULL"
+        " AND substr(replace(file_path, char(92), '/'), -length(?1)) = ?1 LIMIT ?2",
+        (f"/{name}", _NAMES),
+    )
+    return [str(row[0]) for row in ends.fetchall()]
+
+
+def _roots(db: Connection, project: int | None) -> list[str]:
+    """Where checkouts of a project were seen to lie."""
+    found = db.execute("SELECT DISTINCT root FROM project_folders WHERE ?1 IS NULL OR project_id = ?1", (project,))
+    roots = [str(row[0]) for row in found.fetchall()]
+    if tables.version(db):
+        learned = db.execute("SELECT roots FROM context_projects WHERE ?1 IS NULL OR project_id = ?1", (project,))
+        roots += [root for row in learned.fetchall() for root in str(row[0]).split("\n")]
+    return list(dict.fromkeys(forward(root).rstrip("/") for root in roots if root))[:_NAMES]
+
+
+_TOUCHES = """
+SELECT max(o.at) AS last_at, max(o.id) AS newest, {unit} AS unit_id, o.session_id, p.name AS project, s.client,
+  sum((o.obs_type = 'file_read') * (1 + o.repeats)) AS reads, sum(o.obs_type IN ('file_write', 'file_edit')) AS edits,
+  sum(o.outcome = 'failed') AS failures, sum(o.obs_type NOT IN ('file_read', 'file_write', 'file_edit')) AS others,
+  sum(coalesce(o.lines_added, 0)) AS added, sum(coalesce(o.lines_removed, 0)) AS removed
+FROM observations o {join} JOIN sessions s ON s.id = o.session_id JOIN projects p ON p.id = s.project_id
+WHERE o.file_path IN ({marks}) AND (? IS NULL OR s.project_id = ?)
+GROUP BY o.session_id, {unit} ORDER BY last_at DESC, newest DESC
+"""
+
+
+def _touches(db: Connection, names: Sequence[str], project: int | None) -> list[Touch]:
+    if not names:
+        return []
+    settled = tables.version(db) > 0
+    sql = _TOUCHES.format(
+        unit="x.unit_id" if settled else "NULL", marks=",".join("?" * len(names)),
+        join="LEFT JOIN unit_prompts x ON x.prompt_id = o.prompt_id" if settled else "",
+    )  # fmt: skip
+    return [_touch(row) for row in db.execute(sql, (*names, project, project)).fetchall()]
+
+
+def _touch(row: Row) -> Touch:
+    return Touch(*(row[name] for name in ("last_at", "newest", "unit_id", "session_id", "project", "client", "reads",
+                                          "edits", "failures", "others", "added", "removed")))  # fmt: skip
+
+
+def _told(db: Connection, one: Touch, episode: EpisodeRow | None) -> Touch:
+    found = []
+    if one.unit_id is not None:
+        found = db.execute(
+            "SELECT o.id, o.at, substr(o.content, 1, ?) FROM unit_prompts x JOIN observations o"
+            " ON o.prompt_id = x.prompt_id WHERE x.unit_id = ? AND o.obs_type = 'marker' AND json_valid(o.metadata)"
+            " AND json_extract(o.metadata, '$.kind') = 'decision' ORDER BY o.id DESC LIMIT ?",
+            (_TEXT, one.unit_id, _DECISIONS),
+        ).fetchall()
+    return replace(one, episode=episode, decisions=tuple(Decision(*row) for row in found))
