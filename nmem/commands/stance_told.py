@@ -93,10 +93,11 @@ def _about(found: Stance) -> Iterator[tuple[str, str]]:
 
 def _unread(found: Stance) -> str:
     """What is not among the quadrants, and why."""
-    unsure = found.observations - found.bare - found.count
+    unsure, early = found.observations - found.bare - found.count, found.count - found.placed
     parts = [
         f"{found.bare} without labels (`nmem backfill`)" if found.bare else "",
         f"of {unsure} the model is not sure" if unsure > 0 else "",
+        f"{early} before both lines had begun" if early > 0 and found.placed else "",
     ]
     return "".join(f", {part}" for part in parts if part)
 

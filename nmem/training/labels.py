@@ -63,7 +63,7 @@ def train(corpus: Sequence[Example]) -> Fitted:
         columns.append(model.coef_[0] * table.scale * calibration.slope)
         constants.append(float(model.intercept_[0]) * calibration.slope + calibration.shift)
         thresholds.append(threshold)
-        cards[name] = {"lean": calibration.lean, **_card(table, at, scores, threshold, columns[-1])}
+        cards[name] = {"lean": calibration.lean, **card_of(table, at, scores, threshold, columns[-1])}
     weights = {name: packed for name, row in zip(table.names, np.array(columns).T.tolist(), strict=True)
                if (packed := engine.pack(row))}  # fmt: skip
     constant = engine.pack(constants)
@@ -98,7 +98,7 @@ def _size(corpus: Sequence[Example]) -> dict[str, Any]:
     return {"calls": len(corpus), "sessions": len(sessions), "languages": dict(sorted(spoken.items()))}
 
 
-def _card(table: lf.Table, at: int, scores: lf.Array, threshold: float, weights: lf.Array) -> dict[str, Any]:
+def card_of(table: lf.Table, at: int, scores: lf.Array, threshold: float, weights: lf.Array) -> dict[str, Any]:
     """What is known of one dimension."""
     words, gold = WORDS[at], table.gold(at)
     named = [each.labels[at] for each in table.examples]

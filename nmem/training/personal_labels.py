@@ -176,7 +176,7 @@ def _refit(table: lf.Table, base: engine.Model, name: str) -> tuple[Refit, _Part
     column = dict(zip(table.names, weights.tolist(), strict=True))
     refit = Refit(name, not why, why or "better on what you said, no worse on the corpus", int(decided.sum()), sessions,
                   *right, corpus[0], corpus[1], *lines, _shifts(table, base, at, column, mine))  # fmt: skip
-    card = shipping._card(table, at, after, threshold, weights)
+    card = shipping.card_of(table, at, after, threshold, weights)
     return refit, _Part(column, constant, threshold, {**card, "lean": calibration.lean, "own": int(decided.sum())})
 
 
