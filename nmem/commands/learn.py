@@ -17,9 +17,10 @@ from nmem.commands.episodes import Default, number_of
 from nmem.errors import NmemError
 from nmem.text import printable
 
+_NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
 _UNDO = "`nmem undo` takes it back"
 _ALL = "all"
-_STATES = ("open", "accepted", "dismissed", "snoozed", "resolved")
+_STATES = ("open", "accepted", "dismissed", "snoozed", "resolved", "weak")
 _MANY = 1_000_000
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _SPANS = {"h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
@@ -28,7 +29,21 @@ _LONGEST = 5 * 366 * 86_400_000
 LEARNING = number_of("learning")
 
 
-@click.group(cls=Default)
+class Learn(Default):
+    """`nmem learn 12` shows the learning of that number."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `show` in front of a number."""
+        if args and args[0].removeprefix("learning/").isdigit():
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=Learn,
+    epilog="`nmem learn` alone is `nmem learn list`, with the options that `nmem learn list --help` "
+    "tells: --project, --all-projects, --across, --state, --since, --markdown. `nmem learn 12` is `show 12`.",
+)
 def command() -> None:
     """What recurs across sessions: list, show, accept, dismiss, snooze, resolve, reopen."""
 
@@ -37,7 +52,13 @@ def command() -> None:
 @click.option("--project", default="", help="This project (name, key or root folder), not the current folder's.")
 @click.option("--all-projects", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--across", is_flag=True, help="Only what was met in two projects or more.")
-@click.option("--state", default="open", show_default=True, type=click.Choice([*_STATES, _ALL]))
+@click.option(
+    "--state",
+    default="open",
+    show_default=True,
+    type=click.Choice([*_STATES, _ALL]),
+    help="weak: met in one session less than makes a pattern.",
+)
 @click.option("--since", metavar="WHEN", help="Only what was met since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -53,8 +74,11 @@ def list_(
 
     if as_json and (markdown or output):
         raise click.UsageError("--json and --markdown exclude each other")
+    if across and project:
+        raise click.UsageError("--across is about several projects: leave --project away")
     after, now = (terminal.when(since) if since else 0), terminal.now()
     states = _STATES if state == _ALL else (state,)
+    left = learn_list.refreshed()
     with terminal.reading("learnings") as db:
         project_id, about = _project(db, project, everywhere or across)
         every = [] if project_id == 0 else read.learnings(db, now, project_id, _STATES, across, _MANY)
@@ -67,8 +91,12 @@ def list_(
         _json({"learnings": [learn_list.shape(one) for one in found]})
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Learnings", *(learn_list.tabs(one) for one in found)]))
+        if not found:
+            click.echo(f"# {learn_list.none(state)}")
     else:
         learn_list.show(found, about, state, learn_list.counts(every), project_id is None)
+    if left:
+        click.echo(left, err=True)
 
 
 def _project(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
@@ -90,6 +118,7 @@ def _project(db: Connection, project: str, everywhere: bool) -> tuple[int | None
 def show(learning: int, limit: int, as_json: bool) -> None:
     """One learning: where it was met, week by week, what helped, and its rule."""
     from nmem.commands import learn_list
+    from nmem.learn import accept as accepting
     from nmem.learn import read, rules
 
     with terminal.reading("learnings") as db:
@@ -97,12 +126,13 @@ def show(learning: int, limit: int, as_json: bool) -> None:
         if one is None:
             raise NmemError(f"there is no learning {learning}: `nmem learn --state all` lists them")
         evidence = read.evidence(db, learning, limit) if limit else ()
+        file = accepting.stands_in(db, learning)
     if as_json:
         proposed = one.rule or rules.rule(one)
         _json({**learn_list.shape(one), "proposed_rule": proposed, "evidence": [asdict(each) for each in evidence]})
         return
-    met = [(learn_list.time(each.at), learn_list.met(each)) for each in evidence]
-    terminal.say(f"Learning {one.id}: {one.title}", [("", learn_list.facts(one)), ("Where it was met", met)])
+    facts = learn_list.facts(one, file)
+    terminal.say(f"Learning {one.id}: {one.title}", [("", facts), ("Where it was met", learn_list.met(evidence))])
 
 
 @command.command()
@@ -110,19 +140,24 @@ def show(learning: int, limit: int, as_json: bool) -> None:
 @click.option("--file", default="", metavar="PATH",
               help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project. "
                    "Default: the one that its clients read.")  # fmt: skip
-@click.option("--text", default="", help="Your own wording of the rule.")
+@click.option("--text", help="Your own wording of the rule.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
-def accept(learning: int, file: str, text: str, dry_run: bool, yes: bool) -> None:
+def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool) -> None:
     """Put a learning's rule into the project's instructions: shown first, never twice, undone by `nmem undo`."""
     from nmem.learn import accept as accepting
 
-    if text and not text.strip():
+    if text is not None and not text.strip():
         raise click.UsageError("--text is empty")
+    here = os.getcwd()  # noqa: PTH109
     with terminal.reading("learnings") as db:
-        planned = accepting.plan(db, learning, terminal.now(), file, text, os.getcwd())  # noqa: PTH109
+        planned = accepting.plan(db, learning, terminal.now(), file, text or "", here)
+        if not (text or planned.helps or dry_run):
+            planned = accepting.plan(db, learning, terminal.now(), file, _worded(planned.rule), here)
     path = printable(planned.file.path)
     _diff(planned.diff)
+    if dry_run:
+        click.echo(f"in {path}" + ("" if planned.helps or text else f"; {_NO_HELP}"))
     if not planned.wrote:
         click.echo(f"{path} says so already: {printable(planned.rule)}")
     if dry_run or not _agreed(f"Write {path}?" if planned.wrote else "Accept it?", yes):
@@ -187,13 +222,21 @@ def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     click.echo(f"learning {learning} is open again{out} ({_UNDO})")
 
 
+def _worded(rule: str) -> str:
+    """The person's wording of a rule that says no more than what went wrong."""
+    if not _interactive():
+        raise click.UsageError(f"{_NO_HELP}: {printable(rule)}")
+    click.echo(f"{printable(rule)}\n{_NO_HELP.partition(':')[0]}.")
+    return str(click.prompt("The rule, in your words", prompt_suffix=": ")).strip()
+
+
 def _agreed(question: str, yes: bool) -> bool:
     """Whether the person wants it; where nobody can be asked, --yes must say so."""
     if yes:
         return True
     if not _interactive():
         raise click.UsageError("nobody is there to be asked: --yes writes without asking")
-    return click.confirm(question, default=True)
+    return click.confirm(question, default=False)
 
 
 def _interactive() -> bool:

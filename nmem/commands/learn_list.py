@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time as time_module
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,25 +12,57 @@ from typing import Any
 
 import click
 
+from capture import paths
+from capture.storage.schema import NewerDatabase
 from nmem.commands import terminal
+from nmem.database import exists
 from nmem.errors import NmemError
 from nmem.learn import lifecycle, read, report, rules, shown
-from nmem.learn.learning import FIX, STATES, Evidence, Learning
+from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
 from nmem.text import fit, fit_path, printable
 
 _EVIDENCE, _FILES, _PATH = 3, 4, 48
+_PATIENCE = 10.0
+"""Seconds that bringing learnings up to date may take before they are listed."""
 _HEAT = {"hot": "red", "warm": "yellow", "cool": "cyan"}
 
 
 def shape(one: Learning) -> dict[str, Any]:
     """As JSON."""
-    return {**asdict(one), "heat_word": shown.word(one.heat), "can": list(lifecycle.able(one.state))}
+    return {**asdict(one), "heat_word": shown.word(one.heat), "can": list(lifecycle.able(one.state, one.rule))}
 
 
 def counts(every: Sequence[Learning]) -> str:
     """1 open, 2 snoozed ..."""
-    numbers = [(sum(one.state == state for one in every), state) for state in STATES]
+    numbers = [(sum(one.state == state for one in every), state) for state in (*STATES, WEAK)]
     return ", ".join(f"{number} {state}" for number, state in numbers if number)
+
+
+def none(state: str) -> str:
+    """What is said where there is none."""
+    named = "" if state == "all" else f"{state} "
+    return f"no {named}learnings here; --all-projects and --state look further"
+
+
+def refreshed() -> str:
+    """Bring learnings up to date, for a few seconds at most; what is still to be done, in words, if anything.
+
+    Where the database cannot be written, what is known is read.
+    """
+    from nmem import settle
+    from nmem.learn import refresh
+
+    path, until = paths.database(), time_module.monotonic() + _PATIENCE
+    if not exists(path):
+        return ""
+    try:
+        done = refresh.fresh(path, terminal.now(), stopped=lambda: time_module.monotonic() > until)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        return f"not brought up to date: {error}"
+    busy = "settling goes on in the background: what is asked again is looked for when it is done"
+    if done.left:
+        return f"{terminal.count(done.left, 'session')} still to be read: ask again, or `nmem settle`"
+    return busy if done.sessions and settle.running(path) else ""
 
 
 def tabs(one: Learning) -> str:
@@ -48,8 +82,7 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
     console, today = Console(highlight=False), terminal.now()
     console.print(Text(f"Learnings of {printable(about)}", "bold").append(f"   {numbers}", "not bold dim"))
     if not found:
-        named = "" if state == "all" else f"{state} "
-        console.print(Text(f"no {named}learnings here; --all-projects and --state look further", "dim"))
+        console.print(Text(none(state), "dim"))
     ids = max((len(str(one.id)) for one in found), default=1)
     for one in found:
         word = shown.word(one.heat)
@@ -61,6 +94,7 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
             terminal.count(one.sessions, "session"),
             f"last {terminal.day(one.last_at, today).rpartition(', ')[2]}",
         ]
+        facts += ["nobody works there now"] * (projects and read.dormant(one, today))
         facts += [printable(one.project)] * projects + [one.state] * (state == "all")
         facts += [printable(shown.remedy(one.remedy))] if one.remedy else []
         console.print(Text(" " * (ids + 2) + "; ".join(facts), "dim"), no_wrap=True, overflow="ellipsis", crop=True)
@@ -83,9 +117,10 @@ def write(db: Connection, found: Sequence[Learning], about: str, now: int, outpu
     click.echo(f"{terminal.count(len(found), 'learning')} in {printable(str(path))}")
 
 
-def facts(one: Learning) -> list[tuple[str, str]]:
-    """All that is known of one, by name."""
+def facts(one: Learning, file: str = "") -> list[tuple[str, str]]:
+    """All that is known of one, by name; `file`: where its rule stands."""
     times = terminal.count(one.occurrences, "time")
+    most = max((count for _, count in one.weeks), default=0)
     found = [
         ("kind", shown.KIND[one.kind]),
         ("heat", f"{shown.bar(one.heat)} {shown.word(one.heat)}, {one.heat} of 100"),
@@ -93,12 +128,16 @@ def facts(one: Learning) -> list[tuple[str, str]]:
         ("until", time(one.snoozed_until) if one.state == "snoozed" and one.snoozed_until else ""),
         ("project", one.project),
         ("met", f"{times} in {terminal.count(one.sessions, 'session')}, {_day(one.first_at)} to {_day(one.last_at)}"),
-        ("weeks", f"{shown.weeks(one.weeks, one.last_at)} to that of {_day(one.last_at)}"),
+        (
+            "weeks",
+            f"{shown.weeks(one.weeks, one.last_at)}  the last is that of {_day(one.last_at)}; at most {most} in one",
+        ),
         ("files", ", ".join(_files(one.files))),
         ("helped", shown.remedy(one.remedy)),
         ("rule", one.rule),
+        ("it stands in", file),
         ("as a rule", "" if one.rule else rules.rule(one)),
-        ("can", ", ".join(f"nmem learn {verb} {one.id}" for verb in lifecycle.able(one.state))),
+        ("can", ", ".join(f"nmem learn {verb} {one.id}" for verb in lifecycle.able(one.state, one.rule))),
     ]
     return [(name, value) for name, value in found if value]
 
@@ -109,11 +148,25 @@ def _files(paths: Sequence[str]) -> list[str]:
     return [fit_path(printable(path), _PATH) for path in paths[:_FILES]] + more
 
 
-def met(each: Evidence) -> str:
-    """Where, what was called, and what came of it."""
-    where = f"episode/{each.unit_id}" if each.unit_id else f"session/{each.session_id[:8]}"
-    word = "put right: " if each.role == FIX else ""
-    return f"{where} {word}{fit(' '.join(each.command.split()), 100)}\n{each.excerpt}".rstrip()
+def met(evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+    """Where it was met, the newest session first: what was called, what came of it, and what put it right."""
+    sessions: dict[str, list[Evidence]] = {}
+    for each in evidence:
+        sessions.setdefault(each.session_id, []).append(each)
+    return [(time(ours[0].at), "\n".join(_session(ours[::-1]))) for ours in sessions.values()]
+
+
+def _session(ours: Sequence[Evidence]) -> list[str]:
+    """The evidence of one session in its order; what says the same again is counted."""
+    first = ours[0]
+    out = [f"episode/{first.unit_id}" if first.unit_id else f"session/{first.session_id[:8]}"]
+    seen: dict[str, int] = {}
+    for each in ours:
+        called, said = (" ".join(text.split()) for text in (each.command, each.excerpt))
+        word = "put right: " if each.role == FIX else ""
+        line = f"{word}{fit(called, 100)}" + (f": {said}" if said and said not in called else "")
+        seen[line] = seen.get(line, 0) + 1
+    return out + [f"{line} ({count} times)" if count > 1 else line for line, count in seen.items()]
 
 
 def time(at: int) -> str:

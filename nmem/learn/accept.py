@@ -34,6 +34,11 @@ class Plan:
     made: bool
 
     @property
+    def helps(self) -> bool:
+        """Whether the rule says what to do, or a person has worded it."""
+        return self.rule != rules.rule(self.learning) or rules.helps(self.learning)
+
+    @property
     def diff(self) -> list[str]:
         """A unified diff, printable; empty when the rule stands there already."""
         return files.difference(self.file, self.after)

@@ -10,7 +10,7 @@ from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.find import COMMAND, ERROR, Finding
 from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, WEAK, Remedy
 from nmem.learn.patterns import SHORT, STRONG, THRESHOLD, Met, Pattern, Project
-from nmem.learn.remedies import EDIT, RERUN, SPELLING
+from nmem.learn.remedies import EDIT, RERUN, SPELLING, WITHOUT_CD, without_cd
 
 ONE_COMMAND = 0.8
 """Share of an error's sessions in which one command had it: then it is that command which fails."""
@@ -175,6 +175,8 @@ def _remedy(hit: Told) -> tuple[list[Met], Remedy | None]:
     way = max(ways, key=lambda one: (len({session for session, _ in ways[one]}), one[0] != EDIT, len(ways[one])))
     times = len({session for session, _ in ways[way]})
     confidence = round(len(ways[way]) / len(fixes) * times / (times + 1), 2)
+    if times < 2 and len(hit) > THRESHOLD:
+        return fixes, None  # one of many
     if confidence < BELIEVED or (way[0] == EDIT and (times < 2 or hit[0][1].nature == RULE)):
         return fixes, None
     return fixes, as_remedy(_common([fix for _, fix in ways[way]]), confidence, times)
@@ -189,6 +191,8 @@ def _fixed(session: str, each: dict[str, object], fix: dict[str, object]) -> Met
 def _common(ways: Sequence[dict[str, object]]) -> dict[str, object]:
     """The newest of several ways that are the same; the words in which commands differ, branches say, left open."""
     newest = ways[-1]
+    if without_cd(str(newest["text"])) and len({str(fix["text"]) for fix in ways}) > 1:
+        return {**newest, "text": WITHOUT_CD}
     typed = [str(ran[0]) for fix in ways if isinstance(ran := fix["commands"], list) and len(ran) == 1]
     words = [each.split() for each in typed]
     if newest["kind"] != SPELLING or len(words) != len(ways) or len({len(each) for each in words}) != 1:
@@ -208,6 +212,8 @@ def _way(fix: dict[str, object]) -> tuple[str, str]:
     files, ran = fix["files"], fix["commands"]
     if fix["kind"] == EDIT and isinstance(files, list) and files:
         return EDIT, str(files[0])
+    if without_cd(str(fix["text"])):
+        return SPELLING, WITHOUT_CD
     if fix["kind"] == SPELLING and isinstance(ran, list) and ran and str(fix["text"]).startswith("`"):
         normal = commands.normalise(str(ran[0]))
         options = [word.partition("=")[0] for word in str(ran[0]).split() if word.startswith("-")]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from nmem.learn import commands, remedies
 from nmem.learn.errors import CODE, RULE, TEST, WORK, WORLD, Signature, refused, signatures
-from nmem.learn.errors.normal import normal, tail
+from nmem.learn.errors.normal import normal, plain, tail, within
 from nmem.learn.errors.signature import KEY
 from nmem.learn.remedies import EDIT, FAR, RERUN, Fix
 from nmem.learn.rows import Row
@@ -29,6 +29,8 @@ _OFTEN = 64
 _KEPT = 12
 """Failures of one pattern kept of a session; all are counted."""
 _EXCERPT = 240
+_HEAD = 400
+"""Lines of an output in which what a line announces is looked for."""
 _LOOKED = frozenset(("file_read", "search"))
 
 
@@ -172,13 +174,17 @@ def _whose(row: Row, signature: Signature) -> Signature:
         return replace(
             signature, key=f"{key}: {tail(row.path)}"[:KEY], title=f"{tail(row.path)} is too large to be read whole"
         )
-    if key.startswith("client: does not exist"):
-        named = key.removeprefix("client: does not exist").strip()
-        path = row.path if row.path.startswith(("/", "~")) or row.path[1:2] == ":" else f"{row.root}/{row.path}"
-        of = named if "/" in named else tail(f"{row.root}/{named}") if named else tail(path) if row.path else ""
-        if of:
-            return replace(signature, key=f"client: does not exist {of}"[:KEY], title=f"{of} does not exist"[:KEY])
+    gone = key.startswith("client: does not exist")
+    if gone and (of := _missing(row, key.removeprefix("client: does not exist").strip())):
+        return replace(signature, key=f"client: does not exist {of}"[:KEY], title=f"{of} does not exist"[:KEY])
     return signature
+
+
+def _missing(row: Row, named: str) -> str:
+    """The file that is not there, as it is called from the project's folder; `named`: the end of it, as it was told."""
+    told = row.response.partition("does not exist: ")[2].split()
+    path = told[0].strip("`'\".,;") if told else row.path
+    return within(path, row.root) or named
 
 
 def _failed(found: dict[tuple[str, str], Finding], one: _Failure) -> None:
@@ -220,8 +226,17 @@ def _count(finding: Finding, one: _Failure, stored: dict[str, object]) -> None:
 
 def _excerpt(one: _Failure) -> str:
     if one.signature:
-        return one.signature.line[:_EXCERPT]
+        return _with_next(one.row.response, one.signature.line)[:_EXCERPT]
     return next((line.strip() for line in one.row.response.split("\n") if line.strip()), "")[:_EXCERPT]
+
+
+def _with_next(response: str, line: str) -> str:
+    """A line that ends in a colon with what it announces: git names the paths that it ignores below it."""
+    if not line.endswith(":"):
+        return line
+    lines = [plain(each) for each in response.split("\n")[:_HEAD]]
+    after = lines[lines.index(line) + 1 :] if line in lines else []
+    return f"{line} {next((each for each in after if each), '')}".rstrip()
 
 
 def _stretches(runs: Runs, failed: Sequence[_Failure]) -> list[Finding]:

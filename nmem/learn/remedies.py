@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nmem.learn import commands
 from nmem.learn.errors import RULE, USAGE, WORLD
+from nmem.learn.errors.normal import tail, within
 from nmem.learn.rows import Row
 from nmem.learn.runs import Runs
 
@@ -17,6 +18,11 @@ NEAR = 10
 """Observations after a failure in which another spelling of the command is looked for."""
 FAR = 400
 """Observations between a failure and the passing run that are looked through, and before a first passing run."""
+_WITHOUT, _THERE = "Without", ": the shell is there already"
+WITHOUT_CD = f"{_WITHOUT} `cd` it works{_THERE}"
+"""What is left of several such remedies that differ in the folder."""
+_GOES = re.compile(r"^(?:cd [^;&|]+ && )+(?=\S)")
+_HOME = re.compile(r"(?<![\w/])/(?:Users|home)/[^/\s'\"]+(?=/|\s|$)")
 _FILES, _COMMANDS, _TEXT = 5, 3, 160
 _MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
 _SETUP = frozenset(("install", "container"))
@@ -38,6 +44,11 @@ class Fix:
         """As JSON holds it."""
         return {"kind": self.kind, "text": self.text, "files": list(self.files), "commands": list(self.commands),
                 "ids": list(self.ids)}  # fmt: skip
+
+
+def without_cd(text: str) -> bool:
+    """Whether a remedy says that it works without a `cd`, whichever."""
+    return text.startswith(f"{_WITHOUT} `cd") and text.endswith(_THERE)
 
 
 def of_command(runs: Runs, at: int, nature: str) -> Fix | None:
@@ -76,7 +87,7 @@ def of_path(rows: Sequence[Row], at: int) -> Fix | None:
     wanted = failed.path.rpartition("/")[2]
     for row in rows[at + 1 : at + 1 + NEAR]:
         if wanted and row.type == "file_read" and row.outcome == "ok" and row.path.rpartition("/")[2] == wanted:
-            return Fix(SPELLING, f"It is `{row.path}`", (row.path,), (), (row.id,))
+            return Fix(SPELLING, f"It is `{within(row.path, row.root)}`", (row.path,), (), (row.id,))
     return None
 
 
@@ -97,19 +108,30 @@ def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
 def _otherwise(failed: Row, row: Row) -> str:
     """In what the command that works differs."""
     before, now = commands.folders(failed.content), commands.folders(row.content)
-    if before != now and row.key.startswith(failed.key.partition(" && ")[0]):
-        if not now:
-            return f"Without `cd {before[0]}` it works: the shell is there already"
-        return f"After `cd {now[0]}` it works"
+    same = bool(failed.normal and row.normal) and failed.key.partition(" && ")[0] in row.key.split(" && ")
+    if before != now and not now and same:
+        return f"{_WITHOUT} `cd {_folder(before[0], failed.root)}` it works{_THERE}"
+    if before != now and now:
+        place = _folder(now[-1], row.root)
+        where = f"In the folder `{place}`" if place != "." else "In the project's own folder"
+        return f"{where} {'it' if same else f'`{_shown(row)}`'} works"
     return f"`{_shown(row)}` works"
+
+
+def _folder(path: str, root: str) -> str:
+    """A folder as it is called from the project's; one elsewhere by its name, for its place is one machine's."""
+    inside = within(path, root)
+    return inside.rpartition("/")[2] if path.startswith(("/", "~")) and tail(path) == inside else inside or "."
 
 
 _ENDING = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:tail|head)\b[^|;&]*$|\s*2>&1\s*$")
 
 
 def _shown(row: Row) -> str:
-    """A command as it was typed, without what only shortens its output."""
+    """A command as it was typed, without what only shortens its output, and without where one machine has its files."""
     typed = _ENDING.sub("", _typed(row))
+    typed = _GOES.sub("", typed)
+    typed = _HOME.sub("~", typed.replace(f"{row.root}/", "") if row.root else typed)
     return typed if len(typed) <= _TEXT else typed[: _TEXT - 1].rpartition(" ")[0] + " …"
 
 

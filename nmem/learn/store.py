@@ -161,8 +161,17 @@ def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
         (learning_id,),
     ).fetchall()
     known, asked = _there(db, "observations", rows, 2), _there(db, "prompts", rows, 3)
-    rows = [(*row[:2], row[2] if row[2] in known else None, row[3] if row[3] in asked else None, *row[4:])
-            for row in rows]  # fmt: skip
+    rows = [
+        (
+            role,
+            session,
+            did if (did, session) in known else None,
+            said if (said, session) in asked else None,
+            at,
+            excerpt,
+        )
+        for role, session, did, said, at, excerpt in rows
+    ]
     if there == rows:
         return 0
     db.execute("DELETE FROM learning_evidence WHERE learning_id = ?", (learning_id,))
@@ -175,11 +184,14 @@ def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
     return max(1, len(rows))
 
 
-def _there(db: Connection, table: str, rows: Sequence[Sequence[object]], place: int) -> set[object]:
-    """Which of the rows that evidence names are still there: observations and prompts are forgotten with time."""
+def _there(db: Connection, table: str, rows: Sequence[Sequence[object]], place: int) -> set[tuple[int, str]]:
+    """Which of the rows that evidence names are still there: they are forgotten with time, and numbers are used again."""
     ids = json.dumps([row[place] for row in rows if row[place] is not None])
-    found = db.execute(f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (ids,))  # noqa: S608
-    return {number for (number,) in found.fetchall()}
+    found = db.execute(
+        f"SELECT id, session_id FROM {table} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - our names
+        (ids,),
+    )
+    return {(number, session) for number, session in found.fetchall()}
 
 
 def _met(one: Met) -> tuple[str, int | None, int | None, int, str]:

@@ -2,7 +2,8 @@
 
 A stuck stretch is at least three failures of one thing with no success of it in between, none more than an hour after
 the one before. One thing is a command as it was typed (a test, build or lint: as learnings know it, apart from its
-options), or a file that calls failed on. A command's stretch is also one of each file that was changed at least twice in it.
+options), or a file that calls failed on. A command's stretch is also one of each file that was changed at least twice
+in it.
 """
 
 from __future__ import annotations

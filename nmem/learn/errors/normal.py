@@ -24,6 +24,7 @@ _TIMES = re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|secs?|seconds?|m
 _NUMBER = re.compile(r"(?<![A-Za-z_<])\d+(?:[.,:]\d+)*")
 _QUOTED = re.compile(r"\"[^\"\n]{0,300}\"|(?<![A-Za-z])'[^'\n]{0,300}'|`[^`\n]{0,300}[`']")
 _BLANK = re.compile(r"\s+")
+_RELATIVE = re.compile(r"(?!/|~|\.\.|[A-Za-z]:)")
 LONGEST = 600
 
 
@@ -56,6 +57,22 @@ def tail(path: str) -> str:
     """The last two parts of a path: the same in every checkout, and seldom another file's."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
     return "/".join(name(part) for part in parts[-2:])
+
+
+def within(path: str, root: str) -> str:
+    """A path relative to a project's folder, empty for the folder itself; one elsewhere by its last two parts.
+
+    A folder of the same name is another checkout of it.
+    """
+    path, root = path.replace("\\", "/").rstrip("/"), root.replace("\\", "/").rstrip("/")
+    if root and path == root:
+        return ""
+    if root and path.startswith(f"{root}/"):
+        return "/".join(name(part) for part in path[len(root) + 1 :].split("/") if part not in ("", "."))
+    if _RELATIVE.match(path):
+        return path.removeprefix("./")
+    _, here, rest = f"{path}/".partition(f"/{root.rpartition('/')[2]}/")
+    return within(f"{root}/{rest}", root) if root and here else tail(path)
 
 
 def _last(found: re.Match[str]) -> str:

@@ -17,6 +17,7 @@ from nmem import tables, undo
 from nmem.commands import terminal
 from nmem.learn import accept, lifecycle
 from nmem.learn.accept import Plan
+from nmem.learn.find import VERSION
 
 NOON = 1_760_011_200_000
 DAY = 86_400_000
@@ -41,6 +42,9 @@ class Shop:
         self.db.execute(
             "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES (?, ?, ?, ?, ?, ?)",
             (id_, client, project, str(self.folder), at, at),
+        )
+        self.db.execute(
+            "INSERT INTO learned_sessions (session_id, seq, told_of, at) VALUES (?, 0, ?, ?)", (id_, VERSION, at)
         )
 
     def learning(self, title: str = "npm test", kind: str = "failed_command", **columns: Any) -> int:

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from nmem.commands import learn, main, terminal
 from nmem.commands.main import nmem
+from nmem.learn.find import VERSION
 from nmem.learn.instructions import OPEN
 
 Shop = Any
@@ -40,6 +41,7 @@ def told(shop: Shop) -> Shop:
         "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('f', 'codex', 2, '/f', 1, ?)",
         (shop.now,),
     )
+    shop.db.execute("INSERT INTO learned_sessions (session_id, seq, told_of, at) VALUES ('f', 0, ?, 1)", (VERSION,))
     shop.learning(project_id=2)
     shop.file(b"# Shop\n")
     return shop
@@ -65,7 +67,7 @@ def test_the_list_is_that_of_the_current_project(told: Shop, monkeypatch: pytest
     assert fine("learn", "--since", "2d").count("\n") == 2
     assert fine("learn", "--limit", "1").count("\n") == 2
     monkeypatch.chdir(tmp_path)
-    assert fine("learn") == "# Learnings\n"
+    assert fine("learn") == "# Learnings\n# no open learnings here; --all-projects and --state look further\n"
 
 
 def test_the_list_as_json(told: Shop) -> None:
@@ -162,10 +164,10 @@ def test_accept_into_another_file_in_other_words(told: Shop) -> None:
 
 
 def test_a_hostile_pattern_stays_one_harmless_line(told: Shop) -> None:
-    shown = fine("learn", "accept", "2", "--yes")
+    shown = fine("learn", "accept", "2", "--yes", "--text", HOSTILE[:90])
     assert inert(shown)
     rule = told.file().read_text(encoding="utf-8").split("\n")[3]
-    assert rule.startswith("- `wipe it 日本語 [bold]x[/bold] '<!- @~/.ssh/id_rsa")
+    assert rule.startswith("- wipe it 日本語 [bold]x[/bold] `'<!-` `@~/.ssh/id_rsa` long")
     assert told.file().read_text(encoding="utf-8").count("\n") == 5
 
 
