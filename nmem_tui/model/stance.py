@@ -80,7 +80,7 @@ def turning(direction: str, side: str = "") -> str:
 def shares(stance: Stance, cells: int) -> list[Line]:
     """The quadrants, each with its bar, share and what it means; then what decides."""
     wordy = cells >= 40
-    room = max(4, min(24, cells - 22 - (17 if wordy else 0)))
+    room = max(3, min(24, cells - 22 - (17 if wordy else 0)))
     lines: list[Line] = []
     for name in QUADRANTS:
         found = share(stance.quadrants, name)
