@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from nmem.mcp.tool import Tool
-from nmem.mcp.tools import context, current_stance, episodes, get, mark, search, session_summaries, timeline
+from nmem.mcp.tools import (
+    context,
+    current_stance,
+    episodes,
+    file_history,
+    get,
+    mark,
+    search,
+    session_summaries,
+    timeline,
+)
 
 TOOLS: dict[str, Tool] = {
     each.TOOL.name: each.TOOL
-    for each in (search, get, timeline, episodes, session_summaries, current_stance, context, mark)
+    for each in (search, get, timeline, episodes, session_summaries, current_stance, file_history, context, mark)
 }
 
 INSTRUCTIONS = (
