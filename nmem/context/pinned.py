@@ -50,10 +50,10 @@ def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]
 def _pinned(db: Connection, project_id: int) -> list[str]:
     """Ids of what is pinned, the newest first."""
     rows = db.execute(
-        "SELECT 'episode/' || u.id, u.last_at FROM work_units u JOIN sessions s ON s.id = u.session_id"
+        "SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s ON s.id = u.session_id"
         " WHERE u.pinned = 1 AND s.project_id = ?1"
         " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
-        " UNION ALL SELECT 'obs/' || o.id, o.at FROM observations o JOIN sessions s ON s.id = o.session_id"
+        " UNION ALL SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"
         " WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY 2 DESC LIMIT ?2",
         (project_id, 2 * MOST),
     ).fetchall()
@@ -99,7 +99,7 @@ def _said(db: Connection, kind: str, number: int, item: str, present: Present, r
 def markers(db: Connection, present: Present) -> list[Item]:
     """Notes that a person or an agent set down: those that the prompt speaks of, else the newest fresh ones."""
     rows = db.execute(
-        "SELECT o.id, o.at, o.content FROM observations o JOIN sessions s ON s.id = o.session_id"
+        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"
         " WHERE o.obs_type = 'marker' AND s.project_id = ? ORDER BY o.at DESC LIMIT 60",
         (present.project_id,),
     ).fetchall()
