@@ -92,7 +92,7 @@ def shares(stance: Stance, cells: int) -> list[Line]:
             (f" {found.share:>4.0%}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
-    lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 4)]
+    lines += [[(f"  {row}", "quiet")] for row in wrap(decides(stance), cells - 2, 6)]
     return [cut(line, cells) for line in lines]
 
 
