@@ -11,6 +11,7 @@ import pytest
 
 from nmem.mcp import reply
 from nmem.mcp.registry import TOOLS
+from nmem.mcp.server import answered
 from tests.nmem.conftest import Recorded
 from tests.nmem.mcp.conftest import HOSTILE, Client
 
@@ -109,14 +110,13 @@ def test_replies_are_bounded_and_say_what_is_left(client: Client, record: Record
     record.begin("long").user("x " * 500_000)
     for _ in range(30):
         record.act("command", "y" * 100_000, None, "failed", response="z" * 50_000)
-    found, text = client.get("get", ids=[f"obs/{n}" for n in range(1, 21)], chars=30_000), ""
+    found = client.get("get", ids=[f"obs/{n}" for n in range(1, 21)], chars=30_000)
     assert found["left"] and len(json.dumps(found, ensure_ascii=False)) < reply.MOST + 20_000
     assert found["found"][0]["text_of"] == "100000 characters"
     for tool in TOOLS:
         if tool not in ("get", "mark"):
             given = {each.name: "x" for each in TOOLS[tool].params if each.required}
-            text = json.dumps(client.get(tool, **given), ensure_ascii=False)
-            assert len(text) <= reply.MOST, tool
+            assert len(answered(tool, given, client.folder)[0]) <= reply.MOST, tool
     assert client.get("get", ids="obs/1", chars=100)["found"][0]["text"].endswith("…")
 
 
@@ -234,3 +234,12 @@ def test_search_pages_and_keeps_to_its_project(client: Client, shop: Recorded) -
     assert "hits" not in client.get("search", query="xylophone")
     assert client.get("search", query="xylophone", project="*")["hits"][0]["project"] == "shop-api"
     assert client.refused("search", query="x", cursor="1.2").startswith("cursor: pass the `next`")
+
+
+def test_a_files_history_by_whatever_name_it_is_asked_for(client: Client, shop: Recorded) -> None:
+    found = client.get("file_history", path="src/invoice.py")
+    (touched,) = found["episodes"]
+    assert touched["edits"] == 2 and touched["outcome"].startswith("tests fail")
+    assert client.get("get", ids=[touched["id"]])["found"][0]["session"] == "session/coupon"
+    for name in ("invoice.py", "/src/shop/src/invoice.py", "file/src/invoice.py", "./src/invoice.py"):
+        assert client.get("file_history", path=name)["episodes"] == [touched], name
