@@ -185,7 +185,7 @@ def _evidence(db: Connection, learning_id: int, one: Pattern) -> int:
 
 
 def _there(db: Connection, table: str, rows: Sequence[Sequence[object]], place: int) -> set[tuple[int, str]]:
-    """Which of the rows that evidence names are still there: they are forgotten with time, and numbers are used again."""
+    """Which of the rows that evidence names are still there: they are forgotten, and numbers used again."""
     ids = json.dumps([row[place] for row in rows if row[place] is not None])
     found = db.execute(
         f"SELECT id, session_id FROM {table} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - our names

@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmem import undo
+from nmem.episodes import corrections_log
 from nmem.errors import NmemError
-from nmem.learn import accept, files
+from nmem.learn import accept, files, lifecycle, read, store
 from nmem.learn.instructions import CLOSE, OPEN
 
 Shop = Any
@@ -321,6 +322,52 @@ def test_a_commit_that_fails_leaves_the_file_as_it_was(shop: Shop) -> None:
         accept.accept(shop.db, planned, shop.now)
     assert shop.file().read_bytes() == b"# Shop\n"
     assert shop.state(number) == "open"
+
+
+def test_an_undo_that_fails_leaves_file_and_learning_as_they_were(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways round: a rule that would come out, and one that would come back."""
+    number = shop.learning()
+    shop.file(b"# Shop\n")
+    shop.accept(number)
+    for state in ("accepted", "open"):
+        before, stored = shop.file().read_bytes(), shop.stored()
+        for fails in ("undone", "commit"):
+            with monkeypatch.context() as patched:
+                if fails == "undone":
+                    patched.setattr(corrections_log, "undone", lambda *_: 1 / 0)
+                    error: type[Exception] = ZeroDivisionError
+                else:
+                    shop.db.execute("CREATE TABLE c (id INTEGER REFERENCES threads(id) DEFERRABLE INITIALLY DEFERRED)")
+                    shop.db.execute("CREATE TRIGGER l AFTER UPDATE ON corrections BEGIN INSERT INTO c VALUES (9); END")
+                    error = sqlite3.IntegrityError
+                with pytest.raises(error):
+                    shop.undo()
+            assert (shop.state(number), shop.file().read_bytes(), shop.stored()) == (state, before, stored)
+        shop.db.execute("DROP TRIGGER l")
+        shop.db.execute("DROP TABLE c")
+        if state == "accepted":
+            shop.reopen(number)
+    assert "reopened" in shop.undo()
+    assert "(" not in shop.undo()
+    assert shop.file().read_bytes() == b"# Shop\n"
+
+
+def test_a_rule_that_stands_can_be_taken_out_whatever_became_of_the_learning(shop: Shop) -> None:
+    number = shop.learning()
+    shop.file(b"# Shop\n")
+    shop.accept(number)
+    lifecycle.resolve(shop.db, number, shop.now)
+    shop.db.execute("UPDATE learnings SET state = 'open', state_by = 'evidence'")  # it came back
+    one = read.learning(shop.db, number, shop.now)
+    assert one is not None
+    assert "reopen" in lifecycle.able(one.state, one.rule)
+    assert accept.stands_in(shop.db, number) == "CLAUDE.md"
+    assert store.write(shop.db, 1, [], shop.now) == 0  # and is not borne out any more
+    shop.reopen(number)
+    assert shop.file().read_bytes() == b"# Shop\n"
+    assert accept.stands_in(shop.db, number) == ""
+    with pytest.raises(NmemError, match="is open already"):
+        shop.reopen(number)
 
 
 TEXT = st.one_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from nmem.learn import instructions
 from nmem.learn.instructions import CLOSE, OPEN, Unfit
@@ -202,6 +203,23 @@ def test_any_text_becomes_one_line_that_stays_where_it_is_put(text: str) -> None
         data = put(b"# Shop\n", line, "next")
         assert instructions.rules(data) == (line, "next")
         assert instructions.remove(instructions.remove(data, line, whole=True), "next", whole=True) == b"# Shop\n"
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from([
+    "`", "``", "\\", "\\`", "<", "<!--", "@~/x", "![a](b)", "](", " ", "a", "<b>", "&#64;", "*", "_", "~", "[a]: b",
+    "# ", "<https://a.b>", "1. ",
+]), max_size=12).map("".join)))  # fmt: skip
+@example(r"see \`docs and @/etc/passwd or @~/.ssh/id_rsa` for it")
+@example(r"\\`a @~/x` and \`b @~/y`")
+def test_markdown_reads_nothing_but_text_and_code_in_a_rule(text: str) -> None:
+    """As a client's own parser does, which imports `@path` where it is no code."""
+    said = neat(text)
+    for token in MarkdownIt().parse(f"- {said}\n") if said else ():
+        assert token.type not in ("html_block", "heading_open", "fence", "code_block", "blockquote_open")
+        for inner in token.children or ():
+            assert inner.type not in ("html_inline", "image")
+            assert inner.type == "code_inline" or "@" not in inner.content
 
 
 def test_what_a_rule_may_not_hold() -> None:

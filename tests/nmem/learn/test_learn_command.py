@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nmem.commands import learn, main, terminal
+from nmem.commands import learn, learn_list, main, terminal
 from nmem.commands.main import nmem
+from nmem.learn import refresh
 from nmem.learn.find import VERSION
 from nmem.learn.instructions import OPEN
 
@@ -199,6 +200,9 @@ def test_the_other_verbs_and_their_undo(told: Shop) -> None:
         (("--since", "soon"), 2, "soon is no time"),
         (("--state", "lost"), 2, "lost"),
         (("--json", "--markdown"), 2, "exclude each other"),
+        (("--across", "--project", "shop"), 2, "leave --project away"),
+        (("accept", "2", "--yes"), 2, "word it with --text"),
+        (("accept", "1", "--yes", "--text", ""), 2, "--text is empty"),
         (("--project", "none"), 1, "nothing is recorded of project none"),
         (("accept", "1", "--yes", "--file", "../x.md"), 1, "outside of the project"),
         (("accept", "1", "--yes", "--file", "setup.cfg"), 1, "no Markdown file"),
@@ -226,3 +230,98 @@ def test_errors_are_one_line(
 def test_nothing_recorded_yet(own_home: Path) -> None:
     for args in ((), ("show", "1"), ("accept", "1"), ("dismiss", "1")):
         assert "nmem init" in str(run("learn", *args).exception)
+
+
+def test_a_new_user_who_has_only_imported_sees_learnings(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        shop.db.execute(
+            "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, seq)"
+            " VALUES (?, 'claude', 1, '/s', 1, ?, 1)",
+            (f"new{number}", shop.now - number),
+        )
+        shop.db.execute(
+            "INSERT INTO observations (session_id, at, seq, obs_type, tool_name, content, outcome, metadata, dedup_key)"
+            " VALUES (?, ?, 1, 'command', 'Bash', 'make seed', 'failed', ?, 'o')",
+            (
+                f"new{number}",
+                shop.now - number,
+                json.dumps({"response": "ModuleNotFoundError: No module named 'yaml'"}),
+            ),
+        )
+    assert "Python module yaml is not installed" in fine("learn")
+    monkeypatch.setattr(learn_list, "_PATIENCE", -1.0)
+    shop.db.execute("UPDATE sessions SET seq = 2 WHERE id = 'new1'")
+    result = run("learn")
+    assert "Python module yaml" in result.output
+    assert "1 session still to be read" in result.output
+
+
+def test_nothing_is_searched_where_it_cannot_be_written(told: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refresh, "_WAIT", 0.0)
+    told.db.execute("BEGIN IMMEDIATE")
+    told.db.execute("UPDATE sessions SET seq = 2 WHERE id = 'one'")
+    assert "npm test" in fine("learn")
+    told.db.execute("ROLLBACK")
+
+
+def test_a_number_is_shown_and_help_says_that_list_is_meant(told: Shop) -> None:
+    assert fine("learn", "1") == fine("learn", "show", "1") == fine("learn", "learning/1")
+    assert "nmem learn list --help" in " ".join(fine("learn", "--help").split())
+    assert "there is no learning 99" in str(run("learn", "99").exception)
+
+
+def test_a_rule_that_helps_nobody_is_worded_by_the_person(told: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = told.file().read_bytes()
+    assert "word it with --text" in fine("learn", "accept", "2", "--dry-run")
+    monkeypatch.setattr(learn, "_interactive", lambda: True)
+    said = fine("learn", "accept", "2", typed="Start the database first\ny\n")
+    assert "+- Start the database first" in said
+    assert b"\n- Start the database first\n" in told.file().read_bytes()
+    fine("undo")
+    assert told.file().read_bytes() == before
+
+
+def test_enter_alone_writes_nothing(told: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = told.file().read_bytes()
+    monkeypatch.setattr(learn, "_interactive", lambda: True)
+    assert "[y/N]" in fine("learn", "accept", "1", typed="\n")
+    assert told.file().read_bytes() == before
+    assert str(told.file()) in fine("learn", "accept", "1", "--dry-run")
+
+
+def test_where_a_rule_stands_is_shown_and_an_accepted_one_says_how_to_reword_it(told: Shop) -> None:
+    fine("learn", "accept", "1", "--yes")
+    assert "it stands in\tCLAUDE.md" in fine("learn", "show", "1")
+    assert "`nmem learn reopen 1` first" in str(run("learn", "accept", "1", "--text", "x", "--yes").exception)
+
+
+def test_weak_ones_are_listed_only_where_they_are_asked_for(told: Shop) -> None:
+    told.learning("make seed", state="weak")
+    assert "make seed" not in fine("learn")
+    assert "make seed" in fine("learn", "--state", "weak")
+    assert "make seed" in fine("learn", "--state", "all")
+    assert "is dismissed" in fine("learn", "dismiss", "5")
+
+
+def test_projects_that_nobody_works_on_come_last(told: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "now", lambda: told.now + 90 * DAY)
+    told.db.execute("UPDATE sessions SET last_at = ? WHERE id = 'f'", (told.now + 89 * DAY,))
+    lines = fine("learn", "--all-projects").splitlines()
+    assert [line.split("\t")[0] for line in lines[1:]] == ["4", "1", "2", "3"]
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    assert fine("learn", "--all-projects").count("nobody works there now") == 3
+    assert "nobody works there" not in fine("learn")
+
+
+def test_evidence_is_told_by_session_in_its_order(told: Shop) -> None:
+    for _ in range(2):
+        told.db.execute(
+            "INSERT INTO learning_evidence (learning_id, role, session_id, at, excerpt)"
+            " VALUES (1, 'fix', 'one', ?, 'pnpm')",
+            (told.now - 3 * DAY + 5,),
+        )
+    text = fine("learn", "show", "1")
+    assert text.index("session/two") < text.index("session/one")
+    told_of_one = text[text.index("session/one") :]
+    assert told_of_one.index("Missing script") < told_of_one.index("put right")
+    assert "(2 times)" in told_of_one

@@ -76,3 +76,42 @@ def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
             line = rules.rule(one)
             assert len(line) <= LIMIT
             assert line == neat(line) != ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "title", "said"),
+    [
+        ("recurring_error", "client: does not exist x.yml", "x.yml does not exist", "There is no `x.yml` here"),
+        ("recurring_error", "client: unknown skill commit", "Unknown skill: commit", "There is no skill `commit`"),
+        ("recurring_error", "golangci: gosec G304", "golangci-lint: gosec G304",
+         "`golangci-lint` checks `gosec G304` here: write code that passes it"),
+        ("recurring_error", "shell: cd relative", "A relative `cd` fails",
+         "The shell keeps its folder from call to call: `cd` with a path from the project's folder"),
+        ("recurring_error", "biome: format", "biome: the formatter would change files", ""),
+        ("recurring_error", "python: no module yaml", "Python module yaml is not installed", ""),
+        ("failed_command", "make seed", "`make seed` keeps failing", ""),
+        ("repeated_intent", "basket deploy", "deploy the basket", ""),
+    ],
+)  # fmt: skip
+def test_a_rule_says_what_to_do_or_is_for_a_person_to_word(
+    shop: Shop, kind: str, key: str, title: str, said: str
+) -> None:
+    planned = shop.plan(shop.learning(title, kind, key=key, remedy=None))
+    assert planned.helps == bool(said)
+    assert planned.rule == said or not said
+    assert "session" not in planned.rule
+    assert shop.plan(1, text="Use pnpm").helps
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("PYTHONPATH must be set", "`npm test` fails here: PYTHONPATH must be set"),
+        ("In the folder `web` it works", "`npm test` fails here: In the folder `web` it works"),
+        ("In the folder `web` `pnpm test` works", "`npm test` fails here: In the folder `web` `pnpm test` works"),
+    ],
+)
+def test_a_remedy_that_is_a_sentence_stays_as_it_is(shop: Shop, text: str, said: str) -> None:
+    remedy = {"kind": "spelling", "text": text, "files": [], "commands": ["pnpm test"], "observation_ids": [],
+              "confidence": 0.9, "times": 3}  # fmt: skip
+    assert shop.plan(shop.learning(remedy=json.dumps(remedy))).rule == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nmem.learn.commands import normalise
 from nmem.stance.model import Call, Stuck
 from nmem.stance.stuck import Tracker, command, hours
 from tests.nmem.stance.conftest import MINUTE, START, call
@@ -80,11 +81,34 @@ def test_what_failed_long_ago_is_not_the_present() -> None:
         ("cd a && cd b && make", "make"),
         ("ps aux | sort", "ps aux | sort"),
         ("make | grep error", "make"),
+        ("cd web; npm test", "npm test"),
+        ("(cd web && npm test)", "npm test"),
+        ("npm test 2>&1 | tail -20 | cat", "npm test"),
+        ("CI=1 timeout 60 npm test > /tmp/out.txt", "npm test"),
+        ("cat a.sql | psql shop", "cat a.sql | psql shop"),
+        ("python3 - <<'X'\nprint(1)\nX", "python3 - <<'X' print(1) X"),
         ("", ""),
     ],
 )
 def test_a_command_is_what_it_runs(text: str, is_: str) -> None:
     assert command(text) == is_
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CI=1 npm test -- --watch=false", "cd web; npm test", "timeout 60 pytest a.py -q | tail -5", "go test ./till/... -v",
+     "npm test 2>&1 | tail -20 | cat", "uv run ruff check src --fix", "make lint && make test"],
+)  # fmt: skip
+def test_a_test_build_or_lint_is_called_what_learnings_call_it(text: str) -> None:
+    normal = normalise(text)
+    assert normal is not None
+    assert command(text, options=False) == normal.key
+
+
+def test_the_same_typed_otherwise_is_one_stretch() -> None:
+    typed = ("cd web; npm test", "CI=1 npm test 2>&1 | tail -20 | cat", "(cd web && npm test -- --watch=false)")
+    (one,) = Tracker.of(test(number, content=text) for number, text in enumerate(typed)).all("s")
+    assert (one.key, one.failures) == ("npm test", 3)
 
 
 def stretch(start: float, end: float, key: str = "make", files: tuple[str, ...] = ("a.py",)) -> Stuck:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from nmem.learn import read
 from nmem.learn.learning import FAILED_COMMAND, FIX, OCCURRENCE, OPEN, RECURRING_ERROR, RESOLVED
 
@@ -253,3 +255,63 @@ def test_words_in_which_the_remedies_differ_are_left_open(history: History) -> N
     (one,) = history.learn()
     assert one.remedy is not None
     assert one.remedy.text == "`git push --set-upstream origin …` works"
+
+
+ROOT = "/src/shop"
+
+
+def test_a_path_is_called_as_the_project_calls_it(history: History) -> None:
+    for name in "abc":
+        history.begin(name).read_fails(f"{ROOT}/cmd/web/cli/commands", "Path does not exist: cmd/web/cli/commands")
+    for name, root in zip("def", (ROOT, "/Users/bo/work/shop", "/home/ana/shop"), strict=True):
+        history.begin(name).read_fails("x", f"File does not exist: {root}/tools/cli/.lint.yml.")
+    assert sorted(one.title for one in history.learn()) == [
+        "cmd/web/cli/commands does not exist", "tools/cli/.lint.yml does not exist",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("works", "text"),
+    [
+        (f"cd {ROOT} && bun run lint", "In the project's own folder it works"),
+        (f"cd {ROOT}/web && bun run lint", "In the folder `web` it works"),
+        ("cd web && bun run lint:fix 2>&1 | tail -3", "In the folder `web` `bun run lint:fix` works"),
+        ("cd /Users/ana/Code/other && bun run lint:fix", "In the folder `other` `bun run lint:fix` works"),
+        (f"bun run lint {ROOT}/web /Users/ana/notes", "`bun run lint web ~/notes` works"),
+    ],
+)
+def test_no_remedy_tells_where_one_machine_has_its_files(history: History, works: str, text: str) -> None:
+    for name in "abc":
+        history.begin(name).fails("bun run lint", 'error: Script not found "lint"').runs(works)
+    (one,) = history.learn()
+    assert one.remedy is not None
+    assert one.remedy.text == text
+    assert "/Users" not in str(one.remedy)
+
+
+def test_an_error_that_announces_something_is_kept_with_it(history: History) -> None:
+    said = "The following paths are ignored by one of your .gitignore files:\npriv/static/assets\nhint: Use -f"
+    for name in "abc":
+        history.begin(name).fails("git add priv/static/assets", said)
+    (one,) = history.learn()
+    assert {each.excerpt for each in read.evidence(history.db, one.id)} == {
+        "The following paths are ignored by one of your .gitignore files: priv/static/assets"
+    }
+
+
+def test_what_helped_once_of_many_is_no_remedy_and_any_cd_left_away_is_one(history: History) -> None:
+    def fails(*folders: str) -> None:
+        for folder in folders:
+            history.begin(f"s{next(history.numbers)}").fails(
+                f"cd {folder} && go test ./till", f"bash: line 1: cd: {folder}: No such file or directory"
+            )
+
+    fails("src", "web", "src")
+    history.runs("go test ./till")
+    fails("web")
+    assert [one.remedy for one in history.learn()] == [None]
+    fails("web")
+    history.runs("go test ./till")
+    (one,) = history.learn()
+    assert one.remedy is not None
+    assert (one.remedy.text, one.remedy.times) == ("Without `cd` it works: the shell is there already", 2)
