@@ -1,4 +1,4 @@
-"""Which session is going on where the server runs: the one that its client names, else the project's newest."""
+"""Which session is going on where the server runs: the one that its client named, else the project's newest."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ _SESSION = "CLAUDE_CODE_SESSION_ID"
 """Where a client tells the programs that it starts which session is theirs."""
 
 
-def named() -> str:
-    """The session that the client names; empty where it does not."""
-    return os.environ.get(_SESSION, "")
+def named(ask: Ask) -> str:
+    """The session that the client named; empty where it did not, or is in another one by now: clearing makes one."""
+    from nmem.read import views
+
+    db, own = ask.db, os.environ.get(_SESSION, "")
+    row = views.session(db, own) if own else None
+    return own if row is not None and row.state != "ended" else ""
 
 
 def session(ask: Ask) -> str:
     """The session that is going on in the project that is asked about. Raises NmemError when there is none."""
-    from nmem.episodes.listing import sessions_like
     from nmem.read import views
     from nmem.stance.read import newest
 
-    own = named()
-    if own and not ask.text("project") and own in sessions_like(ask.db, own):
+    if not ask.text("project") and (own := named(ask)):
         return own
     place = ask.place
     found = newest(ask.db, place.key) if place.key else next((row.id for row in views.sessions(ask.db, 1)), None)

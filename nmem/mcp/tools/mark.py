@@ -17,10 +17,11 @@ KINDS = ("note", "decision", "rollback")
 def run(ask: Ask) -> Answer:
     """Store it in the session that is going on here, redacted, and say under which id."""
     from capture import paths
-    from nmem import database, marks
+    from nmem import marks
 
-    database.reader(paths.database()).close()  # one clear line where there is no memory, or another's
-    made = marks.mark(paths.database(), ask.text("text"), ask.text("kind"), cwd=ask.cwd, session_id=here.named())
+    session_id = here.named(ask)  # one clear line where there is no memory, or another's
+    ask.close()
+    made = marks.mark(paths.database(), ask.text("text"), ask.text("kind"), cwd=ask.cwd, session_id=session_id)
     return {"id": f"obs/{made.id}", "at": when(made.at), "kind": made.kind, "text": line(made.text, 300),
             "session": f"session/{line(made.session_id, 80)}"}  # fmt: skip
 

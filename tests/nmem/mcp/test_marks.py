@@ -28,6 +28,15 @@ def test_a_client_names_its_own_session(client: Client, shop: Recorded, monkeypa
     assert client.get("mark", text="and on")["session"] == "session/coupon"  # it was active last
 
 
+def test_after_a_clear_the_marks_go_to_the_session_that_followed(
+    client: Client, shop: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "coupon")
+    shop.db.execute("UPDATE sessions SET state = 'ended', ended_at = last_at WHERE id = 'coupon'")
+    assert client.get("mark", text="afterwards")["session"] == "session/change-log"
+    assert client.get("timeline")["session"] == "session/change-log"
+
+
 def test_secrets_are_taken_out_before_it_is_stored(client: Client, shop: Recorded, db_path: str) -> None:
     found = client.get("mark", text=f"the token is {TOKEN}")
     assert TOKEN not in str(found) and "[REDACTED:" in found["text"]
