@@ -5,7 +5,7 @@ Files come first: which of them the session will edit decides which episodes tel
 
 from __future__ import annotations
 
-from nmem.context import known, pinned, work
+from nmem.context import known, pinned
 from nmem.context.choose import FEW, FLOOR, GAIN, NAMES, START_GAIN, START_NAMES, choose, confidence
 from nmem.context.episodes import telling
 from nmem.context.items import FILE, PIN, Item
@@ -39,6 +39,8 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
     out = pinned.pins(db, present, chosen)
     if not present.prompt:
+        from nmem.context import work
+
         out += work.thread(db, present)
         out += work.left_open(db, present)
     out += known.learnings(db, present, likely)

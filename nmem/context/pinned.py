@@ -1,8 +1,10 @@
-"""What a person pinned, noted or chose: always a candidate (SQL). On the hook's path."""
+"""What a person pinned, noted or chose: always a candidate (SQL). On the hook's path.
+
+CROSS JOIN: from the few rows that are marked to their sessions. The other way round every observation is looked at.
+"""
 
 from __future__ import annotations
 
-from nmem.context import episodes, work
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, Item
 from nmem.context.neutral import name, neutral, quoted
 from nmem.context.words import ago, terms
@@ -69,10 +71,14 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return []
     number = int(rest)
     if kind == "episode":
+        from nmem.context import episodes
+
         return [
             episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN) for row in episodes.units(db, [number])
         ]
     if kind == "thread":
+        from nmem.context import work
+
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
     if kind == "learning":
         row = db.execute("SELECT coalesce(rule, title) FROM learnings WHERE id = ?", (number,)).fetchone()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FEATURES = ("named", "text", "name", "branch", "recent", "long", "read")
 TERMS = 32
 """Words of a prompt that are followed: the rarest."""
-ASKED = 160
+ASKED = 120
 """Words of a prompt that are looked up."""
 TURNS = 64
 """Earlier turns that are looked at: those that share most."""

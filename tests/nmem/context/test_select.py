@@ -272,6 +272,23 @@ def test_the_branch_tells_at_a_start(shop: Recorded) -> None:
     assert "src/tax/page.py" in named()
 
 
+def test_nothing_is_looked_at_row_by_row(shop: Recorded) -> None:
+    asked: list[str] = []
+    shop.db.set_trace_callback(asked.append)
+    for prompt in ("", AGAIN):
+        there = present.read(shop.db, "coupon", shop.at, prompt)
+        assert there is not None
+        select(shop.db, there, START_TOKENS)
+    shop.db.set_trace_callback(None)
+    large = {"o", "p", "u", "i", "t", "observations", "prompts", "work_units", "injection_items", "context_files",
+             "context_turns", "context_terms", "unit_prompts", "sessions"}  # fmt: skip
+    for sql in set(asked):
+        if sql.startswith("SELECT"):
+            for row in shop.db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall():
+                words = row[3].split()
+                assert not (words[0] == "SCAN" and words[1] in large and "INDEX" not in words), (sql, row[3])
+
+
 def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
     root = Path(__file__).resolve().parents[3]
     modules = ["candidates", "budget", "compose", "present", "select"]
