@@ -140,11 +140,13 @@ def test_a_long_session_takes_time_in_proportion() -> None:
     assert cost(6000) < 12 * cost(1000)
 
 
-def test_the_deadline_is_asked_within_a_session(history: History) -> None:
+@pytest.mark.parametrize("times", [4, 9])
+def test_the_deadline_is_asked_within_a_session(history: History, times: int) -> None:
+    """While its commands are read, and while it is thought about: each looks at 300 observations, 64 at a time."""
     history.begin("long")
     for _ in range(300):
         history.fails("rtk bun run test", NO_BUN)
-    asked = iter([False] * 4 + [True] * 50)
+    asked = iter([False] * times + [True] * 50)
     done = refresh.refresh(history.db, history.at, stopped=lambda: next(asked))
     assert (done.sessions, done.left) == (0, 1)
     assert [session for session, _ in sessions.stale(history.db)] == ["long"]
@@ -259,6 +261,15 @@ def test_one_session_less_is_weak_and_warns_of_nothing(history: History) -> None
     refresh.refresh(history.db, history.at)
     assert (listed(OPEN), listed("weak")) == ([title], [])
     assert history.db.execute("SELECT id FROM learnings").fetchall() == [(number,)]
+
+
+def test_a_weak_one_makes_no_stuck_loop_of_what_is_asked_again(history: History) -> None:
+    for name in "abc":
+        history.begin(name)
+        _unit(history, "deploy the basket service to the staging cluster")
+        if name != "c":
+            history.fails("make seed", "ModuleNotFoundError: No module named 'yaml'")
+    assert [one.kind for one in history.learn()] == ["repeated_intent"]
 
 
 SECRET = "hunter2hunter2"
