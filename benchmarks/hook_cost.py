@@ -1,6 +1,7 @@
 """What a hook costs, as ratios to the bare interpreter: `python benchmarks/hook_cost.py [--rows N] [--runs N]`.
 
-`--event UserPromptSubmit` and `--event Stop` measure these in a session of 200 prompts with their episodes.
+`--event UserPromptSubmit` and `--event Stop` measure these in a session of 200 prompts with their episodes;
+`--event FirstPrompt` and `--event SessionStart` in new sessions of a project of 20,000 episodes, told something.
 
 Installs the wheel into a temporary folder (compiled), makes or reuses a database of a million observations, and
 alternates `python -I -S -c pass` with the registered command; figures are medians of the pairs' ratios.
@@ -28,10 +29,14 @@ from capture.hook import WAL_LIMIT  # noqa: E402
 
 LIMITS = {4: 3.0, 64: 6.0}
 """Kilobytes of payload -> the highest ratio allowed."""
+TELLING = 4.0
+"""The highest ratio of a hook that tells a session something."""
 LONG_SESSION = 3.0
 """The highest ratio of a prompt or a turn's end in a session of 200 prompts."""
 MEMORY = 25_000
 """Kilobytes that a hook may occupy at its peak."""
+TOLD: list[int] = []
+"""Bytes that each run printed."""
 PEAKS = 5
 """Runs in which it is measured."""
 _LINE = "tests/parser/test_window.py::test_budget_{0} PASSED  [{0:3d}%] in src/layout/render.py, took 0.{0:03d} s\n"
@@ -65,8 +70,8 @@ def payload(number: int, kilobytes: int, tool: str = "Bash") -> bytes:
     ).encode()  # fmt: skip
 
 
-def run(words: list[str], given: bytes) -> float:
-    """Seconds that one process took."""
+def run(words: list[str], given: bytes, *, tells: bool = False) -> float:
+    """Seconds that one process took; it says nothing unless it `tells`."""
     before = time.perf_counter()
     child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdin
@@ -76,9 +81,11 @@ def run(words: list[str], given: bytes) -> float:
     seconds = time.perf_counter() - before
     assert child.stdout
     assert child.stderr
-    noise = child.stdout.read() + child.stderr.read()
+    said = child.stdout.read()
+    noise = child.stderr.read() + (b"" if tells else said)
     child.stdout.close()
     child.stderr.close()
+    TOLD.append(len(said))
     if child.returncode or noise:
         raise SystemExit(f"{words[-2:]} ended with {child.returncode}: {noise.decode()[:400]}")
     return seconds
@@ -88,12 +95,12 @@ def peak(words: list[str], given: bytes) -> int:
     """Peak memory of one process in kilobytes; a small one starts it, for a child inherits the peak of its parent."""
     watch = (
         "import os, sys; child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ);"
-        " print(os.wait4(child, 0)[2].ru_maxrss)"
+        " print('\\n', os.wait4(child, 0)[2].ru_maxrss)"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", watch, *words], input=given, capture_output=True, check=True
     )
-    return int(done.stdout)
+    return int(done.stdout.split()[-1])  # what the hook tells its session comes before
 
 
 def fold(path: Path) -> None:
@@ -105,7 +112,12 @@ def fold(path: Path) -> None:
 
 
 def compare(
-    floor: list[str], words: list[str], given: list[bytes], before: Callable[[int], None] | None = None
+    floor: list[str],
+    words: list[str],
+    given: list[bytes],
+    before: Callable[[int], None] | None = None,
+    *,
+    tells: bool = False,
 ) -> dict[str, float]:
     """Alternate the two commands: the pairs' median ratio and 95th percentile, the ratio of the lowest, the memory.
 
@@ -120,7 +132,7 @@ def compare(
             peaks.append(peak(words, one))
             continue
         floors.append(run(floor, b""))
-        hooks.append(run(words, one))
+        hooks.append(run(words, one, tells=tells))
         pairs.append(hooks[-1] / floors[-1])
     pairs.sort()
     return {
@@ -178,6 +190,51 @@ def long_session(python: list[str], path: Path, event: str, runs: int) -> dict[s
                    [made(number) for number in range(runs + PEAKS)], before)  # fmt: skip
 
 
+def checkout(folder: Path) -> Path:
+    """A folder that looks like a checkout of a branch: a session that starts there goes on with what was done on it."""
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/feature/parser\n")
+    return folder
+
+
+def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str, float]:
+    """The cost of an event in sessions that have just begun, and how many are told something; each is a new one."""
+    from benchmarks.context_cost import WORDS, add, said, vocabulary
+    from capture.project import resolve
+    from capture.storage import store
+
+    add(path)
+    with closing(store.connect(str(path), timeout=10)) as db:
+        folder = checkout(path.parent / "work")
+        project = resolve(str(folder))
+        db.execute("DELETE FROM project_folders WHERE folder = ?", (str(folder),))
+        db.execute("UPDATE projects SET key = ?, root = ? WHERE id = 1", (project.key, project.root))
+        db.execute("UPDATE sessions SET branch = ? WHERE project_id = 1", (project.branch,))
+        paths = [row[0] for row in db.execute("SELECT path FROM context_files ORDER BY file LIMIT 2000")]
+    dice = random.Random(time.time_ns())
+    mark, some = time.time_ns(), vocabulary(random.Random(11))
+    assert len(some) == WORDS
+
+    def made(number: int) -> bytes:
+        given = {"session_id": f"new-{mark}-{number}", "cwd": str(folder), "hook_event_name": "UserPromptSubmit",
+                 "permission_mode": "default",
+                 "prompt": f"{said(dice, some, (8, 45, 500)[number % 3])} {dice.choice(paths)}"}  # fmt: skip
+        if event == "SessionStart":
+            given = {**given, "hook_event_name": event, "source": "startup"}
+        return json.dumps(given).encode()
+
+    native = "SessionStart" if event == "SessionStart" else "UserPromptSubmit"
+    words = [*python, "claude", native, "--db", str(path)]
+    os.environ["NMEM_SKIP_SETTLE"] = "1"
+    run(words, made(-1), tells=True)
+    TOLD.clear()
+    found = compare(
+        [sys.executable, "-I", "-S", "-c", "pass"], words, [made(n) for n in range(runs + PEAKS)], tells=True
+    )
+    told = TOLD[1::2]
+    return {**found, "told": sum(1 for size in told if size), "told_bytes": int(statistics.median(told))}
+
+
 def main() -> None:
     """Measure, print and fail when a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -185,7 +242,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--db", type=Path, default=Path(tempfile.gettempdir()) / "nmem-bench" / "grown.db")
     parser.add_argument("--entry", type=Path, help="the entry file of an installed nmem; by default it is installed")
-    parser.add_argument("--event", choices=["PostToolUse", "UserPromptSubmit", "Stop"], default="PostToolUse")
+    parser.add_argument(
+        "--event",
+        choices=["PostToolUse", "UserPromptSubmit", "FirstPrompt", "SessionStart", "Stop"],
+        default="PostToolUse",
+    )
     parser.add_argument("--check", action="store_true", help="exit 1 when a ratio or the memory is over its limit")
     given = parser.parse_args()
     given.db.parent.mkdir(exist_ok=True)
@@ -196,9 +257,13 @@ def main() -> None:
         words = [sys.executable, "-I", "-S", str(entry), "claude", "PostToolUse", "--db", str(path)]
         failed = False
         if given.event != "PostToolUse":
-            found = long_session(words[:-4], path, given.event, given.runs)
-            failed = found["ratio"] > LONG_SESSION or found["peak_kb"] > MEMORY
-            print(json.dumps({"event": given.event, "limit": LONG_SESSION, **found}), flush=True)
+            telling = given.event in ("FirstPrompt", "SessionStart")
+            limit = TELLING if telling else LONG_SESSION
+            if telling:  # a database of its own: its project is another
+                path = database(path.with_name(f"told-{path.name}"), given.rows)
+            found = (beginning if telling else long_session)(words[:-4], path, given.event, given.runs)
+            failed = found["ratio"] > limit or found["peak_kb"] > MEMORY
+            print(json.dumps({"event": given.event, "limit": limit, **found}), flush=True)
             LIMITS.clear()
         for kilobytes, limit in LIMITS.items():
             for tool in ("Bash", "Read"):
