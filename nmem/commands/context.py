@@ -33,7 +33,7 @@ def command(
 ) -> None:  # fmt: skip
     """What the next session is told, exactly.
 
-    What was told, and what became of it, is shown by `nmem show session/ID`.
+    What became of what sessions were told is shown by --report.
     """
     from capture import paths
     from nmem.context.preview import Asked

@@ -91,6 +91,7 @@ def summary(report: Report) -> str:
             (report.by_model, f"told by {report.model or 'a model'}"), (report.summaries, "sessions summed up"),
             (report.judged, "sessions judged by a model"), (report.links, "threads compared"),
             (report.condensed, "threads condensed"),
+            (report.folded, "turns made ready for context"),
         )  # fmt: skip
         line = ", ".join(f"{count:,} {words}" for count, words in counts if count)
     line += f"; {report.seconds:.1f} s" + (", more is left" if report.left else "")

@@ -1,4 +1,4 @@
-"""Fits the weights of context ranking on a database's own history, and reports what they are worth elsewhere.
+"""Fits the weights of context ranking on a database's own history (SQL), and reports what they are worth elsewhere.
 
     NMEM_DB=history.db python -m nmem.training.context [--curves]
 
@@ -14,20 +14,33 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
+from sqlite3 import Connection
 
 from capture import paths
 from nmem.context import asof, weights
 from nmem.context.choose import GAIN, NAMES, START_GAIN, START_NAMES, choose
+from nmem.context.episodes import FILES, told, units
 from nmem.context.episodes import found as episodes_found
 from nmem.context.items import tokens
 from nmem.context.rank import FEATURES, Ranking, rank, unpack
 from nmem.evaluate.context import Moment, as_it_was, moments
 
 Weights = tuple[float, ...]
+STORIES = 12
+"""Episodes told by themselves: as many as the largest budget holds."""
 LARGE = 30
 """Moments from which a project is a fold of its own."""
 _AT_START = (3, 4, 5, 6)
 """Features that are known before anything is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """An episode as it would be told: its tokens, the files it names, whether the session edits a file that it did."""
+
+    tokens: int
+    files: tuple[str, ...]
+    of_use: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,11 @@ class Example:
     prompt: Ranking
     start: Ranking
     episodes: tuple[tuple[float, float, bool], ...]
-    """(chance, likeness, of use) of each episode considered."""
+    """(chance, likeness, of use) of each episode that edited a named file."""
+    best: tuple[Story, ...]
+    """Episodes by themselves, the likeliest of use first."""
+    newest: tuple[Story, ...]
+    """The same, newest first."""
 
 
 def material(path: str) -> list[Example]:
@@ -51,20 +68,74 @@ def material(path: str) -> list[Example]:
     with asof.opened(path) as db:
         for one in asked:
             as_it_was(db, one)
-            prompt = rank(db, one.project_id, one.prompt)
-            told = []
-            for each in episodes_found(db, one.project_id, prompt, choose(prompt.files)):
-                rows = db.execute(
-                    "SELECT t.edited FROM unit_prompts u JOIN context_turns t ON t.prompt_id = u.prompt_id"
-                    " WHERE u.unit_id = ? AND t.project_id = ?",
-                    (each.unit_id, one.project_id),
-                ).fetchall()
-                path_of = dict(db.execute("SELECT file, path FROM context_files").fetchall())
-                edited = {path_of[number] for (packed,) in rows for number in unpack(packed)}
-                told.append((each.chance, each.like, bool(edited & one.gold)))
             group = one.project if sizes[one.project] >= LARGE else "others"
-            out.append(Example(one, group, prompt, rank(db, one.project_id), tuple(told)))
+            out.append(_example(db, one, group))
     return out
+
+
+def _example(db: Connection, one: Moment, group: str) -> Example:
+    prompt = rank(db, one.project_id, one.prompt)
+    edited = _edited(db, one.project_id)
+    named = episodes_found(db, one.project_id, prompt, choose(prompt.files))
+    considered = tuple((each.chance, each.like, bool(edited.get(each.unit_id, set()) & one.gold)) for each in named)
+    everything = [number for _, number in prompt.files]
+    best = [each.unit_id for each in episodes_found(db, one.project_id, prompt, everything)] if everything else []
+    likely = {prompt.paths[number]: chance for chance, number in prompt.files}
+    rows = db.execute(
+        "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE s.project_id = ? AND s.id != ?"
+        " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (one.project_id, one.session_id, STORIES),
+    ).fetchall()
+    newest = [row[0] for row in rows]
+    return Example(one, group, prompt, rank(db, one.project_id), considered, _stories(db, one, best, edited, likely),
+                   _stories(db, one, newest, edited, {}))  # fmt: skip
+
+
+def _edited(db: Connection, project_id: int) -> dict[int, set[str]]:
+    """Episode -> files that its turns edited."""
+    path_of = dict(db.execute("SELECT file, path FROM context_files").fetchall())
+    out: dict[int, set[str]] = {}
+    for unit_id, packed in db.execute(
+        "SELECT u.unit_id, t.edited FROM context_turns t JOIN unit_prompts u ON u.prompt_id = t.prompt_id"
+        " WHERE t.project_id = ?",
+        (project_id,),
+    ).fetchall():
+        out.setdefault(unit_id, set()).update(path_of[number] for number in unpack(packed))
+    return out
+
+
+def _stories(
+    db: Connection, one: Moment, ids: Sequence[int], edited: dict[int, set[str]], likely: dict[str, float]
+) -> tuple[Story, ...]:
+    rows = {row[0]: row for row in units(db, ids[:STORIES])}
+    out = []
+    for each in ids[:STORIES]:
+        files = sorted(edited.get(each, ()), key=lambda path: (-likely.get(path, 0.0), path))
+        if each in rows:
+            item = told(rows[each], one.at, tuple(files[:FILES]), 0.0, "")
+            out.append(Story(item.tokens, item.files, bool(one.gold.intersection(files))))
+    return tuple(out)
+
+
+def within(stories: Sequence[Story], budget: int) -> tuple[list[str], list[bool]]:
+    """The files that the first stories within a budget name, at most as many as a context may, and their use."""
+    names: dict[str, None] = {}
+    use = []
+    for story in stories:
+        budget -= story.tokens
+        if budget < 0:
+            break
+        use.append(story.of_use)
+        names.update(dict.fromkeys(story.files))
+    return list(names)[:NAMES], use
+
+
+def story_line(label: str, examples: Sequence[Example], budget: int, *, newest: bool) -> str:
+    """Of episodes by themselves: hit rate, precision, and the share that is of use."""
+    got = [(one, *within(one.newest if newest else one.best, budget)) for one in examples]
+    use = [each for _, _, ones in got for each in ones]
+    files = line(label, [(one, names) for one, names, _ in got])
+    return f"{files}  of use {sum(use) / max(1, len(use)):.3f}"
 
 
 def fit(rows: Sequence[Sequence[float]], right: Sequence[bool]) -> Weights:
@@ -146,6 +217,9 @@ def report(examples: Sequence[Example], *, curves: bool) -> list[str]:
             out.append(
                 line(f"  at the start, {count} names", [(one, _paths(one.start, got[:count])) for one, got in at_start])
             )
+        for budget in (200, 400, 1000, 1500):
+            out.append(story_line(f"episodes alone, {budget} tokens", examples, budget, newest=False))
+            out.append(story_line("  newest first", examples, budget, newest=True))
         out += [line(f"held out, gain {gain}", _named(at_prompt, NAMES, gain)) for gain in (0.004, 0.006, 0.008, 0.02)]
     for name, by in (("PROMPT", fit_files(examples)), ("START", fit_files(examples, start=True)),
                      ("EPISODE", fit_episodes(examples))):  # fmt: skip
