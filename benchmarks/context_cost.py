@@ -2,8 +2,8 @@
 
 A project of 20,000 episodes (60,000 turns over 7,000 files, words as unequal as real ones) beside a million
 observations. Each case is a process of its own, `python -I -S`, over the installed, compiled package; `open` opens
-the database, reads the prompt's words and imports what the hook has by then. Ratios are to `python -I -S -c pass` of the same
-round, medians over rounds; what selecting adds is the difference.
+the database, reads the prompt's words and imports what the hook has by then. Ratios are to `python -I -S -c pass` of
+the same round, medians over rounds; what selecting adds is the difference.
 """
 
 from __future__ import annotations
