@@ -20,6 +20,15 @@ OURS = ("quokka", "shop/cart.py", "voucher")
 """Words that only the first session can have brought into another's requests."""
 
 
+def connect(stage: Stage, client: str) -> None:
+    """As a user would; a busy machine shall make nothing late."""
+    stage.connect(client)
+    config = stage.home / ".config" / "nmem" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    with config.open("a") as file:
+        file.write("\n[context]\ndeadline_ms = 2000\n")
+
+
 def requests(stage: Stage, client: str, name: str, *flags: str) -> list[str]:
     """Play a script; what the client sent to its model, one text a request."""
     out = stage.home / f"{name}-{stage.project.name}.jsonl"
@@ -37,7 +46,7 @@ def told(request: str) -> str:
 
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
 def test_the_next_session_on_the_same_files_is_told_and_no_other(client: str, stage: Stage) -> None:
-    stage.connect(client)
+    connect(stage, client)
     assert not any(told(request) for request in requests(stage, client, "context-fix"))
     stage.nmem("settle")
     texts = [told(request) for request in requests(stage, client, "context-same")]
@@ -68,7 +77,7 @@ def test_the_next_session_on_the_same_files_is_told_and_no_other(client: str, st
 def test_after_clear_and_compact_the_interrupted_work_is_told(way: str, stage: Stage) -> None:
     if shutil.which("tmux") is None:
         pytest.skip("tmux is absent")
-    stage.connect("claude")
+    connect(stage, "claude")
     sent = requests(stage, "claude", f"context-{way}", "--tmux")
     before = [request for request in sent if "go on" not in _asked(request)]
     after = [request for request in sent if "go on" in _asked(request)]
@@ -90,7 +99,7 @@ def _asked(request: str) -> str:
 
 
 def test_stored_text_that_would_act_reaches_the_model_as_a_quotation(stage: Stage) -> None:
-    stage.connect("claude")
+    connect(stage, "claude")
     requests(stage, "claude", "context-hostile")
     stage.nmem("settle")
     texts = [told(request) for request in requests(stage, "claude", "context-same")]

@@ -15,6 +15,7 @@ from capture.hook import LARGE, sealed_event
 from capture.salvage import shorten
 from capture.storage import store
 from nmem import live, tables
+from nmem.context import config
 from nmem.settle import settle
 
 START = 1_760_000_000_000
@@ -116,6 +117,12 @@ class Played:
 
     def database(self) -> Connection:
         return store.connect(self.path)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes nothing late that a test expects."""
+    monkeypatch.setitem(config.DEFAULTS, "deadline_ms", 5000.0)
 
 
 @pytest.fixture

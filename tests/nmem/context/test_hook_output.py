@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ from tests.capture.test_hook_imports import COSTLY, PROBE
 from tests.nmem.context.conftest import Played
 
 SAME = "the voucher total in shop/cart.py must never be negative, fix the cart"
+
+
+@pytest.fixture(autouse=True)
+def patient(own_home: Path) -> None:
+    file = own_home / ".config" / "nmem" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[context]\ndeadline_ms = 2000\n")
 
 
 def run(played: Played, event: str, client: str = "claude", **payload: Any) -> bytes:
