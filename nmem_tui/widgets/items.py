@@ -11,6 +11,8 @@ from nmem_tui.widgets.lines import Lines
 
 Make = Callable[[int], Sequence[Item]]
 """The items for so many cells."""
+_LEAST = 20
+"""Made for so many before it has a place: what can be opened and copied is known by then."""
 
 
 class Items(Lines):
@@ -38,7 +40,7 @@ class Items(Lines):
 
     def _build(self, here: Item | None, place: int) -> None:
         self._cells = self.scrollable_content_region.width
-        items = self.items = list(self._make(self._cells - 1)) if self._cells > 12 else []
+        items = self.items = list(self._make(max(_LEAST, self._cells - 1)))
         if here is not None and here.kind:
             same = (at for at, item in enumerate(items) if (item.kind, item.key) == (here.kind, here.key))
             place = next(same, place)

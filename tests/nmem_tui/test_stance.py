@@ -550,3 +550,11 @@ def test_pictures_put_each_braille_pattern_into_its_own_cell() -> None:
     drawn = '<svg ><text class="a" x="10" y="2" textLength="36.6" clip-path="u">⠄&#160;⣿</text></svg>'
     assert tidy(drawn).count("<text ") == 2
     assert 'x="34.4" y="2" textLength="12.2" clip-path="u">⣿<' in tidy(drawn)
+
+
+async def test_the_key_bar_knows_at_once_what_can_be_opened_and_copied(make_db: Any, cockpit: Any) -> None:
+    async with cockpit(make_db("long")) as pilot:
+        await pilot.press("3")
+        await pilot.app.screen.ready.wait()
+        assert pilot.app.why_not("copy") is None
+        assert pilot.app.screen.pane.count
