@@ -235,9 +235,7 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
 def _afterwards(db: Connection, path: str, event: Event | None, listener: Listener | None) -> None:
     """What can wait until the event is safe: earlier rows, the transcript, the listener, the write-ahead log."""
     if paths.waits(paths.spool(path)) or paths.waits(paths.last_spool(path)):
-        from capture.storage import spool
-
-        spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
+        _drain(db, path)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:
         _transcript(db, event)
     settles = False
@@ -249,6 +247,17 @@ def _afterwards(db: Connection, path: str, event: Event | None, listener: Listen
     finally:
         if not settles:
             _settle(path, event)
+
+
+def _drain(db: Connection, path: str) -> None:
+    """Store what waits; where others hold the lock it stays, for the next hook to take."""
+    from capture.storage import spool, sqlite
+
+    try:
+        spool.drain(db, path, DRAIN_FILES, DRAIN_SECONDS)
+    except sqlite.Error as error:
+        if "locked" not in str(error):
+            raise
 
 
 def _tell(event: Event, text: str) -> None:

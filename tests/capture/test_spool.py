@@ -247,3 +247,25 @@ def test_only_one_settles_at_a_time(db_path: str) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert settle.settle(db_path) == -1
     assert settle.settle(db_path) == 0, "the lock of a process that is gone does not hold"
+
+
+def test_a_lock_while_what_waits_is_stored_is_no_error_and_what_follows_still_happens(db_path: str) -> None:
+    from capture import hook
+    from capture.event import Event
+
+    assert spool.put(db_path, batch("k"))
+    db, other = store.connect(db_path, timeout=0.01), store.connect(db_path)
+    told: list[str] = []
+
+    def listener(_db: object, event: Event, _path: str) -> tuple[bool, str]:
+        told.append(event.kind)
+        return False, ""
+
+    with store.transaction(other):
+        hook._afterwards(db, db_path, Event("claude", "prompt", "s", NOW), listener)
+    assert told == ["prompt"]
+    assert spool.waiting(db_path) == 1
+    hook._afterwards(db, db_path, None, None)
+    assert spool.waiting(db_path) == 0
+    db.close()
+    other.close()

@@ -112,7 +112,7 @@ def test_capture_settles_itself_only_when_its_listener_does_not(
     monkeypatch.setattr(capture_settle, "start", begun.append)
     db = store.connect(db_path)
     event = Event("claude", "session_end", "s-1", 1_760_000_000_000)
-    hook._afterwards(db, db_path, event, lambda *_: settles)
+    hook._afterwards(db, db_path, event, lambda *_: (settles, ""))
     db.close()
     assert len(begun) == started
 

@@ -116,7 +116,7 @@ def test_every_rung_of_the_ladder_is_answered_or_refused(
     try:
         asked = asking.ask(dataclasses.replace(question, max_tokens=120), shape.read, Cancel())
     except Failure as failure:
-        assert failure.kind in ("length", "rejected")
+        assert failure.kind in ("length", "rejected", "timeout")
     else:
         assert set(asked.value) == {"intent", "learned"}
     assert book.spent > 20
@@ -157,7 +157,7 @@ def test_a_story_of_a_model_that_cannot_write_one_is_checked_or_refused(real: Ca
         try:
             story = narrate(real(max_tokens=300), MATERIAL, Cancel()).value
         except Failure as failure:
-            assert failure.kind in ("length", "rejected")
+            assert failure.kind in ("length", "rejected", "timeout")
             continue
         again = narrate_prompt.read({**dataclasses.asdict(story)} | {k: list(getattr(story, k)) for k in ("learned", "completed", "next_steps")}, facts)  # fmt: skip  # noqa: E501
         assert dataclasses.replace(again, dropped=story.dropped) == story
@@ -168,11 +168,11 @@ def test_labels_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) 
     try:
         assert len(boundaries(real(), turns, Cancel()).value.labels) == 3
     except Failure as failure:
-        assert failure.kind in ("length", "rejected")
+        assert failure.kind in ("length", "rejected", "timeout")
     try:
         assert 0 <= assess(real(), Pair("login fixed", "the login fails"), Cancel()).value.confidence <= 1
     except Failure as failure:
-        assert failure.kind in ("length", "rejected")
+        assert failure.kind in ("length", "rejected", "timeout")
 
 
 def test_settling_with_a_real_model_ends_with_a_story_whoever_tells_it(
