@@ -97,7 +97,8 @@ def test_a_command_is_what_it_runs(text: str, is_: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["CI=1 npm test -- --watch=false", "cd web; npm test", "timeout 60 pytest a.py -q | tail -5",
-     "go test ./till/... -v", "npm test 2>&1 | tail -20 | cat", "uv run ruff check src --fix", "make lint && make test"],
+     "go test ./till/... -v", "npm test 2>&1 | tail -20 | cat", "uv run ruff check src --fix",
+     "make lint && make test"],
 )  # fmt: skip
 def test_a_test_build_or_lint_is_called_what_learnings_call_it(text: str) -> None:
     normal = normalise(text)
