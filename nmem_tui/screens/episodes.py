@@ -22,6 +22,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.shelf import Shelf
 from nmem_tui.screens.base import View
 from nmem_tui.screens.correcting import Correcting
+from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.lines import NO_MATCH, Lines
 from nmem_tui.widgets.story import StoryPane
@@ -33,7 +34,7 @@ _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
 
-class Episodes(Correcting, View):
+class Episodes(Moving, Correcting, View):
     """What was worked on, and how it went."""
 
     CONTEXT = "episodes"
@@ -299,34 +300,13 @@ class Episodes(Correcting, View):
         """Where the keyboard is."""
         return self.pane if self.pane.has_focus else self.index
 
-    def do_down(self) -> None:
-        """One row down."""
-        self.active.move(1)
-
-    def do_up(self) -> None:
-        """One row up."""
-        self.active.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.active.move(self.active.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.active.move(-self.active.page())
-
-    def do_top(self) -> None:
-        """The first row."""
-        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.active.go(0)
-
     def do_bottom(self) -> None:
         """The last row, once all are known."""
         if self.active is self.index and not self.shelf.complete:
             self._to_end = True
             self._read_older()
             return
-        self.active.go(self.active.count - 1, -1)
+        super().do_bottom()
 
     def do_details_down(self) -> None:
         """Scroll the story."""

@@ -10,13 +10,14 @@ from nmem_tui.model import learnings_detail
 from nmem_tui.model.learnings import CHOICES, Words
 from nmem_tui.model.learnings_reading import PROJECT, SCOPES, Detail, moment
 from nmem_tui.screens.judging import Judging
+from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 
 _NOTHING = "there is no learning here"
 
 
-class Leafing(Judging):
+class Leafing(Moving, Judging):
     """The part of the screen Learnings that moves: it decides what is listed, and opens what is under the cursor."""
 
     def __init__(self) -> None:
@@ -64,31 +65,6 @@ class Leafing(Judging):
     def active(self) -> Lines:
         """Where the keyboard is."""
         return self.pane if self.pane.has_focus else self.index
-
-    def do_down(self) -> None:
-        """One row down."""
-        self.active.move(1)
-
-    def do_up(self) -> None:
-        """One row up."""
-        self.active.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.active.move(self.active.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.active.move(-self.active.page())
-
-    def do_top(self) -> None:
-        """The first row."""
-        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.active.go(0)
-
-    def do_bottom(self) -> None:
-        """The last row."""
-        self.active.go(self.active.count - 1, -1)
 
     def do_details_down(self) -> None:
         """Scroll what is told of it."""

@@ -11,13 +11,14 @@ from nmem.stance.model import Stance
 from nmem_tui.model.items import Item
 from nmem_tui.model.stance_reading import Reading
 from nmem_tui.screens.base import View
+from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 
 ONE, OVER, MODELS = "one", "over", "models"
 
 
-class Touring(View):
+class Touring(Moving, View):
     """The part of the screen Stance that moves: it decides what is listed, and opens what is under the cursor."""
 
     CONTEXT = "stance"
@@ -44,30 +45,10 @@ class Touring(View):
 
     # What the keys do
 
-    def do_down(self) -> None:
-        """One place down."""
-        self.pane.move(1)
-
-    def do_up(self) -> None:
-        """One place up."""
-        self.pane.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.pane.move(self.pane.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.pane.move(-self.pane.page())
-
-    def do_top(self) -> None:
-        """The first place."""
-        self.pane.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.pane.go(0)
-
-    def do_bottom(self) -> None:
-        """The last place."""
-        self.pane.go(self.pane.count - 1, -1)
+    @property
+    def active(self) -> Lines:
+        """The only list."""
+        return self.pane
 
     def may_open(self) -> str | None:
         """Only a shift, an episode or a session can be opened."""
