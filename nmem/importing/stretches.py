@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 from capture import jsonio
 from capture.event import Batch, Event, Project
@@ -28,7 +25,7 @@ from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
 from capture.transcript.records import records
 from nmem.importing.discover import Transcript, gemini_folder
-from nmem.own_process import words
+from nmem.side_by_side import answers
 
 SIZE = 1_000
 """Records between two commits."""
@@ -213,47 +210,13 @@ def read_all(jobs: Iterable[Job], workers: int) -> Iterator[Stretch]:
         for job in jobs:
             yield from stretcher.read(job)
         return
-    todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        todo.put(job)
-    done: queue.Queue[Stretch | None] = queue.Queue(_WAITING)
-    command = words(function="nmem.importing.stretches:work")
-    # a session of its own: Ctrl-C is for the writer, which then closes the pipes
-    running = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        for _ in range(workers)
-    ]
-    try:
-        for process in running:
-            threading.Thread(target=_serve, args=(process, todo, done), daemon=True).start()
-        ended = 0
-        while ended < workers:
-            stretch = done.get()
-            if stretch is None:
-                ended += 1
-            else:
-                yield stretch
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
+    yield from answers("nmem.importing.stretches:work", jobs, workers, _hear, _broken, _WAITING)
 
 
-def _serve(process: subprocess.Popen[bytes], todo: queue.SimpleQueue[Job], done: queue.Queue[Stretch | None]) -> None:
-    """Give one process a job after the other and pass its answers on."""
-    source, target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
-    with source, target:
-        while True:
-            try:
-                job = todo.get_nowait()
-            except queue.Empty:
-                break
-            try:
-                pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
-                target.flush()
-                while (stretch := pickle.load(source)) is not None:  # noqa: S301 - from our own child
-                    done.put(stretch)
-            except (EOFError, OSError, pickle.UnpicklingError):
-                done.put(Stretch(job.cursor, error=f"{job.transcript.path}: its reader ended; import it again"))
-                break
-    done.put(None)
+def _hear(_job: Job, receive: Callable[[], object]) -> Iterator[Stretch]:
+    while (stretch := receive()) is not None:
+        yield cast("Stretch", stretch)
+
+
+def _broken(job: Job) -> Stretch:
+    return Stretch(job.cursor, error=f"{job.transcript.path}: its reader ended; import it again")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
-import subprocess
 import sys
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from sqlite3 import Connection
-from typing import BinaryIO, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from capture.labels import DIMENSIONS
 from capture.labels.model import Model, current
@@ -21,7 +18,7 @@ from nmem.errors import NmemError
 from nmem.labels import names
 from nmem.labels.store import Change
 from nmem.labels.walk import Scores, Stored, Walk
-from nmem.own_process import words
+from nmem.side_by_side import answers
 
 AT_ONCE = 1000
 """Rows that are handed over together."""
@@ -180,56 +177,18 @@ def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
 
 
 def _beside(jobs: Iterable[Job], processes: int) -> Iterator[Done]:
-    todo: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    for job in jobs:
-        todo.put(job)
-    done: queue.Queue[Done | None] = queue.Queue(_WAITING)
-    stop = threading.Event()
-    command = words(function="nmem.labels.workers:serve")
-    # a session of its own: Ctrl-C is for the writer, which then closes the pipes
-    running = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        for _ in range(processes)
-    ]
-    try:
-        for process in running:
-            threading.Thread(target=_serve, args=(process, todo, done, stop), daemon=True).start()
-        ended = 0
-        while ended < processes:
-            found = done.get()
-            if found is None:
-                ended += 1
-            elif found.error:
-                raise NmemError(found.error)
-            else:
-                yield found
-    finally:
-        stop.set()
-        for process in running:
-            process.kill()
-            process.wait()
+    for found in answers("nmem.labels.workers:serve", jobs, processes, _hear, _broken, _WAITING):
+        if found.error:
+            raise NmemError(found.error)
+        yield found
 
 
-def _serve(
-    process: subprocess.Popen[bytes], todo: queue.SimpleQueue[Job], done: queue.Queue[Done | None],
-    stop: threading.Event,
-) -> None:  # fmt: skip
-    """Give one process a job after the other and pass its answers on."""
-    source, target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
-    with source, target:
-        while not stop.is_set():
-            try:
-                job = todo.get_nowait()
-            except queue.Empty:
-                break
-            try:
-                pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
-                target.flush()
-                over = False
-                while not over:
-                    session_id, flat, over, error = pickle.load(source)  # noqa: S301 - from our own child
-                    done.put(Done(session_id, [Change._make(each) for each in flat], over, error))
-            except (EOFError, OSError, pickle.UnpicklingError):
-                done.put(Done(job.session_id, [], over=True, error="a process that labels has ended: start it again"))
-                break
-    done.put(None)
+def _hear(_job: Job, receive: Callable[[], object]) -> Iterator[Done]:
+    over = False
+    while not over:
+        session_id, flat, over, error = cast("tuple[str, list[tuple[object, ...]], bool, str]", receive())
+        yield Done(session_id, [Change._make(each) for each in flat], over, error)
+
+
+def _broken(job: Job) -> Done:
+    return Done(job.session_id, [], over=True, error="a process that labels has ended: start it again")
