@@ -65,7 +65,8 @@ def main() -> None:
     options = parser.parse_args()
     db = options.db or str(Path(tempfile.mkdtemp()) / "none.db")
     bare_argv = [sys.executable, "-c", BARE]
-    ours_argv = [sys.executable, "-m", "nmem", "tui", "--db", db]
+    ours_argv = [sys.executable, "-m", "nmem", "tui", *(["--db", options.db] if options.db else [])]
+    os.environ["NMEM_DB"] = db  # without --db an absent database is no mistake
     marker = b"Stream" if options.db else b"nmem init"
     first_frame(bare_argv, b"BARE-READY")
     first_frame(ours_argv, b"palette")

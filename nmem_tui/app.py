@@ -210,7 +210,7 @@ class Cockpit(Acting):
         other = self.session is None or (session.root, session.project) != (self.session.root, self.session.project)
         self.session = session
         if other and isinstance(view := self.view(), View):
-            view.count_hot()
+            view.call_after_refresh(view.count_hot)
         if self._watch is not None:
             self._watch.follow(session)
 

@@ -14,7 +14,7 @@ from nmem.read.views import NowView
 from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
-from nmem_tui.model.reading import Glance, glance, pick
+from nmem_tui.model.reading import Glance, Opening, glance, pick
 from nmem_tui.screens.streaming import Streaming
 from nmem_tui.screens.warns import Warns
 from nmem_tui.widgets.card import Panel
@@ -121,14 +121,24 @@ class Now(Streaming, Warns):
         view = self.view = found.view
         self.unit = found.unit
         self.remove_class("-empty")
-        if view.session.id != self.session_id:
-            self.session_id = view.session.id
-            self.stance = self._following = None
-            self.reads.forget("stance")
-            self.close_details()
-            self._open_stream()
-            self.cockpit.shown(view.session)
+        if view.session.id == self.session_id:
+            self._draw_cards()
+            self._read_beside()
+            return
+        self.session_id = view.session.id
+        self.stance = self._following = None
+        self.reads.forget("stance")
+        self.close_details()
+        self._open_stream()
+        self.cockpit.shown(view.session)
         self._draw_cards()
+
+    def _show_stream(self, found: Opening) -> None:
+        super()._show_stream(found)
+        self.call_after_refresh(self._read_beside)
+
+    def _read_beside(self) -> None:
+        """What is told beside the session; of one that opens, once its rows are drawn."""
         self._stance_soon()
         self.read_warnings(self.unit.id if self.unit else None)
 
