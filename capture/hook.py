@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from capture.storage.store import Run
 
     Listener = Callable[[Connection, Event, str], tuple[bool, str]]
+    Shape = tuple[str, str, str]
 
 SKIP = "NMEM_SKIP_HOOKS"
 """Set for the clients that nmem itself starts: their hooks must not record our own questions."""
@@ -29,6 +30,8 @@ DRAIN_SECONDS = 0.05
 WAL_LIMIT = 1024 * 1024
 """Bytes of write-ahead log from which it is folded back: whoever opens alone reads all of it, 0.7 ms a megabyte."""
 _NAME = 40
+_NEW = 8
+"""Unknown fields of a payload that its shape names."""
 LARGE = 64 * 1024
 """Bytes of payload from which long strings are shortened before anything else looks at them."""
 
@@ -137,6 +140,8 @@ def _event(path: str, client: str, native: str, given: Input, started: int, list
         _explain(path, client, native, payload)
     sealed = sealed_event(event)
     run.session_id = sealed.batch.session_id if sealed else None
+    if isinstance(payload, dict) and not given.fault:
+        run.shape = _shape(client, payload, event, sealed)
     db = _keep(path, sealed, run)
     if db is not None:
         _afterwards(db, path, event, listener)
@@ -177,6 +182,22 @@ def _explain(path: str, registered: str, native: str, payload: object) -> None:
         _odd(path, client, native, "unknown event")
     elif not (isinstance(payload, dict) and any(payload.get(key) for key in _SESSION)):
         _odd(path, client, native, "input names no session")
+
+
+def _shape(registered: str, payload: dict[str, object], event: Event | None, sealed: Sealed | None) -> Shape:
+    """Who sent the payload, of which tool, and its fields with their types; of unknown ones what sealing left."""
+    from capture.clients.fields import shape
+
+    client = event.client if event else registered
+    adapter = __import__(f"capture.clients.{client}", fromlist=["KNOWN"])
+    tool, said = shape(adapter, payload)
+    if sealed is None:
+        from capture.seal import names
+
+        new: tuple[str, ...] = names(adapter.drift("", payload)[:_NEW])
+    else:
+        new = sealed.batch.drift[:_NEW]
+    return client, tool, " ".join((said, *["+" + name for name in new]))
 
 
 def sealed_event(event: Event | None) -> Sealed | None:

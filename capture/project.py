@@ -14,7 +14,12 @@ def resolve(cwd: str, project_dir: str = "") -> Project:
 
     The folder's own checkout counts when it belongs to the client's project (a worktree of it), else the
     client's project. Without git it is the client's project folder, or the folder itself.
+    A folder whose name is no UTF-8 is known as clients tell of it: by a name with replacement characters.
     """
+    if not (cwd.isascii() and project_dir.isascii()):
+        from capture.text import whole
+
+        cwd, project_dir = whole(cwd), whole(project_dir)
     here = _checkout(cwd)
     if project_dir and project_dir != cwd:
         there = _checkout(project_dir)

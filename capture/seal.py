@@ -3,7 +3,8 @@
 What nmem itself told the session is taken out of all of them, wherever a client or an agent repeated it.
 
 A text is redacted on a window that is larger than what is kept of it, so a secret across the cut is whole when it is
-looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder.
+looked for. Ids must stay distinct: one that holds a secret is replaced by its hash, not by a placeholder. They must
+also stay what they are: the user's own patterns come and go, are for texts, and leave an id that they match alone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from capture.clients.said import BEGIN, strip_own
 from capture.event import Batch, Observation, Project, Prompt
 from capture.redaction import redact, redact_tree
 from capture.text import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LIMITS = {
     "content": 8_000,  # an observation's
@@ -33,6 +38,7 @@ MARGIN = 4_096
 _SECRET = object()
 _plain: set[str] = set()
 """Short strings known to hold nothing: an import sees the same folders, names and ids in every record."""
+_plain_ids: set[str] = set()
 _MOST_PLAIN = 4_096
 _IDS = frozenset(("id", "parent_id", "prompt_id"))
 _PATHS = frozenset(("cwd", "transcript_path", "project_dir", "root", "folder"))
@@ -156,14 +162,19 @@ def _text(text: str, field: str, counts: dict[str, int]) -> str:
         text = text[: 2 * limit + MARGIN]
     kept = redact(clean(text), counts)[:limit]
     if kept == text and len(text) <= LIMITS["name"]:
-        _note_plain(text)
+        _note(text, _plain)
     return kept
 
 
-def _note_plain(text: str) -> None:
-    if len(_plain) >= _MOST_PLAIN:
-        _plain.clear()
-    _plain.add(text)
+def _note(text: str, known: set[str]) -> None:
+    if len(known) >= _MOST_PLAIN:
+        known.clear()
+    known.add(text)
+
+
+def names(fields: Iterable[str]) -> tuple[str, ...]:
+    """Names of fields that nobody knew, of a payload that nothing else was made of."""
+    return tuple(_field(field, {}) for field in fields)
 
 
 def _field(name: str, counts: dict[str, int]) -> str:
@@ -188,10 +199,10 @@ def identity(value: str) -> str:
     """An id as it is, unless it is overlong or holds a secret: then a hash that is as distinct."""
     if not value:
         return value
-    if value in _plain:
+    if value in _plain_ids:
         return value
-    if len(value) <= LIMITS["id"] and redact(clean(value)) == value:
-        _note_plain(value)
+    if len(value) <= LIMITS["id"] and redact(clean(value), own=False) == value:
+        _note(value, _plain_ids)
         return value
     return _hashed(value)
 

@@ -35,7 +35,7 @@ def start(db_path: str) -> bool:
     if os.environ.get(OFF):
         return False
     try:
-        if time() - os.stat(_lock(db_path)).st_mtime < _AGAIN:
+        if 0 <= time() - os.stat(_lock(db_path)).st_mtime < _AGAIN:
             return False
     except OSError:
         pass

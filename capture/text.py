@@ -33,11 +33,17 @@ def clean(text: str) -> str:
     return text
 
 
-def _visible(text: str) -> str:
+def whole(text: str) -> str:
+    """The same text with replacement characters for lone surrogates: those of a name whose bytes are no UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _visible(text: str) -> str:
+    text = whole(text)
     if "\x9b" in text:
         text = text.replace("\x9b", "\x1b[")
     for char in _HIDDEN:

@@ -7,6 +7,7 @@ Every client module has these names:
     parse(native_event, payload, now) -> Event | None
                                           None: not ours to keep (a machine's echo, an event nobody registers)
     drift(native_event, payload)          fields that no known version has
+    response_fields(tool_name)            what its response has held in some version; None: a tool that nobody knows
     canonical(tool_name, tool_input)      the canonical tool and its canonical input; transcripts use it too
     answer(event, response)               fills output, output_text, ok, exit_code, duration_ms, interrupted, and what
                                           only the answer knows of the input (lines, created, answers, plan);

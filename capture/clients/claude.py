@@ -20,7 +20,7 @@ EVENTS = {
     "SessionEnd": Registration(SYNC, 5),
 }
 
-# Every field that an event has had in some version; the last line is what people's own wrappers and loggers add.
+# Every field that an event has had in some version; and what people's own wrappers and loggers add.
 KNOWN = words(
     "session_id transcript_path cwd hook_event_name prompt_id permission_mode effort agent_id agent_type scratchpad_dir"
     " source model session_title seconds_since_last_response context_tokens prompt_cache_likely_expired"
@@ -32,8 +32,8 @@ KNOWN = words(
     " prompt_cache_warm cache_ttl pricing file_path memory_type load_reason globs trigger_file_path parent_file_path"
     " old_cwd new_cwd directory event name worktree_path mcp_server_name mode url elicitation_id requested_schema"
     " action content"
-    " timestamp logged_at execution_mode a1xai_timestamp a1xai_hook_version a1xai_framework a1xai_analysis"
 )
+ADDED = words("timestamp logged_at execution_mode a1xai_timestamp a1xai_hook_version a1xai_framework a1xai_analysis")
 
 
 def parse(native_event: str, payload: object, now: int) -> Event | None:
@@ -42,6 +42,14 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
     if event is not None and isinstance(payload, dict):
         event.drift = drift(native_event, payload)
     return event
+
+
+def response_fields(tool_name: str) -> frozenset[str] | None:
+    """What a tool's response has held in some version; None for a tool that nobody knows."""
+    from capture.clients import claude_tools
+
+    known = claude_tools.RESPONSES.get(tool_name)
+    return frozenset() if known is None and tool_name in claude_tools.NAMES else known
 
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
@@ -60,7 +68,7 @@ def answer(event: Event, response: object) -> None:
 
 def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
     """Fields that no known version has."""
-    found = unknown(payload, KNOWN)
+    found = unknown(payload, KNOWN | ADDED) if not payload.keys() <= KNOWN else ()
     response = payload.get("tool_response")
     if isinstance(response, dict):
         from capture.clients import claude_tools

@@ -67,12 +67,13 @@ _SNAKE = {
     "initialPrompt": "initial_prompt",
 }
 
-KNOWN = words(
-    "session_id timestamp cwd hook_event_name source initial_prompt reason prompt tool_name tool_input tool_result"
-    " tool_use_id error transcript_path stop_reason stop_hook_active agent_id agent_type agent_name response trigger"
-    " custom_instructions model permission_mode agentDisplayName agentDescription agent_transcript_path errorContext"
-    " recoverable message title notification_type last_assistant_message"
+_FIELDS = words(
+    "session_id timestamp cwd hook_event_name source initial_prompt reason prompt tool_name tool_input"
+    " tool_result tool_use_id error transcript_path stop_reason stop_hook_active agent_id agent_type agent_name"
+    " response trigger custom_instructions model permission_mode agentDisplayName agentDescription"
+    " agent_transcript_path errorContext recoverable message title notification_type last_assistant_message"
 )
+KNOWN = _FIELDS | _SNAKE.keys()
 
 NAMES = {
     "bash": "shell", "powershell": "shell", "Bash": "shell", "PowerShell": "shell",
@@ -106,7 +107,12 @@ def parse(native_event: str, payload: object, now: int) -> Event | None:
 
 def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
     """Fields that no known version has."""
-    return unknown(payload, KNOWN | _SNAKE.keys())
+    return unknown(payload, KNOWN)
+
+
+def response_fields(tool_name: str) -> frozenset[str] | None:
+    """What is known of a tool's response; None for a tool that nobody knows."""
+    return frozenset() if tool_name in NAMES else None
 
 
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:

@@ -57,6 +57,11 @@ def drift(_native_event: str, payload: dict[str, object]) -> tuple[str, ...]:
     return unknown(payload, KNOWN)
 
 
+def response_fields(tool_name: str) -> frozenset[str] | None:
+    """What is known of a tool's response; None for a tool that nobody knows."""
+    return frozenset() if tool_name in NAMES else None
+
+
 def canonical(tool_name: str, tool_input: object) -> tuple[str, dict[str, object]]:
     """The canonical tool and its canonical input."""
     from capture.clients import tools

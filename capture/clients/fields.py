@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from capture.event import Event
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _LARGEST = 2**53
 
 
@@ -90,3 +94,30 @@ def unknown(given: object, known: frozenset[str], prefix: str = "") -> tuple[str
     if not isinstance(given, dict) or given.keys() <= known:
         return ()
     return tuple(prefix + name for name in sorted(given.keys() - known))
+
+
+_TYPES: dict[type, str] = {str: "s", bool: "b", int: "n", float: "n", dict: "o", list: "l", type(None): "-"}
+_INPUTS = words(
+    "command description file_path notebook_path path pattern url query prompt content old_string new_string edits"
+    " subagent_type todos"
+)
+"""What of a tool's input is worth watching: what a row is made of."""
+
+
+def shape(adapter: ModuleType, payload: dict[str, object]) -> tuple[str, str]:
+    """The tool a payload tells of, and the known fields with the types they have: `cwd:s tool_response.stdout:s`.
+
+    No name comes from outside: a tool that the adapter does not know is `mcp` or `other`.
+    """
+    known: frozenset[str] = adapter.KNOWN
+    found = [f"{name}:{_TYPES.get(type(value), '?')}" for name, value in payload.items() if name in known]
+    name = payload.get("tool_name") or payload.get("toolName")
+    if not isinstance(name, str):
+        return "", " ".join(sorted(found))
+    response: frozenset[str] | None = adapter.response_fields(name)
+    for outer, inner in (("tool_input", _INPUTS), ("tool_response", response or ())):
+        value = payload.get(outer)
+        if isinstance(value, dict):
+            found += [f"{outer}.{one}:{_TYPES.get(type(value[one]), '?')}" for one in value if one in inner]
+    tool = name if response is not None else "mcp" if name[:3] == "mcp" else "other"
+    return tool, " ".join(sorted(found))

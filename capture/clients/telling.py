@@ -29,6 +29,11 @@ def room(event: Event) -> int:
     return _MOST[event.client] if event.native in _LISTENS.get(event.client, ()) else 0
 
 
+def most(client: str) -> int:
+    """Bytes that a client takes where it listens; 0 for one that never does."""
+    return _MOST.get(client, 0)
+
+
 def form(event: Event, text: str) -> bytes:
     """What a hook prints so that the client gives this text to its model; nothing when it cannot."""
     key = _LISTENS.get(event.client, {}).get(event.native)

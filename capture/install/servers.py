@@ -22,7 +22,8 @@ Server = dict[str, object]
 
 _KEY = "mcpServers"
 _ENTRY: Path = (_KEY, NAME)
-_DATABASE = "NMEM_DB"
+DATABASE = "NMEM_DB"
+"""What an environment of ours names."""
 SHARED = ("gemini",)
 """Clients that keep servers in the same file as hooks."""
 
@@ -49,7 +50,7 @@ def merged(have: object, server: Server) -> Server:
         raise Foreign(f"it has a server called {NAME} that is not this one")
     old = dict(have) if isinstance(have, dict) else {}
     before = old.get("env")
-    env = {key: value for key, value in before.items() if key != _DATABASE} if isinstance(before, dict) else {}
+    env = {key: value for key, value in before.items() if key != DATABASE} if isinstance(before, dict) else {}
     wanted = server.get("env")
     if isinstance(wanted, dict):
         env |= wanted

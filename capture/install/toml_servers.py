@@ -21,7 +21,10 @@ _HEADER = re.compile(
     rf'^[ \t]*\[[ \t]*{_KEY}[ \t]*\.[ \t]*(?:{NAME}|"{NAME}")[ \t]*\][ \t]*(?:#[^\r\n]*)?\r?$', re.MULTILINE
 )
 _NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_BELOW = re.compile(rf'[ \t]*\[[ \t]*{_KEY}[ \t]*\.[ \t]*(?:{NAME}|"{NAME}")[ \t]*\.[ \t]*(?P<name>[^]\r\n]*?)[ \t]*\]')
+"""A table of its own below nmem's."""
 _OWN = re.compile(r"^[ \t]*(?:command|args|env)[ \t]*=[^\r\n]*\r?\n?", re.MULTILINE)
+_DATABASE_LINE = re.compile(rf"^[ \t]*{servers.DATABASE}[ \t]*=[^\r\n]*\r?\n?", re.MULTILINE)
 _END = ("end",)
 """Under which `left` remembers that the file did not end with a line break."""
 
@@ -64,8 +67,42 @@ def _block(text: str) -> tuple[int, int, int] | None:
     if header is None:
         return None
     inside = min(header.end() + 1, len(text))
+    return header.start(), inside, _end(text, inside)
+
+
+def _end(text: str, inside: int) -> int:
     following = _NEXT.search(text, inside)
-    return header.start(), inside, following.start() if following else len(text)
+    return following.start() if following else len(text)
+
+
+def _below(text: str, end: int) -> list[tuple[int, int, str]]:
+    """The tables right below nmem's: where each begins, where what is in it ends, its name."""
+    out = []
+    while found := _BELOW.match(text, end):
+        start, end = end, _end(text, found.end())
+        out.append((start, end, found["name"].strip("\"'")))
+    return out
+
+
+def _renewed(text: str, server: Server, newline: str) -> str:
+    """The text with nmem's own lines of its table, and of a table of its environment, as they should be."""
+    place = _block(text)
+    if place is None:
+        raise Odd(f"{_KEY}.{NAME} is not a table of its own")
+    _, inside, end = place
+    apart = next((one for one in _below(text, end) if one[2] == "env"), None)
+    env = server.get("env")
+    if apart is not None and isinstance(env, dict):  # its lines are where their owner put them
+        start, close, _ = apart
+        head = text.index("\n", start) + 1 if "\n" in text[start:close] else close
+        kept = _DATABASE_LINE.sub("", text[head:close])
+        mine = f"{servers.DATABASE} = {_value(env[servers.DATABASE])}{newline}" if servers.DATABASE in env else ""
+        text = text[:head] + mine + kept + text[close:]
+    elif apart is not None:
+        text = text[: apart[0]] + text[apart[1] :]
+    lines = _own_lines(server if apart is None else {key: server[key] for key in server if key != "env"}, newline)
+    before = text[:inside] if text[:inside].endswith("\n") else text[:inside] + newline
+    return before + lines + _OWN.sub("", text[inside:end]) + text[end:]
 
 
 def put(text: str, server: Server, left: Left) -> str:
@@ -81,12 +118,7 @@ def put(text: str, server: Server, left: Left) -> str:
             text += newline
         out = f"{text}{newline if text else ''}[{_KEY}.{NAME}]{newline}{_own_lines(wanted, newline)}"
     else:
-        place = _block(text)
-        if place is None:
-            raise Odd(f"{_KEY}.{NAME} is not a table of its own")
-        _, inside, end = place
-        head = text[:inside] if text[:inside].endswith("\n") else text[:inside] + newline
-        out = head + _own_lines(wanted, newline) + _OWN.sub("", text[inside:end]) + text[end:]
+        out = _renewed(text, wanted, newline)
     return _checked(out, _without(text), wanted)
 
 
@@ -98,6 +130,7 @@ def take_out(text: str, left: Left) -> str:
     if place is None:
         raise Odd(f"{_KEY}.{NAME} is not a table of its own")
     start, _, end = place
+    end = max([end, *(close for _, close, _ in _below(text, end))])
     head, tail = text[:start], text[end:]
     for blank in ("\r\n", "\n"):
         if head.endswith(("\n" + blank, "\r\n" + blank)) or head == blank:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from capture.labels import history
 from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Seen
 from capture.labels.model import current
+from capture.storage import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Labeller:
 
     def __init__(self, db: Connection) -> None:
         self.db = db
-        self.path: str = db.execute("PRAGMA database_list").fetchone()[2]
+        self.path = sqlite.file(db)
         self._model: Model | None = current(self.path)
         self._last: dict[tuple[str, str], tuple[int, list[Call]]] = {}
         self._prompt: tuple[int | None, str] = (None, "")

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 from capture import settings
 from capture.redaction import finders, verdict
-from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Span = tuple[int, int, str]
 
+WITHHELD = "withheld"
+"""The kind of a text that goes whole: a pattern of the user's takes too long for it, so nobody knows what it holds."""
 
-def redact(text: str, counts: dict[str, int] | None = None) -> str:
-    """The text with each secret replaced by `[REDACTED:kind]`; `counts` gains how many of each kind."""
+
+def redact(text: str, counts: dict[str, int] | None = None, *, own: bool = True) -> str:
+    """The text with each secret replaced by `[REDACTED:kind]`; `counts` gains how many of each kind.
+
+    `own`: by the user's patterns as well as by the built-in detectors.
+    """
     if len(text) < 6:
         return text
-    spans = find(text)
+    spans = find(text, own=own)
     if not spans:
         return text
     parts, start = [], 0
@@ -48,7 +53,7 @@ def redact_tree(value: object, counts: dict[str, int] | None = None, name: str =
     return value
 
 
-def find(text: str) -> list[Span]:
+def find(text: str, *, own: bool = True) -> list[Span]:
     """(start, end, kind) of every secret, in order, not overlapping."""
     low = text.lower()
     if len(low) != len(text):
@@ -57,8 +62,11 @@ def find(text: str) -> list[Span]:
     spans: list[Span] = []
     for finder in finders.FINDERS if len(text) >= finders.SHORT else finders.NAMED:
         spans += finder(text, low)
-    for name, source in known.patterns:
-        spans += _own(text, name, source)
+    if own and known.patterns:
+        found = _own(text, known.patterns)
+        if found is None:
+            return [(0, len(text), WITHHELD)]
+        spans += found
     if not spans:
         return spans
     if known.allow or known.allow_patterns:
@@ -79,11 +87,9 @@ def _merged(spans: list[Span]) -> list[Span]:
     return [span for _, span in out]
 
 
-def _own(text: str, name: str, source: str) -> list[Span]:
-    """A pattern of the user's: its first group, if it has one, is the secret."""
-    spans = []
-    for matched in pattern(source).finditer(text):
-        begin, end = matched.span(1 if matched.re.groups and matched.start(1) >= 0 else 0)
-        if end > begin:
-            spans.append((begin, end, name))
-    return spans
+def _own(text: str, patterns: list[tuple[str, str]]) -> list[Span] | None:
+    """What the user's patterns find: the first group, if there is one, is the secret. None: that takes too long."""
+    from capture.redaction import deadline
+
+    found = deadline.matches([source for _, source in patterns], text)
+    return None if found is None else [(begin, end, patterns[number][0]) for number, begin, end in found]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os.path import exists
+
 from capture.event import AGENT, OK, USER
 from capture.storage.sessions import Sessions
 from capture.storage.store import Written
@@ -19,21 +21,39 @@ MERGE_WITHIN = 300_000
 SAME_PROMPT_WITHIN = 10_000
 """Milliseconds in which the same prompt, told without a turn's id, is the same one."""
 
+_FRESH = "(SELECT max(newest, coalesce((SELECT max(id) FROM {0}), 0)) + 1 FROM gone_ids WHERE name = '{0}')"
+"""An id that no row has or had; SQLite's own choice would give that of a deleted newest row away again."""
+_NEW_PROMPT = (
+    "INSERT INTO prompts (id, session_id, at, source, kind, content, native_id, agent_id, dedup_key)"  # noqa: S608
+    f" VALUES ({_FRESH.format('prompts')}, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (session_id, dedup_key) DO NOTHING"
+)
+_NEW_OBSERVATION = (
+    "INSERT INTO observations (id, session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, agent_id,"  # noqa: S608
+    " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key,"
+    " phase, scope, locus, novelty, friction, label_model)"
+    f" VALUES ({_FRESH.format('observations')},"
+    " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (session_id, dedup_key) DO NOTHING"
+)
+
 _MERGING = frozenset(("file_read", "search"))
 
 
 class Writer:
     """Stores batches one after the other; `finish` writes what their sessions have become."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, live: bool = False) -> None:
         self.db = db
+        self.live = live
+        """What comes happens now; else it may be of any time."""
         self.written = Written()
         self._sessions = Sessions(db)
         self._labels: Labeller | None = None
 
     def add(self, batch: Batch) -> None:
         """Store one batch: its session, prompts and observations, and what is counted beside them."""
-        if not batch.session_id:
+        if not batch.session_id or self._end_of_nothing(batch):
             return
         session = self._sessions.of(batch)
         before = self.written.stored + self.written.merged
@@ -41,7 +61,7 @@ class Writer:
             self._prompt(session, prompt)
         for observation in batch.observations:
             self._observation(session, observation)
-        self._sessions.update(session, batch)
+        self._sessions.update(session, batch, self.live)
         new = self.written.stored + self.written.merged > before
         if batch.redactions and (new or not (batch.prompts or batch.observations)):
             self._redactions(batch)
@@ -52,6 +72,13 @@ class Writer:
         """Write the sessions that changed."""
         self._sessions.finish()
 
+    def _end_of_nothing(self, batch: Batch) -> bool:
+        """Whether a batch only ends a session that nothing is known of: a client's command that opened none."""
+        if batch.session.get("state") != "ended" or batch.prompts or batch.observations:
+            return False
+        told = batch.session.get("transcript_path")
+        return not self._sessions.known(batch.session_id) and not (isinstance(told, str) and exists(told))
+
     # prompts
 
     def _prompt(self, session: Session, prompt: Prompt) -> None:
@@ -60,8 +87,7 @@ class Writer:
             self.written.duplicates += 1
             return
         done = db.execute(
-            "INSERT INTO prompts (session_id, at, source, kind, content, native_id, agent_id, dedup_key)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, dedup_key) DO NOTHING",
+            _NEW_PROMPT,
             (session.id, prompt.at, prompt.source, prompt.kind, prompt.content, prompt.native_id or None,
              prompt.agent_id or None, prompt.dedup_key),
         )  # fmt: skip
@@ -155,11 +181,7 @@ class Writer:
         turn, at = self._turn(session, o)
         labels = self._labeller()
         done = db.execute(
-            "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, agent_id,"
-            " file_path, content, outcome, exit_code, duration_ms, lines_added, lines_removed, metadata, dedup_key,"
-            " phase, scope, locus, novelty, friction, label_model)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (session_id, dedup_key) DO NOTHING",
+            _NEW_OBSERVATION,
             (session.id, turn, at, session.seq + 1, o.obs_type, o.tool_name or None,
              o.tool_use_id or None, o.agent_id or None, o.file_path, o.content, o.outcome, _int(o.exit_code),
              _int(o.duration_ms), _int(o.lines_added), _int(o.lines_removed), _json(o.metadata), o.dedup_key,

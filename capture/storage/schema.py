@@ -187,7 +187,43 @@ CREATE TABLE context_readings (          -- how full the window was when a turn 
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_BASE, _WINDOWS)
+_SHAPES = """
+CREATE TABLE payload_shapes (            -- which known fields of which types payloads have had; each shape stands once
+  id INTEGER PRIMARY KEY,
+  client TEXT NOT NULL,
+  event TEXT NOT NULL,                   -- as the client calls it
+  tool TEXT NOT NULL,                    -- a tool that the adapter knows, else mcp or other; empty for other events
+  fields TEXT NOT NULL,                  -- 'cwd:s duration_ms:n tool_response.stdout:s +colour': capture.clients.fields
+  UNIQUE (client, event, tool, fields)
+);
+CREATE TABLE session_shapes (            -- when a session's payloads had them: its version may become known later
+  session_id TEXT NOT NULL,              -- empty: of a payload that nothing could be made of
+  shape_id INTEGER NOT NULL REFERENCES payload_shapes(id),
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  payloads INTEGER NOT NULL,
+  PRIMARY KEY (session_id, shape_id)
+) WITHOUT ROWID;
+CREATE TRIGGER session_shapes_gone AFTER DELETE ON sessions BEGIN
+  DELETE FROM session_shapes WHERE session_id = old.id;
+END;
+"""
+
+_IDS = """
+CREATE TABLE gone_ids (                  -- an id that was somebody's is never given to another row: people note them
+  name TEXT PRIMARY KEY,                 -- prompts observations
+  newest INTEGER NOT NULL                -- the highest id that a deleted row had, or that is known to have been given
+) WITHOUT ROWID;
+INSERT INTO gone_ids VALUES ('prompts', 0), ('observations', 0);
+CREATE TRIGGER prompts_gone AFTER DELETE ON prompts BEGIN
+  UPDATE gone_ids SET newest = old.id WHERE name = 'prompts' AND newest < old.id;
+END;
+CREATE TRIGGER observations_gone AFTER DELETE ON observations BEGIN
+  UPDATE gone_ids SET newest = old.id WHERE name = 'observations' AND newest < old.id;
+END;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_BASE, _WINDOWS, _SHAPES, _IDS)
 
 
 class NewerDatabase(Exception):

@@ -15,6 +15,8 @@ KNOWN = ("cwd", "parent_id", "branch", "model", "client_version", "permission_mo
          "end_reason", "context_tokens", "context_window", "context_at")  # fmt: skip
 """Columns of a session that a batch may know."""
 _STORED = (*KNOWN, "state", "started_at", "ended_at")
+_LATE = 60_000
+"""Milliseconds by which what happens now may lie before what is stored, until it is the clock that was put back."""
 
 
 class Session:
@@ -45,6 +47,11 @@ class Sessions:
         if session is None:
             session = self._sessions[batch.session_id] = self._load(batch) or self._enter(batch)
         return session
+
+    def known(self, session_id: str) -> bool:
+        """Whether a session is stored, or entered in this transaction."""
+        stored = "SELECT 1 FROM sessions WHERE id = ?"
+        return session_id in self._sessions or self.db.execute(stored, (session_id,)).fetchone() is not None
 
     def _load(self, batch: Batch) -> Session | None:
         row = self.db.execute(
@@ -94,8 +101,13 @@ class Sessions:
             self._folders[folder] = row[0]
         return self._folders[folder]
 
-    def update(self, session: Session, batch: Batch) -> None:
-        """Newer batches overwrite what they know, older ones only fill gaps; None says nothing."""
+    def update(self, session: Session, batch: Batch, live: bool = False) -> None:
+        """Newer batches overwrite what they know, older ones only fill gaps; None says nothing.
+
+        `live`: it happens now, whatever the clock says.
+        """
+        if live and batch.at < session.last_at - _LATE:
+            _put_right(session, batch.at)
         newest = batch.at >= session.last_at
         known, values = batch.session, session.values
         starts = (values["started_at"], known.get("started_at"), batch.at)
@@ -139,6 +151,14 @@ class Sessions:
             note(self.db, session.id, at, tokens)
 
 
+def _put_right(session: Session, now: int) -> None:
+    """The clock was ahead: what a session is said to have done later than now is done; what comes now is the newest."""
+    session.last_at = now
+    ended = session.values["ended_at"]
+    if isinstance(ended, int) and ended >= now:
+        session.values["ended_at"] = now - 1
+
+
 def _state(values: dict[str, object], batch: Batch) -> None:
     """Working, idle or ended; a session that goes on after its end is open again."""
     state, ended = batch.session.get("state"), batch.session.get("ended_at")
@@ -146,7 +166,7 @@ def _state(values: dict[str, object], batch: Batch) -> None:
         values["ended_at"] = batch.at if ended is None else ended
         values["state"] = "ended"
         return
-    happened = bool(batch.observations or batch.prompts)
+    happened = bool(batch.prompts) or any(seen.obs_type != "marker" for seen in batch.observations)  # no work itself
     if state is None and not happened:
         return
     before = values["ended_at"]

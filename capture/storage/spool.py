@@ -166,7 +166,7 @@ def _store(db: Connection, folder: str, names: list[str]) -> int:
 
 def _read(path: str) -> Sealed | None:
     from capture.jsonio import loads
-    from capture.seal import Sealed
+    from capture.seal import Sealed, seal
 
     try:
         handle = os.open(path, os.O_RDONLY)
@@ -179,7 +179,8 @@ def _read(path: str) -> Sealed | None:
     finally:
         os.close(handle)
     try:
-        return Sealed.from_dict(loads(b"".join(chunks).decode()))  # type: ignore[arg-type]
+        found = Sealed.from_dict(loads(b"".join(chunks).decode()))  # type: ignore[arg-type]
+        return seal(found.batch)  # by the rules in force now, which may be others than when it was put here
     except (ValueError, KeyError, TypeError, AttributeError):
         _set_aside(path)
         return None

@@ -11,7 +11,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
+    from sqlite3 import Connection, Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
 def _cached(size: int) -> Callable[[Callable[[str], object]], object]:
@@ -47,4 +47,17 @@ if not TYPE_CHECKING:
     except ImportError:
         from sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
-__all__ = ["Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect"]
+
+def file(db: Connection) -> str:
+    """The path of a connection's database; SQLite gives its bytes, which need not be UTF-8."""
+    from os import fsdecode
+
+    factory = db.text_factory
+    db.text_factory = bytes
+    try:
+        return fsdecode(db.execute("PRAGMA database_list").fetchone()[2])
+    finally:
+        db.text_factory = factory
+
+
+__all__ = ["Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect", "file"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from capture.seal import Sealed
 
-VERSION = 2
+VERSION = 4
 """How many migrations capture.storage.schema has; a test holds the two together."""
 HOOK_RUNS = 5000
 _SWEEP_EVERY = 256
@@ -38,7 +38,7 @@ class Written:
 class Run:
     """One run of a hook, kept for the health screen."""
 
-    __slots__ = ("at", "bytes", "client", "event", "session_id", "started")
+    __slots__ = ("at", "bytes", "client", "event", "session_id", "shape", "started")
 
     def __init__(self, client: str, event: str, at: int, size: int, started: int) -> None:
         self.client = client
@@ -48,6 +48,8 @@ class Run:
         self.started = started
         """time.perf_counter_ns() at the entry file's first line."""
         self.session_id: str | None = None
+        self.shape: tuple[str, str, str] | None = None
+        """The client that sent the payload, the tool it tells of, and its fields with their types."""
 
 
 def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connection:
@@ -75,7 +77,13 @@ def _create(path: str) -> None:
     """An empty file for the owner's eyes only, in a folder for the owner only."""
     folder = os.path.dirname(os.path.abspath(path))
     paths.make(folder)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    left = os.path.exists(path + "-wal") or os.path.exists(path + "-shm")
+    if left and os.name != "nt":  # there, files that are open are not deleted
+        from capture.storage.orphans import replaced
+
+        replaced(path)
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _migrate(db: Connection, timeout: float) -> None:
@@ -106,7 +114,7 @@ def write_many(db: Connection, many: Iterable[Sealed], run: Run | None = None) -
     from capture.storage.rows import Writer
 
     with transaction(db):
-        writer = Writer(db)
+        writer = Writer(db, live=run is not None)
         for sealed in many:
             writer.add(sealed.batch)
         writer.finish()
@@ -159,6 +167,25 @@ def _record(db: Connection, run: Run, result: str) -> None:
     ).lastrowid  # fmt: skip
     if row and row % _SWEEP_EVERY == 0:
         db.execute("DELETE FROM hook_runs WHERE id <= ?", (row - HOOK_RUNS,))
+    if run.shape is not None:
+        _shape(db, run, run.shape)
+
+
+def _shape(db: Connection, run: Run, shape: tuple[str, str, str]) -> None:
+    """Count the payload's shape: fields that come, go or change their type show in it."""
+    client, tool, fields = shape
+    key = (client, run.event, tool, fields)
+    known = db.execute(
+        "SELECT id FROM payload_shapes WHERE client = ? AND event = ? AND tool = ? AND fields = ?", key
+    ).fetchone()
+    number = known[0] if known else db.execute(
+        "INSERT INTO payload_shapes (client, event, tool, fields) VALUES (?, ?, ?, ?)", key
+    ).lastrowid  # fmt: skip
+    db.execute(
+        "INSERT INTO session_shapes VALUES (?, ?, ?, ?, 1) ON CONFLICT (session_id, shape_id)"
+        " DO UPDATE SET last_at = max(last_at, excluded.last_at), payloads = payloads + 1",
+        (run.session_id or "", number, run.at, run.at),
+    )
 
 
 def count(db: Connection, name: str, more: int = 1) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from capture import settle
+from capture.project import resolve
+from capture.seal import LIMITS
 from capture.storage import spool, store
 
 Payload = Callable[..., dict[str, object]]
@@ -193,3 +195,99 @@ def test_settling_a_corrupt_database_changes_nothing(db_path: str, command: Call
     assert "DatabaseError" in log(db_path)
     with pytest.raises(sqlite3.DatabaseError):
         settle.settle(db_path)
+
+
+def test_what_an_older_hook_could_not_store_is_stored_by_a_newer_one(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str
+) -> None:
+    db = store.connect(db_path)
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    db.execute("PRAGMA user_version = 77")
+    hook(bash(1))
+    hook(bash(2))
+    db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    hook(bash(3))
+    assert rows(KEYS) == ["toolu_1", "toolu_2", "toolu_3"]
+    assert spool.waiting(db_path) == 0
+
+
+@pytest.mark.parametrize("left", [(), ("-wal", "-shm")], ids=["all of it", "the file alone"])
+def test_a_database_that_is_deleted_while_somebody_reads_it_is_begun_anew(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str, left: tuple[str, ...]
+) -> None:
+    """The log that is left, and its index that the reader has open, are not taken for those of the new file."""
+    hook(bash(1))
+    reader = sqlite3.connect(f"{Path(db_path).as_uri()}?mode=ro", uri=True, isolation_level=None)
+    assert reader.execute("SELECT count(*) FROM observations").fetchall() == [(1,)]
+    for ending in {"", "-wal", "-shm"} - set(left):
+        Path(db_path + ending).unlink()
+    hook(bash(2))
+    hook(bash(3))
+    assert rows(KEYS) == ["toolu_2", "toolu_3"]
+    reader.close()
+    hook(bash(4))
+    assert rows(KEYS) == ["toolu_2", "toolu_3", "toolu_4"]
+    assert rows("PRAGMA integrity_check") == ["ok"]
+    assert not (Path(db_path).parent / "nmem.log").exists()
+
+
+def test_a_damaged_page_stops_no_hook(hook: Hook, bash: Payload, db_path: str) -> None:
+    for number in range(30):
+        hook(bash(number, f"make part-{number} " + "x" * 900))
+    db = sqlite3.connect(db_path)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    pages = [
+        row[0] for row in db.execute("SELECT pageno FROM dbstat WHERE name = 'observations' AND pagetype = 'leaf'")
+    ]
+    db.close()
+    with Path(db_path).open("r+b") as file:
+        file.seek((pages[len(pages) // 2] - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    hook(bash(100))
+    db = sqlite3.connect(db_path)
+    stored = db.execute("SELECT count(*) FROM observations WHERE dedup_key = 'toolu_100'").fetchone()[0]
+    db.close()
+    assert stored + spool.waiting(db_path) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every name is UTF-8")
+def test_names_that_are_no_utf8(hook: Hook, bash: Payload, tmp_path: Path) -> None:
+    """A folder of such a name is one project for hooks, whose clients replace its bytes, and for the command line."""
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    Path(odd).mkdir()
+    path = odd + "/data/nmem.db"
+    raw = json.dumps(bash(1, cwd="FOLDER")).encode().replace(b"FOLDER", os.fsencode(odd))
+    hook(raw, db=path)
+    hook(bash(2, cwd=odd), db=path)
+    db = store.connect(path)
+    assert [row[0] for row in db.execute(KEYS)] == ["toolu_1", "toolu_2"]
+    assert db.execute("SELECT key FROM projects").fetchall() == [(resolve(odd).key,)]
+    assert resolve(odd).name == "caf\ufffd"
+    db.close()
+    assert not Path(odd, "data", "nmem.log").exists()
+
+
+def test_a_path_of_4096_characters(hook: Hook, bash: Payload, rows: Rows, db_path: str, tmp_path: Path) -> None:
+    path = (str(tmp_path) + ("/" + "d" * 199) * 21)[:4000] + "/" + "f" * 95
+    assert len(path) == 4096
+    hook(bash(1, tool_name="Read", tool_input={"file_path": path}))
+    hook(bash(2, cwd=path, session_id="deep"))
+    assert rows("SELECT length(file_path) FROM observations WHERE seq = 1 AND session_id = 's-1'") == [LIMITS["path"]]
+    assert rows("SELECT length(cwd) FROM sessions WHERE id = 'deep'") == [LIMITS["path"]]
+    hook(bash(3), db=path)
+    assert spool.waiting(path) == 1
+
+
+def test_settling_is_started_whichever_way_the_clock_went(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(settle, "spawn", lambda *given: started.append(given))
+    monkeypatch.delenv(settle.OFF, raising=False)
+    store.connect(db_path).close()
+    lock = Path(db_path).with_name("settle.lock")
+    lock.touch()
+    assert not settle.start(db_path)
+    hour = lock.stat().st_mtime + 3600
+    os.utime(lock, (hour, hour))
+    assert settle.start(db_path)
+    assert len(started) == 1

@@ -92,6 +92,46 @@ def test_ours_is_known_again_wherever_it_was(entry: object) -> None:
     assert servers.is_ours(entry)
 
 
+APART = """model = "x"
+
+[mcp_servers.nmem]
+command = "/old/nmem"
+args = ["mcp"]
+startup_timeout_sec = 20
+
+[mcp_servers.nmem.env]  # mine
+NMEM_DB = "/old.db"
+NO_COLOR = "1"
+
+[mcp_servers.nmem.tools.search]
+approval_mode = "approve"
+
+[after]
+a = 1
+"""
+
+
+@pytest.mark.parametrize("server", [SERVER, OTHER])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_environment_in_a_table_of_its_own_stays_and_goes_with_the_rest(
+    server: servers.Server, newline: str
+) -> None:
+    text = APART.replace("\n", newline)
+    within = toml_servers.put(text, server, {})
+    env = {"NO_COLOR": "1", **server.get("env", {})}  # type: ignore[dict-item]
+    found = tomllib.loads(within)["mcp_servers"]["nmem"]
+    assert found == {**server, "env": env, "startup_timeout_sec": 20, "tools": {"search": {"approval_mode": "approve"}}}
+    assert toml_servers.put(within, server, {}) == within
+    assert "[mcp_servers.nmem.env]  # mine" in within
+    out = toml_servers.take_out(within, {})
+    assert tomllib.loads(out) == {"model": "x", "after": {"a": 1}}
+
+
+def test_an_environment_that_was_ours_alone_goes_when_it_is_needed_no_more() -> None:
+    text = APART.replace('NO_COLOR = "1"\n', "")
+    assert "env" not in tomllib.loads(toml_servers.put(text, SERVER, {}))["mcp_servers"]["nmem"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

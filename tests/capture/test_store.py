@@ -287,6 +287,20 @@ def state(db: sqlite3.Connection) -> Any:
     return one(db, "SELECT state, ended_at, end_reason FROM sessions")
 
 
+def test_an_end_of_which_nothing_is_known_makes_no_session(db: sqlite3.Connection, tmp_path: Path) -> None:
+    store.write(db, batch(NOW, "nobody", state="ended", ended_at=NOW, transcript_path=str(tmp_path / "none.jsonl")))
+    assert one(db, "SELECT count(*) FROM sessions") == 0
+    written = tmp_path / "some.jsonl"
+    written.write_text("{}\n")
+    store.write(db, batch(NOW, "missed", state="ended", ended_at=NOW, transcript_path=str(written)))
+    store.write(db, batch(NOW, "known", state="idle"))
+    store.write(db, batch(NOW + SECOND, "known", state="ended", ended_at=NOW + SECOND))
+    assert db.execute("SELECT id, state FROM sessions ORDER BY id").fetchall() == [
+        ("known", "ended"),
+        ("missed", "ended"),
+    ]
+
+
 def test_a_session_works_idles_ends_and_goes_on(db: sqlite3.Connection) -> None:
     store.write(db, batch(NOW, "s", state="idle", source="startup"))
     assert state(db) == ("idle", None, None)
@@ -315,6 +329,19 @@ def test_a_clock_that_goes_back_loses_nothing(db: sqlite3.Connection) -> None:
         ("a", 1, 1), ("b", 2, 1),
     ]  # fmt: skip
     assert one(db, "SELECT started_at, last_at FROM sessions") == (NOW - 99_000, NOW)
+
+
+def test_what_happens_after_a_clock_was_put_right_is_the_newest(db: sqlite3.Connection) -> None:
+    """A session that went on an hour ahead ends when it ends, and is listed where it belongs."""
+    ahead = NOW + 3_600_000
+    run = store.Run("claude", "PostToolUse", NOW, 10, 0)
+    store.write(db, batch(ahead, "s", said(ahead, "go", "t1"), did(ahead, "a"), ended_at=ahead), run)
+    store.write(db, batch(NOW, "s", did(NOW, "b", turn_id="t1")), run)
+    assert state(db) == ("working", None, None)
+    store.write(db, batch(NOW + 5, "s", ended_at=NOW + 5, end_reason="exit"), run)
+    assert state(db) == ("ended", NOW + 5, "exit")
+    assert one(db, "SELECT last_at FROM sessions") == NOW + 5
+    assert db.execute("SELECT dedup_key, prompt_id FROM observations ORDER BY seq").fetchall() == [("a", 1), ("b", 1)]
 
 
 def test_a_session_that_moves_stays_in_its_project(db: sqlite3.Connection) -> None:
