@@ -1,0 +1,190 @@
+"""`nmem sweep`: forget what is past its lifetime, see first what would go, and what went and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.retention.journal import Entry
+    from nmem.retention.mediation import Life
+    from nmem.retention.policy import Policy
+    from nmem.retention.sweep import Swept
+
+_LISTED = 20
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would go, and why.")
+@click.option("--policy", "show_policy", is_flag=True, help="Only show the lifetimes in force, and why they are so.")
+@click.option("--journal", "show_journal", is_flag=True, help="Only show what earlier sweeps took.")
+@click.option("--project", default="", help="Only this project: name, key or root.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=600.0, show_default=True, help="At most this long.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    dry_run: bool, show_policy: bool, show_journal: bool, project: str, yes: bool, seconds: float, as_json: bool
+) -> None:
+    """Forget old records, type by type; their traces stay, and so does all that a person pinned, marked or accepted.
+
+    It happens by itself once a day when a session is over; [retention] in config.toml says how long what is kept. It
+    cannot be undone. It can be stopped at any time and goes on where it was.
+    """
+    if sum((dry_run, show_policy, show_journal)) > 1:
+        raise click.UsageError("one of --dry-run, --policy and --journal at a time")
+    if show_policy or show_journal:
+        _show(project, as_json, journal=show_journal)
+        return
+    from nmem.retention import policy
+
+    wanted = policy.load()
+    if dry_run or not yes:
+        done = _dry(wanted, project)
+        if dry_run or not done.count:
+            _say(done, as_json)
+            return
+        _ask(done, as_json)
+    _say(_swept(wanted, project, seconds), as_json)
+
+
+def _ask(done: Swept, as_json: bool) -> None:
+    if as_json or not terminal.is_terminal():
+        raise click.UsageError(f"{done.count:,} records would go, for good: say --yes, or --dry-run to see which")
+    _say(done, False)
+    click.confirm("Forget them? It cannot be undone", abort=True)
+
+
+def _known(db: Connection, project: str) -> None:
+    from nmem.retention.sweep import projects_of
+
+    if project and not projects_of(db, project):
+        raise NmemError(f"there is no project {printable(project)}: `nmem status` lists them")
+
+
+def _dry(wanted: Policy, project: str) -> Swept:
+    from nmem.retention.sweep import sweep
+
+    with terminal.reading() as db:
+        _known(db, project)
+        return sweep(db, wanted, terminal.now(), project=project, dry=True)
+
+
+def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
+    from capture import paths
+    from nmem.retention.automatic import alone, within
+    from nmem.retention.sweep import sweep
+
+    with terminal.writing() as db, alone(paths.database()) as mine:
+        if not mine:
+            raise NmemError("a sweep is going on just now: see `nmem sweep --journal`")
+        _known(db, project)
+        with _steps() as stopped:
+            return sweep(db, wanted, terminal.now(), project=project, stopped=within(seconds, stopped))
+
+
+@contextmanager
+def _steps() -> Iterator[Callable[[], bool]]:
+    """A signal stops between two steps."""
+    import signal
+
+    asked: list[int] = []
+    old = {number: signal.signal(number, lambda *_: asked.append(1)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _say(done: Swept, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(told(done), ensure_ascii=False))
+        return
+    if not done.count:
+        head = "nothing is past its lifetime"
+    elif done.dry:
+        head = f"{done.count:,} records of {terminal.count(done.sessions, 'session')} would be forgotten"
+    else:
+        head = f"{done.count:,} records of {terminal.count(done.sessions, 'session')} forgotten in {done.seconds:.1f} s"
+    if done.done != "finished":
+        head += "; more is left for the next time"
+    rows = [(f"{count:,}", f"{type_.replace('_', ' ')} of {printable(project)}")
+            for (project, type_), count in done.counts.most_common(_LISTED)]  # fmt: skip
+    if len(done.counts) > _LISTED:
+        rows.append(("", f"and {len(done.counts) - _LISTED} more sorts: --json has them all"))
+    kept = [(f"{done.spared:,}", "pinned, decided, or evidence of what was accepted")] if done.spared else []
+    kept += [(terminal.count(number, "session"), why) for why, number in done.skipped.most_common()]
+    shorter = [("lifetimes", f"shortened to {done.shorter:.0%}: the file is too large")] if done.shorter < 1 else []
+    moved = [_life(one) for one in done.lives if one.factor != 1.0][:_LISTED]
+    wrong = [(printable(one.fault.name), one.said) for one in done.strangers]
+    terminal.say(head, [("In config.toml", wrong), ("By type", rows), ("Past their lifetime, and kept", kept),
+                        ("For the size", shorter), ("Mediated", moved)])  # fmt: skip
+
+
+def told(done: Swept) -> dict[str, Any]:
+    """A sweep as JSON."""
+    return {
+        "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared,
+        "skipped": dict(done.skipped), "done": done.done, "seconds": done.seconds, "longest_lock_ms": done.longest_ms,
+        "shortened_to": done.shorter, "unknown_projects": [asdict(one) for one in done.strangers],
+        "counts": [{"project": project, "type": type_, "count": count}
+                   for (project, type_), count in done.counts.most_common()],
+        "lifetimes": [asdict(one) for one in done.lives],
+    }  # fmt: skip
+
+
+def _life(one: Life) -> tuple[str, str]:
+    name = f"{one.type.replace('_', ' ')} of {printable(one.project)}"
+    changed = f" instead of {one.written:g}" if one.factor != 1.0 else ""
+    why = f": {one.reason}" if one.reason else ""
+    return name, f"{one.in_force:g} days{changed}{why}"
+
+
+def _show(project: str, as_json: bool, *, journal: bool) -> None:
+    from nmem.retention import journal as kept
+    from nmem.retention import policy, read
+
+    with terminal.reading("sweeps") as db:
+        _known(db, project)
+        if journal:
+            found = kept.entries(db)
+            if as_json:
+                click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
+            else:
+                terminal.say("sweeps, the newest first" if found else "nothing was swept yet", [("", _rows(found))])
+            return
+        wanted = policy.load()
+        lives = read.lives(db, project, terminal.now(), wanted)
+    if as_json:
+        standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}
+        click.echo(json.dumps({**standing, "lifetimes": [asdict(one) for one in lives]}))
+        return
+    switches = [
+        ("by itself", "yes, once a day" if wanted.enabled else "no: retention.enabled is false"),
+        ("mediation", "on: what is used lives longer" if wanted.mediation else "off: as written"),
+    ]
+    for_ever = [("markers", "for ever: notes, decisions, points to come back to")]
+    terminal.say("what is kept how long", [("", switches), ("Lifetimes", [*map(_life, lives), *for_ever])])
+
+
+def _rows(found: tuple[Entry, ...]) -> list[tuple[str, str]]:
+    out = []
+    for one in found:
+        at = f"{terminal.local(one.started_at):%Y-%m-%d %H:%M}"
+        parts = ", ".join(f"{each.count:,} {each.type}" for each in one.counts[:6])
+        where = f" of {printable(one.project)}" if one.project else ""
+        took = (one.last_at - one.started_at) / 1000
+        said = f"{one.count:,} forgotten{where} ({one.why}, {one.done or 'running'}, {took:.1f} s)"
+        out.append((at, f"{said}{': ' if parts else ''}{parts}"))
+    return out

@@ -1,0 +1,130 @@
+"""What is never forgotten, whatever its age (SQL): what a person kept, and what that needs to be understood.
+
+Pinned calls, prompts, episodes, threads and learnings; markers, decisions among them; the evidence of accepted
+learnings; calls whose labels a person put right; and of each of these the prompt that it answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+_CHOSEN = ("pin", "include")
+_EVIDENCE = """
+SELECT e.observation_id, e.prompt_id FROM learning_evidence e JOIN learnings l ON l.id = e.learning_id
+WHERE e.session_id = ? AND (l.state = 'accepted' OR l.rule IS NOT NULL OR 'learning/' || l.id IN
+  (SELECT c.item FROM context_choices c WHERE c.project_id = l.project_id AND c.choice IN ('pin', 'include')))
+"""
+_UNITS = """
+SELECT u.id, u.started_at, u.last_at FROM work_units u LEFT JOIN threads t ON t.id = u.thread_id
+WHERE u.session_id = ?1 AND (u.pinned OR t.pinned OR EXISTS (SELECT 1 FROM context_choices c
+  WHERE c.choice IN ('pin', 'include') AND c.item IN ('episode/' || u.id, 'thread/' || u.thread_id)))
+"""
+_GUARD = """
+SELECT s.seq || '.' || s.state || '.' || s.last_at,
+  (SELECT group_concat(u.id || '.' || u.pinned || '.' || u.state || '.' || u.traced_seq || '.' || u.annotated_seq
+    || '.' || coalesce(u.thread_id, '') || coalesce((SELECT pinned FROM threads t WHERE t.id = u.thread_id), ''))
+    FROM work_units u WHERE u.session_id = s.id),
+  (SELECT max(id) FROM corrections), (SELECT count(*) FROM corrections WHERE undone_at IS NOT NULL),
+  (SELECT count(*) || '.' || max(at) FROM context_choices),
+  (SELECT total(o.pinned) FROM observations o WHERE o.pinned = 1)
+FROM sessions s WHERE s.id = ?
+"""
+
+
+@dataclass(slots=True)
+class Exempt:
+    """What of one session stays."""
+
+    observations: set[int] = field(default_factory=set)
+    prompts: set[int] = field(default_factory=set)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    """Times of pinned episodes: what was said in them stays, too."""
+    units: int = 0
+
+    def said_within(self, at: int) -> bool:
+        """Whether something said then belongs to an episode that stays."""
+        return any(begin <= at <= end for begin, end in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a person's corrections and choices name, of all sessions; read once a sweep and whenever these change."""
+
+    observations: Mapping[str, frozenset[int]]
+    """By session."""
+    prompts: Mapping[str, frozenset[int]]
+
+
+def kept(db: Connection) -> Kept:
+    """Calls and prompts that corrections or the context's choices name."""
+    named: dict[str, set[int]] = {"observation": set(), "obs": set(), "prompt": set()}
+    sources = (
+        "SELECT target FROM corrections WHERE undone_at IS NULL AND target GLOB 'obs*/*'",
+        "SELECT item FROM context_choices WHERE choice IN ('pin', 'include')",
+    )
+    for sql in sources:
+        for (target,) in db.execute(sql).fetchall():
+            kind, _, number = str(target).partition("/")
+            if kind in named and number.isdigit():
+                named[kind].add(int(number))
+    calls = named["observation"] | named["obs"]
+    return Kept(_by_session(db, "observations", calls), _by_session(db, "prompts", named["prompt"]))
+
+
+def _by_session(db: Connection, table: str, ids: set[int]) -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    sql = f"SELECT session_id, id FROM {table} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our names
+    for session_id, number in db.execute(sql, (json.dumps(sorted(ids)),)).fetchall():
+        found.setdefault(session_id, set()).add(number)
+    return {session_id: frozenset(those) for session_id, those in found.items()}
+
+
+def of_session(db: Connection, session_id: str, all_kept: Kept) -> Exempt:
+    """What of a session stays."""
+    none: frozenset[int] = frozenset()
+    out = Exempt(set(all_kept.observations.get(session_id, none)), set(all_kept.prompts.get(session_id, none)))
+    for number, prompt_id in db.execute(_EVIDENCE, (session_id,)).fetchall():
+        out.observations |= {number} - {None}
+        out.prompts |= {prompt_id} - {None}
+    for unit_id, begin, end in db.execute(_UNITS, (session_id,)).fetchall():
+        out.units += 1
+        out.spans.append((begin, end))
+        own = db.execute("SELECT prompt_id FROM unit_prompts WHERE unit_id = ?", (unit_id,)).fetchall()
+        out.prompts |= {row[0] for row in own}
+        done = "SELECT id FROM observations WHERE prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
+        out.observations |= {row[0] for row in db.execute(done, (unit_id,)).fetchall()}
+    out.observations |= _own(db, session_id)
+    out.prompts |= _asked(db, session_id, out.observations)
+    return out
+
+
+def _own(db: Connection, session_id: str) -> set[int]:
+    """Pinned calls and markers, by their own indexes: they are few."""
+    found = db.execute(
+        "SELECT id FROM observations WHERE pinned = 1 AND session_id = ?1 AND at >= 0"
+        " UNION ALL SELECT id FROM observations WHERE obs_type = 'marker' AND session_id = ?1",
+        (session_id,),
+    )
+    return {row[0] for row in found.fetchall()}
+
+
+def _asked(db: Connection, session_id: str, observations: set[int]) -> set[int]:
+    """The prompts that these calls answered."""
+    if not observations:
+        return set()
+    marks = ",".join(map(str, sorted(observations)))
+    found = db.execute(
+        f"SELECT DISTINCT prompt_id FROM observations WHERE id IN ({marks}) AND session_id = ?"  # noqa: S608 - numbers
+        " AND prompt_id IS NOT NULL",
+        (session_id,),
+    )
+    return {row[0] for row in found.fetchall()}
+
+
+def guard(db: Connection, session_id: str) -> tuple[object, ...]:
+    """What a plan for a session rests on; another value, and it must be made again."""
+    row = db.execute(_GUARD, (session_id,)).fetchone()
+    return tuple(row) if row else ()

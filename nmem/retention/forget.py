@@ -1,0 +1,172 @@
+"""Takes rows away, a few at a time (SQL): each transaction leaves a trace of what goes with it, and a count.
+
+Killed anywhere, what is gone is traced and counted, and what is not gone is still there. Readers of tables that rest on
+the rows are told nothing: what they made of the rows stands (candidates for context, words of the search, learnings).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from sqlite3 import Connection
+from typing import Any
+
+from capture.storage.store import transaction
+from nmem.episodes import annotate, units
+from nmem.retention import exempt, journal, trace
+from nmem.retention.lifetimes import PROMPT
+from nmem.retention.pace import Pace
+from nmem.retention.plan import Lives, Plan
+
+_AT, _TYPE, _PATH = 1, 3, 4
+_UNNEEDED = (
+    " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.prompt_id = prompts.id)"
+    " AND NOT EXISTS (SELECT 1 FROM unit_prompts x WHERE x.prompt_id = prompts.id)"
+)
+_KEYS = (
+    "SELECT dedup_key FROM observations WHERE id IN ({0})"
+    " UNION ALL SELECT dedup_key FROM merged_keys WHERE observation_id IN ({0})"
+)
+
+
+_TIDY = 10
+"""Batches after which the text indexes are merged a little: left alone, they would be merged all at once."""
+_PAGES = 32
+_FOLD = 40
+"""Batches after which the log is folded back, while nobody has to wait for it: the same pages are written again."""
+_INDEXES = ("observations_fts", "prompts_fts")
+
+
+def tidy(db: Connection, pace: Pace) -> bool:
+    """One short step of merging each of the text indexes that deleting writes to; whether there was any to do.
+
+    SQLite merges a level of an index at once, however large, when sixteen pieces of it have come together: no hook
+    could wait for that.
+    """
+    worked = False
+    for index in _INDEXES:
+        pace.begin()
+        before = db.total_changes
+        with transaction(db):
+            pace.held()
+            db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_PAGES})")  # noqa: S608 - our names
+        worked |= db.total_changes - before >= 2  # SQLite's word for: there was something to merge
+        pace.done(0)
+    return worked
+
+
+class Changed(Exception):
+    """The session is not what the plan was made for."""
+
+
+class Forgetter:
+    """Carries out the plans of one project."""
+
+    def __init__(self, db: Connection, sweep_id: int, project_id: int, lives: Lives, pace: Pace,
+                 clock: Callable[[], int]) -> None:  # fmt: skip
+        self.db, self.sweep_id, self.project_id = db, sweep_id, project_id
+        self.lives, self.pace, self.clock = lives, pace, clock
+        self.gone: Counter[str] = Counter()
+        """What went so far, by type."""
+        self._batches = 0
+
+    def forget(self, plan: Plan, stopped: Callable[[], bool]) -> None:
+        """Do what a plan says, in short transactions. Raises Changed: plan again."""
+        if plan.retrace:
+            self._retrace(plan.session_id)
+            raise Changed
+        for part in self._parts(plan):
+            if stopped():
+                break
+            self.pace.begin()
+            with transaction(self.db):
+                self.pace.held()
+                if exempt.guard(self.db, plan.session_id) != plan.guard:
+                    raise Changed
+                went = self._part(plan.session_id, part)
+            self.gone.update(type_ for type_, _ in went)
+            self.pace.done(len(part))
+            self._batches += 1
+            if self._batches % _TIDY == 0:
+                tidy(self.db, self.pace)
+            if self._batches % _FOLD == 0:
+                self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def _parts(self, plan: Plan) -> Iterator[list[tuple[str, tuple[Any, ...]]]]:
+        """What goes, in pieces: ("row" | "prompt" | "said", its row)."""
+        whole: list[tuple[str, tuple[Any, ...]]] = [("row", row) for row in plan.rows]
+        whole += [("said", one) for one in plan.said]
+        whole += [(PROMPT, one) for one in plan.prompts]
+        at = 0
+        while at < len(whole):
+            size = self.pace.rows
+            yield whole[at : at + size]
+            at += size
+
+    def _part(self, session_id: str, part: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, int]]:
+        rows = [row for kind, row in part if kind == "row"]
+        said = [row for kind, row in part if kind == "said"]
+        prompts = [row for kind, row in part if kind == PROMPT]
+        db = self.db
+        taken = db.execute("SELECT taken FROM context_projects WHERE project_id = ?", (self.project_id,)).fetchone()
+        stale = db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()
+        keys = [*_keys(db, _KEYS, rows), *_keys(db, "SELECT dedup_key FROM prompts WHERE id IN ({0})", said)]
+        _delete(db, "observations", rows, " AND pinned = 0 AND obs_type != 'marker'")
+        _delete(db, "prompts", said, f" AND source != 'user'{_UNNEEDED}")
+        if prompts:
+            db.execute(f"UPDATE prompts SET content = '' WHERE id IN ({_ids(prompts)})")  # noqa: S608 - numbers
+        if taken:
+            db.execute("UPDATE context_projects SET taken = ? WHERE project_id = ?", (taken[0], self.project_id))
+        if stale and not stale[0]:
+            db.execute("UPDATE search_state SET done = 0 WHERE source = 'stale' AND done != 0")
+        if rows or said:
+            trace.write(db, session_id, rows, [(one[0], one[1]) for one in said], keys)
+        return self._note(session_id, rows, said, prompts)
+
+    def _note(self, session_id: str, rows: list[tuple[Any, ...]], said: list[tuple[Any, ...]],
+              prompts: list[tuple[Any, ...]]) -> list[tuple[str, int]]:  # fmt: skip
+        """The files, the counts; what went, as (type, when it happened)."""
+        db, now = self.db, self.clock()
+        whole = [(row[_TYPE], row[_AT]) for row in rows] + [(one[2], one[1]) for one in said]
+        whole += [(PROMPT, one[1]) for one in prompts]
+        db.execute(
+            "INSERT INTO swept_sessions VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET observations ="
+            " observations + excluded.observations, prompts = prompts + excluded.prompts, sayings = sayings"
+            " + excluded.sayings, newest = max(newest, excluded.newest), at = excluded.at",
+            (session_id, len(rows), len(prompts), len(said), max(at for _, at in whole), now),
+        )
+        db.executemany(
+            "INSERT INTO swept_files VALUES (?, ?, 1, ?, ?) ON CONFLICT (session_id, file_path) DO UPDATE SET calls ="
+            " calls + 1, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)",
+            [(session_id, row[_PATH], row[_AT], row[_AT]) for row in rows if row[_PATH]],
+        )
+        journal.count(db, self.sweep_id, self.project_id, whole, self.lives.days, now)
+        return whole
+
+    def _retrace(self, session_id: str) -> None:
+        """Write the traces of a session's episodes again, from its rows and what is traced of it already."""
+        for unit in units.of_session(self.db, session_id):
+            if unit.state == units.CLOSED:
+                self.pace.begin()
+                with transaction(self.db):
+                    self.pace.held()
+                    annotate.retrace(self.db, unit)
+                self.pace.done(0)
+
+
+def _ids(rows: list[tuple[Any, ...]]) -> str:
+    return ",".join(str(int(row[0])) for row in rows)
+
+
+def _keys(db: Connection, sql: str, rows: list[tuple[Any, ...]]) -> list[str]:
+    """The keys that an import would know these by."""
+    return [str(row[0]) for row in db.execute(sql.format(_ids(rows))).fetchall()] if rows else []
+
+
+def _delete(db: Connection, table: str, rows: list[tuple[Any, ...]], unless: str) -> None:
+    """Delete exactly these; anything else than all of them is no plan of ours."""
+    if not rows:
+        return
+    gone = db.execute(f"DELETE FROM {table} WHERE id IN ({_ids(rows)}){unless}").rowcount  # noqa: S608 - our words
+    if gone != len(rows):
+        raise Changed

@@ -1,0 +1,187 @@
+"""Upkeep of the file, for when nobody works (SQL): merged text indexes, fresh statistics, a short log, no empty pages.
+
+Small steps, each a transaction of its own, with a look between them whether somebody wrote; what would hold the
+database for long is done only where it pays and where nothing has happened for a while, and is given up when a hook
+comes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture import paths
+from capture.storage.store import transaction
+
+INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",
+           "search_unspaced_fts", "search_parts")  # fmt: skip
+QUIET = 600_000
+"""Milliseconds without a sign of life before anything that locks is done by itself."""
+EVERY = 7 * 86_400_000
+PAYS = 0.25
+"""The share of empty pages at which the file is written anew,"""
+PAYS_BYTES = 20_000_000
+"""and how many bytes that has to save."""
+_PAGES = 16
+"""Pages of an index merged in one step."""
+_WAL = 4_000_000
+_LOOK = 20_000
+"""Steps of SQLite's machine between two looks whether somebody waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that was done, or why it was not."""
+
+    name: str
+    """merge optimize checkpoint vacuum"""
+    done: bool
+    told: str
+    seconds: float = 0.0
+
+
+def maintain(
+    db: Connection, db_path: str, now: int, *, stopped: Callable[[], bool], vacuum: bool | None = None,
+    rest: Callable[[float], None] = time.sleep,
+) -> list[Step]:  # fmt: skip
+    """Look after the file, on a writing connection outside a transaction. `vacuum`: None asks whether it pays."""
+    steps: list[Step] = []
+    for work in (_merge, _optimize, _checkpoint):
+        if stopped():
+            return steps
+        steps.append(_timed(lambda each=work: each(db, db_path, stopped, rest)))  # type: ignore[misc]
+    if not stopped():
+        steps.append(_timed(lambda: _vacuum(db, db_path, now, stopped, vacuum)))
+    _note(db, steps, now)
+    return steps
+
+
+def due(db: Connection, now: int) -> bool:
+    """Whether the file was not looked after for a week."""
+    row = db.execute("SELECT at FROM upkeep WHERE name = 'optimize'").fetchone()
+    return row is None or not 0 <= now - row[0] < EVERY
+
+
+def told(db: Connection) -> tuple[tuple[str, int, str], ...]:
+    """(what, when, what came of it) of the upkeep done last."""
+    return tuple((row[0], row[1], row[2]) for row in db.execute("SELECT name, at, told FROM upkeep ORDER BY at DESC"))
+
+
+def rewrite(db: Connection, db_path: str, now: int, *, stopped: Callable[[], bool]) -> list[Step]:
+    """Only give empty pages back, where that pays and nobody works: whenever it was not possible before."""
+    empty, share = saves(db)
+    if share < PAYS or empty < PAYS_BYTES or not quiet(db, now):
+        return []
+    steps = [_timed(lambda: _vacuum(db, db_path, now, stopped, None))]
+    _note(db, steps, now)
+    return steps
+
+
+def quiet(db: Connection, now: int) -> bool:
+    """Whether no session that may go on has had an event for a while: whose end began this settling works no more."""
+    row = db.execute("SELECT max(last_at) FROM sessions WHERE state != 'ended' AND last_at <= ?", (now,)).fetchone()
+    return row[0] is None or now - row[0] >= QUIET
+
+
+def _timed(work: Callable[[], Step]) -> Step:
+    begun = time.perf_counter()
+    step = work()
+    return Step(step.name, step.done, step.told, round(time.perf_counter() - begun, 3))
+
+
+def _note(db: Connection, steps: list[Step], now: int) -> None:
+    with transaction(db):
+        db.executemany("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)",
+                       [(step.name, now, step.told) for step in steps if step.done])  # fmt: skip
+
+
+def _merge(db: Connection, _path: str, stopped: Callable[[], bool], rest: Callable[[float], None]) -> Step:
+    """Merge what single writes left of the text indexes, a few pages at a time."""
+    merged = 0
+    for index in INDEXES:
+        while not stopped():
+            before, begun = db.total_changes, time.perf_counter()
+            with transaction(db):
+                db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', {_PAGES})")  # noqa: S608 - our names
+            rest(min(0.05, time.perf_counter() - begun))
+            if db.total_changes - before < 2:
+                break
+            merged += 1
+    return Step("merge", not stopped(), f"{merged} steps over {len(INDEXES)} text indexes")
+
+
+def _optimize(db: Connection, _path: str, _stopped: Callable[[], bool], _rest: Callable[[float], None]) -> Step:
+    """Fresh statistics for the planner, from a sample."""
+    db.execute("PRAGMA analysis_limit=400")
+    db.execute("PRAGMA optimize")
+    return Step("optimize", True, "statistics are fresh")
+
+
+def _checkpoint(db: Connection, db_path: str, _stopped: Callable[[], bool], _rest: Callable[[float], None]) -> Step:
+    """Fold the log back; cut it where it is long and nobody holds it."""
+    log = Path(f"{db_path}-wal")
+    size = log.stat().st_size if log.exists() else 0
+    wait = db.execute("PRAGMA busy_timeout").fetchone()[0]
+    db.execute("PRAGMA busy_timeout=0")
+    try:
+        how = "TRUNCATE" if size > _WAL else "PASSIVE"
+        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
+    finally:
+        db.execute(f"PRAGMA busy_timeout={wait}")
+    said = "somebody reads: the log stays" if busy else f"{size / 1e6:.1f} MB of log folded back"
+    return Step("checkpoint", not busy, said)
+
+
+def saves(db: Connection) -> tuple[int, float]:
+    """Bytes of empty pages in the file, and the share of it that they are."""
+    free, pages, each = (
+        int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count", "page_size")
+    )
+    return free * each, free / max(1, pages)
+
+
+def _vacuum(db: Connection, db_path: str, now: int, stopped: Callable[[], bool], wanted: bool | None) -> Step:
+    """Write the file anew without its empty pages; given up as soon as a hook has to wait."""
+    empty, share = saves(db)
+    why = "not wanted" if wanted is False else _why_not(db, db_path, now, empty, share, wanted=bool(wanted))
+    if why:
+        return Step("vacuum", False, why)
+    spool = Path(paths.spool(db_path))
+    waiting = _entries(spool)
+    db.set_progress_handler(lambda: int(stopped() or _entries(spool) > waiting), _LOOK)
+    try:
+        db.execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        if "interrupt" in str(error):
+            return Step("vacuum", False, "given up: somebody came")
+        if "locked" in str(error) or "busy" in str(error):
+            return Step("vacuum", False, "the database is in use")
+        raise
+    finally:
+        db.set_progress_handler(None, 0)
+    return Step("vacuum", True, f"{empty / 1e6:.0f} MB given back")
+
+
+def _why_not(db: Connection, db_path: str, now: int, empty: int, share: float, *, wanted: bool) -> str:
+    size = os.path.getsize(db_path)  # noqa: PTH202 - beside paths as texts
+    if not wanted and (share < PAYS or empty < PAYS_BYTES):
+        return f"it does not pay: {empty / 1e6:.0f} MB of {size / 1e6:.0f} MB are empty, and are used again"
+    if not wanted and not quiet(db, now):
+        return f"{empty / 1e6:.0f} MB could be given back, once nobody works"
+    free = shutil.disk_usage(Path(db_path).parent).free
+    if free < 2.2 * size:
+        return f"the disk has {free / 1e6:.0f} MB left; writing the file anew takes {2.2 * size / 1e6:.0f} MB"
+    return ""
+
+
+def _entries(folder: Path) -> int:
+    try:
+        return len(os.listdir(folder))  # noqa: PTH208 - often, and only to count
+    except OSError:
+        return 0

@@ -1,0 +1,190 @@
+"""What a person is shown of forgetting (SQL): what would go and when, what went, by which policy, and why so.
+
+For commands and screens alike; on a connection of `nmem.database.reader`. Frozen dataclasses, texts as stored.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem import tables
+from nmem.retention import idle, journal, mediation, policy, sweep
+from nmem.retention.journal import Entry
+from nmem.retention.lifetimes import NOTIFICATION, PROMPT, REASONING
+from nmem.retention.mediation import Life
+from nmem.retention.plan import DAY
+from nmem.retention.policy import Policy
+
+_MANY = 400
+"""Sessions that are counted in one query: a reader holds the log only so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One type of one project: how much there is, and how much of it is past its lifetime now and soon."""
+
+    project: str
+    type: str
+    days: float
+    """Its lifetime in force; 0: for ever."""
+    total: int
+    now: int
+    week: int
+    """Within seven days from now, those of now included."""
+    month: int
+    """Within thirty."""
+    oldest: int
+    """When the oldest happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What there is by type and project, and what is to go. Exempt things are counted: `sweep --dry-run` knows them."""
+
+    rows: tuple[Due, ...]
+    at: int
+    seconds: float
+
+    def by_type(self) -> dict[str, tuple[int, int]]:
+        """type -> (how many there are, how many are past their lifetime)."""
+        out: dict[str, tuple[int, int]] = {}
+        for one in self.rows:
+            total, now = out.get(one.type, (0, 0))
+            out[one.type] = total + one.total, now + one.now
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Forgetting at a glance."""
+
+    enabled: bool
+    mediation: bool
+    max_bytes: int
+    bytes_used: int
+    bytes_empty: int
+    """Empty pages of the file, which are used again."""
+    lives: tuple[Life, ...]
+    """Each type of each project: as written, as in force, and why."""
+    journal: tuple[Entry, ...]
+    """The newest sweeps, the newest first."""
+    upkeep: tuple[tuple[str, int, str], ...]
+    """(what, when, what came of it)."""
+    next_at: int
+    """When the next sweep is due by itself; 0: it never is."""
+    gone: int
+    """Calls that are known by their traces only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What is known by its trace only, of a session, a project or all."""
+
+    observations: int = 0
+    prompts: int = 0
+    """Whose words are gone."""
+    sayings: int = 0
+    newest: int = 0
+    """When the last of it happened."""
+
+    @property
+    def said(self) -> str:
+        """One sentence, or nothing."""
+        parts = []
+        if self.observations:
+            one = self.observations == 1
+            parts.append(f"{self.observations:,} older {'call is' if one else 'calls are'} known by their trace only")
+        if self.prompts:
+            one = self.prompts == 1
+            parts.append(f"the words of {self.prompts:,} older {'prompt' if one else 'prompts'} are forgotten")
+        return "; ".join(parts)
+
+
+def gone(db: Connection, session_id: str | None = None, project_id: int | None = None) -> Gone:
+    """What was forgotten of a session, of a project, or of all; empty before the first sweep."""
+    if not tables.version(db):
+        return Gone()
+    row = db.execute(
+        "SELECT total(g.observations), total(g.prompts), total(g.sayings), coalesce(max(g.newest), 0)"
+        " FROM swept_sessions g JOIN sessions s ON s.id = g.session_id"
+        " WHERE (?1 IS NULL OR g.session_id = ?1) AND (?2 IS NULL OR s.project_id = ?2)",
+        (session_id, project_id),
+    ).fetchone()
+    return Gone(int(row[0]), int(row[1]), int(row[2]), int(row[3]))
+
+
+def lives(db: Connection, project: str = "", now: int | None = None, wanted: Policy | None = None) -> tuple[Life, ...]:
+    """The lifetimes in force, and how they came about. Raises NmemError for a configuration that cannot be read."""
+    wanted = wanted or policy.load()
+    return tuple(mediation.lives(db, wanted, _now(now), sweep.projects_of(db, project)))
+
+
+def standing(db: Connection, now: int | None = None) -> Standing:
+    """Forgetting at a glance. Raises NmemError for a configuration that cannot be read."""
+    wanted, at = policy.load(), _now(now)
+    due = 0 if not wanted.enabled else max(at, sweep.due_at(db, at) or at + sweep.GRACE)
+    return Standing(
+        wanted.enabled, wanted.mediation, wanted.max_bytes, sweep.size(db), idle.saves(db)[0],
+        lives(db, "", at, wanted), journal.entries(db), idle.told(db), due, gone(db).observations,
+    )  # fmt: skip
+
+
+def forecast(
+    db: Connection, project: str = "", now: int | None = None, stopped: Callable[[], bool] = lambda: False
+) -> Forecast:
+    """What there is by type and project and what is past its lifetime: every row is looked at: not on a UI thread."""
+    begun, at = time.monotonic(), _now(now)
+    days = {(one.project_id, one.type): one.in_force for one in lives(db, project, at)}
+    out: list[Due] = []
+    for project_id, name in sweep.projects_of(db, project).items():
+        sums = _Sums(at, {type_: long for (number, type_), long in days.items() if number == project_id})
+        found = db.execute("SELECT id FROM sessions WHERE project_id = ? ORDER BY started_at", (project_id,)).fetchall()
+        ids = [row[0] for row in found]
+        for start in range(0, len(ids), _MANY):
+            if stopped():
+                break
+            sums.add(db, ids[start : start + _MANY])
+        out += sums.rows(name)
+    out.sort(key=lambda one: (-one.now, -one.total, one.project, one.type))
+    return Forecast(tuple(out), at, round(time.monotonic() - begun, 3))
+
+
+def _now(now: int | None) -> int:
+    return time.time_ns() // 1_000_000 if now is None else now
+
+
+class _Sums:
+    """Counts of one project, by type."""
+
+    def __init__(self, now: int, days: dict[str, float]) -> None:
+        self.now, self.days = now, days
+        self.sums: dict[str, list[int]] = {}
+
+    def add(self, db: Connection, session_ids: list[str]) -> None:
+        marks = ",".join("?" * len(session_ids))
+        kind = f"CASE source WHEN 'user' THEN '{PROMPT}' WHEN 'agent' THEN '{REASONING}' ELSE '{NOTIFICATION}' END"
+        for table, type_, where in (("observations", "obs_type", ""), ("prompts", kind, " AND content != ''")):
+            found = db.execute(
+                f"SELECT {type_}, at / {DAY}, count(*), min(at) FROM {table} WHERE session_id IN ({marks}){where}"  # noqa: S608
+                " GROUP BY 1, 2",
+                session_ids,
+            )
+            for name, day, count, oldest in found.fetchall():
+                self._count(name, day, count, oldest)
+
+    def _count(self, type_: str, day: int, count: int, oldest: int) -> None:
+        one = self.sums.setdefault(type_, [0, 0, 0, 0, oldest])
+        one[0] += count
+        one[4] = min(one[4], oldest)
+        long = self.days.get(type_, 0.0)
+        if long <= 0:
+            return
+        for place, ahead in ((1, 0), (2, 7), (3, 30)):
+            if (day + 1) * DAY <= self.now + ahead * DAY - int(long * DAY):
+                one[place] += count
+
+    def rows(self, project: str) -> list[Due]:
+        return [Due(project, type_, self.days.get(type_, 0.0), *one) for type_, one in self.sums.items()]

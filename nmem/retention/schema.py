@@ -1,0 +1,91 @@
+"""The tables of forgetting: what sweeps took away and why, and where only a trace is left.
+
+A sweep writes them in the same transactions as it deletes, so they agree with what is gone wherever it is killed.
+Imported only when a database is new or old.
+"""
+
+from __future__ import annotations
+
+FORGETTING = """
+CREATE TABLE sweep_journal (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  started_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,                  -- its newest step
+  ended_at INTEGER,                          -- NULL: it runs, or was stopped: the next one goes on
+  why TEXT NOT NULL,                         -- person settled size
+  project_id INTEGER REFERENCES projects(id) ON DELETE SET NULL,  -- the only one swept; NULL: all
+  policy TEXT NOT NULL,                      -- JSON: lifetimes and how they were mediated
+  done TEXT NOT NULL DEFAULT '',             -- why it ended: finished time stopped
+  sessions INTEGER NOT NULL DEFAULT 0,       -- it took something of
+  skipped TEXT NOT NULL DEFAULT '{}'         -- JSON: sessions left alone, by reason
+);
+CREATE TABLE sweep_counts (                  -- what a sweep took, by project and type
+  sweep_id INTEGER NOT NULL REFERENCES sweep_journal(id) ON DELETE CASCADE,
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,
+  type TEXT NOT NULL,                        -- an obs_type; prompt reasoning notification
+  days REAL NOT NULL,                        -- its lifetime then
+  count INTEGER NOT NULL,
+  oldest INTEGER NOT NULL,                   -- when the first and the last of them happened
+  newest INTEGER NOT NULL,
+  PRIMARY KEY (sweep_id, project_id, type)
+) WITHOUT ROWID;
+CREATE INDEX sweep_counts_by_project ON sweep_counts(project_id);
+CREATE TABLE swept_sessions (                -- of which something is known by its trace only
+  session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+  observations INTEGER NOT NULL DEFAULT 0,   -- gone; the traces of its episodes tell of them
+  prompts INTEGER NOT NULL DEFAULT 0,        -- whose words are gone: their rows hold the episodes together
+  sayings INTEGER NOT NULL DEFAULT 0,        -- of the agent and of machines: gone
+  newest INTEGER NOT NULL DEFAULT 0,         -- when the last of what is gone happened
+  at INTEGER NOT NULL                        -- when it was swept last
+) WITHOUT ROWID;
+CREATE TABLE swept_files (                   -- which sessions' traces tell of a file
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  file_path TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  PRIMARY KEY (session_id, file_path)        -- few enough to be looked through for a path
+) WITHOUT ROWID;
+CREATE TABLE swept_traces (                  -- what episodes are counted from when their rows are gone
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  part INTEGER NOT NULL,
+  trace TEXT NOT NULL,                       -- JSON: see nmem.retention.trace
+  PRIMARY KEY (session_id, part)
+) WITHOUT ROWID;
+CREATE TABLE upkeep (                        -- when the file was last looked after, and what came of it
+  name TEXT PRIMARY KEY,                     -- merge optimize checkpoint vacuum
+  at INTEGER NOT NULL,
+  told TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+"""
+
+SWEPT_KEYS = """
+CREATE TABLE swept_keys (                    -- of what is traced: by them it is known when it is told once more
+  session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  part INTEGER NOT NULL,
+  keys TEXT NOT NULL,                        -- newline, dedup_key, newline, dedup_key ... newline
+  PRIMARY KEY (session_id, part)
+) WITHOUT ROWID;
+CREATE TRIGGER observations_swept BEFORE INSERT ON observations WHEN {known} BEGIN
+  SELECT RAISE(IGNORE);                      -- it was here and went: a transcript or an export tells of it again
+END;
+CREATE TRIGGER prompts_swept BEFORE INSERT ON prompts WHEN {known} BEGIN
+  SELECT RAISE(IGNORE);
+END;
+""".format(
+    known="""EXISTS (
+  SELECT 1 FROM swept_traces t LEFT JOIN swept_keys k ON k.session_id = t.session_id AND k.part = t.part
+  WHERE t.session_id = new.session_id AND (
+    instr(k.keys, char(10) || new.dedup_key || char(10))
+    OR new.at <= 60000 + (SELECT newest FROM swept_sessions g WHERE g.session_id = new.session_id)
+    AND (k.keys IS NULL OR instr(new.dedup_key, '.')
+      AND instr(k.keys, char(10) || substr(new.dedup_key, 1, instr(new.dedup_key, '.'))))
+  )) AND NOT EXISTS (SELECT 1 FROM upkeep WHERE name = 'undo')"""
+)
+"""Older than what went last, the same words in a key are the same thing, whenever they are said to have been said, and
+traces without keys, of before there were any, stand for all. `undo` in upkeep: rows are put back, whatever they are."""
+
+TAKEN_BACK = """
+CREATE INDEX corrections_taken_back ON corrections(undone_at) WHERE undone_at IS NOT NULL;
+"""
+"""A sweep asks before each deletion whether a person has changed anything meanwhile."""

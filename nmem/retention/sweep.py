@@ -1,0 +1,254 @@
+"""A sweep (SQL): session after session, the oldest first, what is past its lifetime goes; or is only counted.
+
+It can be stopped or killed anywhere and the next one goes on: each asks the database what there is to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.retention import clock, exempt, journal, mediation, misnamed
+from nmem.retention.forget import Changed, Forgetter, tidy
+from nmem.retention.lifetimes import LEAST_DAYS
+from nmem.retention.mediation import Life
+from nmem.retention.pace import Pace
+from nmem.retention.plan import DAY, Lives, plan
+from nmem.retention.policy import Policy
+
+NOTICED = "first look"
+GRACE = 7 * DAY
+"""After the first look nothing goes by itself for so long: time to see what would go, and to say otherwise."""
+_TRIES = 3
+_SHORTER = (1.0, 0.5, 0.25, 0.125)
+"""Of the lifetimes, where the file is larger than it may be."""
+_DRIFT = 1.25
+"""The search counts its words anew when it counts so many times the texts that there are."""
+_CACHE = 64_000
+"""Kilobytes: what goes is all over the indexes."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Swept:
+    """What a sweep did, or would do."""
+
+    dry: bool
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(project, type) -> how many went."""
+    sessions: int = 0
+    spared: int = 0
+    """Past their lifetime, and kept: pinned, decided, evidence ..."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Sessions let alone, by reason."""
+    lives: tuple[Life, ...] = ()
+    strangers: tuple[misnamed.Stranger, ...] = ()
+    """Names in the configuration that no project has; what is called nearly so is let alone."""
+    done: str = journal.FINISHED
+    seconds: float = 0.0
+    longest_ms: float = 0.0
+    """The longest time that the database was locked for others."""
+    shorter: float = 1.0
+    """How far lifetimes were shortened for the size of the file."""
+
+    @property
+    def count(self) -> int:
+        """All that went."""
+        return sum(self.counts.values())
+
+
+def size(db: Connection) -> int:
+    """Bytes of the file that are in use."""
+    pages, free, each = (
+        int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * each
+
+
+def sweep(
+    db: Connection, policy: Policy, now: int, *, why: str = journal.PERSON, project: str = "", dry: bool = False,
+    stopped: Callable[[], bool] = _never, step: Callable[[str], None] = lambda _session: None,
+    pace: Pace | None = None,
+) -> Swept:  # fmt: skip
+    """Forget what is past its lifetime, of one project (its name or key) or of all; `dry`: only count it.
+
+    A dry run may be on a reading connection. Raises sqlite3.Error.
+    """
+    out = Swept(dry)
+    begun = time.monotonic()
+    run = _Run(db, policy, now, out, stopped, step, pace)
+    if not dry:
+        db.execute(f"PRAGMA cache_size=-{_CACHE}")
+        folds = db.execute("PRAGMA wal_autocheckpoint").fetchone()[0]
+        db.execute("PRAGMA wal_autocheckpoint=0")  # the forgetter folds it back, holding no lock
+    for share in _SHORTER:
+        if share < 1.0 and (dry or not policy.max_bytes or size(db) <= policy.max_bytes):
+            break
+        out.shorter = share
+        run.all(journal.SIZE if share < 1.0 else why, project, share)
+        if out.done != journal.FINISHED:
+            break
+    if not dry:
+        db.execute(f"PRAGMA wal_autocheckpoint={folds}")
+    out.seconds = round(time.monotonic() - begun, 3)
+    return out
+
+
+class _Run:
+    """One pass over the sessions that may hold something past its lifetime."""
+
+    def __init__(self, db: Connection, policy: Policy, now: int, out: Swept, stopped: Callable[[], bool],
+                 step: Callable[[str], None], pace: Pace | None) -> None:  # fmt: skip
+        self.db, self.policy, self.now, self.out = db, policy, now, out
+        self.stopped, self.step = stopped, step
+        self.pace = pace or Pace(db)
+        self._began = time.monotonic()
+        self._merged = False
+
+    def clock(self) -> int:
+        """The time of the sweep, going on."""
+        return self.now + int((time.monotonic() - self._began) * 1000)
+
+    def all(self, why: str, project: str, share: float) -> None:
+        db, out = self.db, self.out
+        projects = projects_of(db, project)
+        out.strangers = misnamed.strangers(db, self.policy.projects)
+        lives = mediation.lives(db, self.policy, self.now, projects)
+        out.lives = tuple(lives)
+        by_project = {
+            number: Lives({one.type: shortened(one.in_force, share) for one in lives if one.project_id == number},
+                          self.now)
+            for number in projects
+        }  # fmt: skip
+        sweep_id = 0
+        before, sessions = out.count, out.sessions
+        if not out.dry:
+            with transaction(db):
+                only = next(iter(projects)) if project else None
+                sweep_id = journal.begin(db, why, only, mediation.told(self.policy, lives, share), self.now)
+        out.done = self._sessions(sweep_id, projects, by_project)
+        out.longest_ms = round(self.pace.longest * 1000, 1)
+        if out.dry:
+            return
+        with transaction(db):
+            journal.end(db, sweep_id, out.done, out.sessions - sessions, out.skipped, self.clock())
+            if out.count == before:
+                journal.drop(db, sweep_id)
+            recount_words(db)
+
+    def _sessions(self, sweep_id: int, projects: Mapping[int, str], by_project: Mapping[int, Lives]) -> str:
+        kept, version = exempt.kept(self.db), self._version()
+        self._merged = self.out.dry
+        for project_id, name in projects.items():
+            lives = by_project[project_id]
+            forgetter = Forgetter(self.db, sweep_id, project_id, lives, self.pace, self.clock)
+            sessions = sessions_before(self.db, project_id, lives.newest)
+            if any(one.nearest == name for one in self.out.strangers):
+                self.out.skipped[misnamed.HELD] += len(sessions)
+                continue
+            for session_id in sessions:
+                if self.stopped():
+                    return journal.TIME
+                if self._version() != version:
+                    kept, version = exempt.kept(self.db), self._version()
+                try:
+                    self._session(session_id, name, forgetter, kept)
+                finally:
+                    self.out.counts.update({(name, type_): some for type_, some in forgetter.gone.items()})
+                    forgetter.gone.clear()
+                self.step(session_id)
+        return journal.FINISHED
+
+    def _merge(self) -> None:
+        """Before the first deletion: what the text indexes have lying about is merged, in steps."""
+        while not self._merged and not self.stopped():
+            self._merged = not tidy(self.db, self.pace)
+
+    def _version(self) -> tuple[object, ...]:
+        """Changes whenever a person corrects or chooses something."""
+        return tuple(
+            self.db.execute(
+                "SELECT (SELECT max(id) FROM corrections),"
+                " (SELECT count(*) FROM corrections WHERE undone_at IS NOT NULL),"
+                " (SELECT count(*) || '.' || max(at) FROM context_choices)"
+            ).fetchone()
+        )
+
+    def _session(self, session_id: str, project: str, forgetter: Forgetter, kept: exempt.Kept) -> None:
+        for _ in range(_TRIES):
+            one = plan(self.db, session_id, forgetter.lives, kept)
+            if one.skipped:
+                self.out.skipped[one.skipped] += 1
+                return
+            if not one:
+                self.out.spared += one.spared
+                return
+            if self.out.dry:
+                self.out.counts.update((project, type_) for type_ in one.types())
+            else:
+                self._merge()
+                try:
+                    forgetter.forget(one, self.stopped)
+                except Changed:
+                    kept = exempt.kept(self.db)
+                    continue
+            self.out.sessions += 1
+            self.out.spared += one.spared
+            return
+        self.out.skipped["changed meanwhile"] += 1
+
+
+def shortened(days: float, share: float) -> float:
+    """A lifetime by its share; never under the least, and for ever stays for ever."""
+    return days if days <= 0 else max(LEAST_DAYS, days * share)
+
+
+def projects_of(db: Connection, project: str) -> dict[int, str]:
+    """The projects to sweep and their names: all, or those of this name, key or root."""
+    found = db.execute("SELECT id, name FROM projects WHERE ?1 = '' OR ?1 IN (name, key, root) ORDER BY id", (project,))
+    return {int(row[0]): str(row[1]) for row in found.fetchall()}
+
+
+def sessions_before(db: Connection, project_id: int, before: int) -> list[str]:
+    """Sessions that began before a time, the oldest first."""
+    found = db.execute(
+        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? ORDER BY started_at, id", (project_id, before)
+    )
+    return [str(row[0]) for row in found.fetchall()]
+
+
+def recount_words(db: Connection) -> None:
+    """Let the search count its words anew once much of what it counted is gone; until then they are offered still.
+
+    Inside a transaction.
+    """
+    counted = db.execute("SELECT texts FROM search_state WHERE source = 'observations'").fetchone()[0]
+    if counted > _DRIFT * max(100, db.execute("SELECT count(*) FROM observations").fetchone()[0]):
+        db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
+
+
+def due_at(db: Connection, now: int) -> int | None:
+    """When a sweep is due by itself: once a day, at once where one did not come to its end, and never in the week after
+    a database was first looked at; None before that. What was noted by a clock that was ahead of `now` says nothing."""
+    noticed = db.execute("SELECT at FROM upkeep WHERE name = ?", (NOTICED,)).fetchone()
+    if noticed is None:
+        return None
+    found = journal.last(db)
+    before = 0 if found is None or found[0] > now else found[0] + (DAY if found[1] else 0)
+    return max(min(int(noticed[0]), now) + GRACE, before)
+
+
+def due(db: Connection, now: int) -> bool:
+    """Whether it is time to sweep by itself. On a writing connection: the first look begins the week of grace."""
+    at, credible = due_at(db, now), clock.believed(db, now)
+    with transaction(db):
+        db.execute("INSERT OR IGNORE INTO upkeep VALUES (?, ?, '')", (NOTICED, now))
+        db.execute("UPDATE upkeep SET at = min(at, ?) WHERE name = ?", (now, NOTICED))
+    return credible and at is not None and now >= at
