@@ -1,0 +1,175 @@
+"""`nmem purge`: what a person names is forgotten wholly; shown first, undone within a window, then gone."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.purge.preview import Preview
+    from nmem.purge.run import Purged
+    from nmem.purge.selection import Selection
+
+_SETTLE = 60.0
+_WORDS = {"obs": "action", "prompt": "saying", "trace": "swept action", "session": "whole session",
+          "project": "whole project", "learning": "learning", "task": "task"}  # fmt: skip
+
+
+@click.command()
+@click.option("--id", "ids", multiple=True, metavar="ID", help="obs/12, prompt/5, episode/3, session/ID, thread/4 ...")
+@click.option("--session", "sessions", multiple=True, metavar="ID", help="A session, by the beginning of its id.")
+@click.option("--project", "projects", multiple=True, metavar="NAME", help="A project, by its name or folder.")
+@click.option("--file", "files", multiple=True, metavar="PATH", help="What was done to a file, by its path in lists.")
+@click.option("--text", "texts", multiple=True, help="All that says it, in whatever case; afterwards it is nowhere.")
+@click.option("--regex", "regexes", multiple=True, help="All that this regular expression finds.")
+@click.option("--before", metavar="TIME", help="All that is older: 2026-01-31, 7d, 12h or 4w.")
+@click.option("--backups", is_flag=True, help="Backups that hold it go too; of whole sessions, all backups.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--now", "at_once", is_flag=True, help="No window for an undo: gone at once.")
+@click.option("--whole", is_flag=True, help="Write the database file anew, however large it is.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many rows to show.")
+@click.option("--list", "listing", is_flag=True, help="Past purges, in numbers.")
+@click.option("--empty", is_flag=True, help="Destroy what is kept for an undo, now.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; with --yes or --dry-run.")
+def command(
+    ids: tuple[str, ...], sessions: tuple[str, ...], projects: tuple[str, ...], files: tuple[str, ...],
+    texts: tuple[str, ...], regexes: tuple[str, ...], before: str | None, backups: bool, dry_run: bool, yes: bool,
+    at_once: bool, whole: bool, limit: int, listing: bool, empty: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Forget what you name: rows, what was made of them, indexes, files. Different options narrow each other."""
+    if listing or empty:
+        _past(empty, as_json)
+        return
+    from nmem.purge.selection import Selection, parse
+
+    several = {"--id": ids, "--session": sessions, "--project": projects, "--file": files, "--text": texts,
+               "--regex": regexes, "--before": () if before is None else (before,)}  # fmt: skip
+    for option, said in several.items():
+        if not all(one.strip() for one in said):
+            raise click.UsageError(f"{option} is empty")
+    given = (ids, sessions, projects, files, texts, regexes, before)
+    if not any(given):
+        raise click.UsageError("nothing is chosen: --id, --session, --project, --file, --text, --regex or --before")
+    if as_json and not (yes or dry_run):
+        raise click.UsageError("--json goes with --yes or --dry-run")
+    chosen = Selection(
+        tuple(map(parse, ids)), sessions, projects, files, texts, regexes, terminal.when(before) if before else None
+    )
+    if not yes or dry_run:
+        shown = _preview(chosen, limit)
+        if as_json:
+            click.echo(json.dumps({"preview": asdict(shown)}, ensure_ascii=False))
+        else:
+            _show(shown, backups)
+        if dry_run or (shown.empty and not (backups and shown.backups)):
+            return
+        if not click.confirm("Purge this?", err=True):
+            raise NmemError("nothing was purged")
+    _purge(chosen, backups, at_once, whole, as_json)
+
+
+def _preview(chosen: Selection, limit: int) -> Preview:
+    from capture import paths
+    from nmem.purge.preview import preview
+
+    with terminal.reading("sessions") as db:
+        return preview(db, chosen, paths.database(), limit)
+
+
+def _show(shown: Preview, backups: bool) -> None:
+    if shown.empty:
+        click.echo("nothing is recorded that this selects")
+        return
+    today = terminal.now()
+    facts = [(_WORDS[kind] + ("" if number == 1 else "s"), str(number)) for kind, number in shown.rows.items()]
+    rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}  {one.id}", f"{one.kind}: {one.text}")
+            for one in shown.items]  # fmt: skip
+    more = shown.total - len(shown.items)
+    made = [(name, str(number)) for name, number in shown.derived.items()]
+    if shown.sessions:
+        made.append(("told anew", terminal.count(len(shown.sessions), "session")))
+    beside = [("file", path) for path in shown.files]
+    beside += [("backup" if backups else "backup, stays", path) for path in shown.backups]
+    beside += [("the client's own, stays", path) for path in shown.transcripts]
+    terminal.say("What would go", [
+        ("Rows", facts), (f"The first {len(rows)}" if more > 0 else "Each", rows),
+        ("Made of them: goes, or is made anew of what is left", made),
+        ("Said elsewhere: blanked, counted over all tables", [(k, str(v)) for k, v in shown.elsewhere.items()]),
+        ("Files", beside),
+    ])  # fmt: skip
+
+
+def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json: bool) -> None:
+    from capture import paths
+    from capture.storage.schema import NewerDatabase
+    from nmem import database
+    from nmem.purge import run
+    from nmem.settle import settle
+
+    path = paths.database()
+    database.reader(path).close()
+
+    def say(text: str) -> None:
+        if not as_json:
+            click.echo(f"{text} ...", err=True)
+
+    try:
+        done = run.purge(path, chosen, terminal.now(), window=0 if at_once else None, backups=backups, say=say,
+                         whole=True if whole else None)  # fmt: skip
+        say("telling anew what is left")
+        settle(path, _SETTLE, models=False)
+    except (sqlite3.Error, NewerDatabase) as error:
+        raise NmemError(f"{path}: {error}") from None
+    if as_json:
+        clean = done.clean and not (done.stays or done.left)
+        click.echo(json.dumps({**asdict(done), "clean": clean}, ensure_ascii=False))
+    else:
+        _told(done)
+    if done.left:
+        raise NmemError("it is still in: " + "; ".join(done.left))
+
+
+def _told(done: Purged) -> None:
+    rows = sum(done.counts.values())
+    click.echo(f"purged: {terminal.count(rows, 'row')}, nobody else could write for {done.locked:.1f} s")
+    if done.backups:
+        click.echo(f"backups gone: {len(done.backups)}")
+    for path in done.stays:
+        sealed = "may hold it, encrypted" if path.endswith(".age") else "has it still"
+        click.echo(f"a backup {sealed}: {printable(path)} (--backups takes these away, too)")
+    for path in done.transcripts:
+        click.echo(f"the client's own file stays: {printable(path)}")
+    if done.keep_until > terminal.now():
+        until = f"{terminal.day(done.keep_until, terminal.now())} {terminal.clock(done.keep_until)}"
+        click.echo(f"`nmem undo` puts it back until {until}; what is kept for it is encrypted")
+
+
+def _past(empty: bool, as_json: bool) -> None:
+    from nmem.purge import past
+
+    if empty:
+        from capture import paths
+
+        with terminal.writing() as db:
+            number = past.empty(db, paths.database(), terminal.now())
+        click.echo(f"{terminal.count(number, 'purge')} can no longer be undone")
+        return
+    with terminal.reading("purges") as db:
+        found = past.past(db)
+    if as_json:
+        click.echo(json.dumps({"purges": [asdict(one) for one in found]}))
+        return
+    today = terminal.now()
+    rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",
+             f"purge/{one.number}: {terminal.count(one.rows, 'row')} by {', '.join(one.how)}; {one.said(today)}")
+            for one in found]  # fmt: skip
+    terminal.say("Purges, the newest first", [("", rows)]) if rows else click.echo("nothing was purged")

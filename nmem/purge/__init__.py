@@ -1,0 +1,5 @@
+"""Forgetting what a person names, wholly: rows, what was made of them, and what is left of both in files.
+
+`selection` says what goes, `reach` where it is, `preview` shows it, `purge` does it, `trash` keeps it sealed until the
+window for an undo is over, `scrub` cleans the files. `history` takes secrets out of what is stored already.
+"""

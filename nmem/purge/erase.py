@@ -1,0 +1,279 @@
+"""Takes away what a selection reaches, and every word that was made of it (SQL): all inside the caller's transaction.
+
+Facts go. What was made of the sessions that lose something (narratives, summaries, learnings, candidates for context,
+words of the vocabulary) goes as well, and settling makes it anew of what is left; where a person cut or named an
+episode stays. Foreign keys are followed wherever they lead, also from tables that this module does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from sqlite3 import Connection
+
+from nmem.episodes import annotate, removal, units
+from nmem.errors import NmemError
+from nmem.learn import purge as learned
+from nmem.purge import follow, sweep, traces
+from nmem.purge.journal import Journal
+from nmem.purge.reach import Reach
+from nmem.purge.selection import Selection
+from nmem.retention import trace
+from nmem.search import vocabulary
+from nmem.threads import storage
+
+_MOST_TEXTS = 3_000
+"""Rows whose words are taken out of the vocabulary one by one; of more, it is emptied and counted anew."""
+_TOLD = ("summary", "learned", "completed", "next_steps", "notes", "files_read", "files_edited", "narrator",
+         "narrated_at", "checkpoint", "client_summary")  # fmt: skip
+_HEIR = (
+    "(SELECT q.id FROM prompts p JOIN prompts q ON q.session_id = p.session_id AND q.source = 'user'"
+    " AND q.agent_id IS NULL AND q.id NOT IN (SELECT id FROM purge_p) WHERE p.id = {}"
+    " ORDER BY (q.at, q.id) > (p.at, p.id), abs(q.at - p.at), q.id LIMIT 1)"
+)
+"""The prompt before one that goes, or else the next."""
+_CANDIDATES = ("files", "turns", "terms", "names", "branches", "sessions", "learnings")
+
+
+def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
+    """Everything goes. Raises NmemError where something that runs must be stopped first."""
+    _ids(db, reach)
+    _tasks(db)
+    _injections(db, chosen)
+    _corrections(db)
+    learned.forget(db, sorted(reach.touched | reach.sessions))
+    _learnings(db, reach)
+    projects = [
+        row[0]
+        for row in db.execute(
+            "SELECT DISTINCT project_id FROM sessions WHERE id IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+        )
+    ]
+    for session_id in sorted(reach.sessions):
+        removal.forget_session(db, session_id)
+    heirs = _heirs(db)
+    _facts(db)
+    _swept(db, reach, heirs)
+    _meaning(db, reach)
+    _threads(db)
+    _projects(db, reach)
+    if chosen.everywhere:
+        sweep.sweep(db, chosen)
+    follow.follow(db, journal)
+    _search(db, chosen, reach, journal)
+    _context(db, projects)
+
+
+def remake(db: Connection, session_ids: set[str]) -> None:
+    """Nothing that was made of sessions stays: their rows were changed. Inside the caller's transaction."""
+    reach, nothing = Reach(touched=session_ids), Selection(before=0)
+    _ids(db, reach)
+    _injections(db, nothing)
+    learned.forget(db, sorted(session_ids))
+    _meaning(db, reach)
+    _threads(db)
+    projects = db.execute("SELECT DISTINCT project_id FROM sessions WHERE id IN (SELECT id FROM purge_t)").fetchall()
+    _context(db, [row[0] for row in projects])
+
+
+def _ids(db: Connection, reach: Reach) -> None:
+    """What goes, in temporary tables: o, p and s go, t is touched, u are the episodes of both kinds of sessions."""
+    given: dict[str, Iterable[object]] = {
+        "o": reach.observations, "p": reach.prompts, "s": reach.sessions, "t": reach.touched, "l": reach.learnings,
+        "j": reach.projects, "k": reach.tasks,
+    }  # fmt: skip
+    for name, values in given.items():
+        db.execute(f"DROP TABLE IF EXISTS temp.purge_{name}")
+        db.execute(f"CREATE TEMP TABLE purge_{name} (id PRIMARY KEY)")
+        db.executemany(f"INSERT INTO purge_{name} VALUES (?)", [(value,) for value in values])  # noqa: S608
+    for name, table in (("o", "observations"), ("p", "prompts")):
+        db.execute(f"INSERT OR IGNORE INTO purge_{name} SELECT id FROM {table}"  # noqa: S608 - our names
+                   " WHERE session_id IN (SELECT id FROM purge_s)")  # fmt: skip
+    db.execute("DROP TABLE IF EXISTS temp.purge_u")
+    db.execute("CREATE TEMP TABLE purge_u AS SELECT id FROM work_units WHERE session_id IN"
+               " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)")  # fmt: skip
+    db.execute("DROP TABLE IF EXISTS temp.purge_h")
+    db.execute("CREATE TEMP TABLE purge_h AS SELECT DISTINCT thread_id AS id FROM session_threads WHERE session_id IN"
+               " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)")  # fmt: skip
+
+
+def _tasks(db: Connection) -> None:
+    at_work = db.execute(
+        "SELECT id FROM tasks WHERE id IN (SELECT id FROM purge_k) AND state IN ('running', 'needs-input')"
+    ).fetchone()
+    if at_work:
+        raise NmemError(f"task/{at_work[0]} is at work: `nmem task cancel {at_work[0]}` first")
+    db.execute("DELETE FROM tasks WHERE id IN (SELECT id FROM purge_k)")
+    # what a session answered is in the output of its task
+    db.execute("UPDATE tasks SET output = '' WHERE session_id IN (SELECT id FROM purge_s UNION SELECT id FROM purge_t)"
+               " AND output != ''")  # fmt: skip
+
+
+def _injections(db: Connection, chosen: Selection) -> None:
+    """What sessions were told of it: that they were told stays, the words go."""
+    db.execute("DROP TABLE IF EXISTS temp.purge_i")
+    db.execute(
+        "CREATE TEMP TABLE purge_i AS SELECT 'episode/' || id AS item FROM purge_u UNION SELECT 'thread/' || id"
+        " FROM purge_h UNION SELECT 'prompt/' || id FROM purge_p UNION SELECT 'obs/' || id FROM purge_o"
+        " UNION SELECT 'next/' || id FROM purge_u UNION SELECT 'marker/' || id FROM purge_o"
+        " UNION SELECT 'learning/' || id FROM purge_l UNION SELECT 'learning/' || learning_id FROM learning_evidence"
+        " WHERE session_id IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+    )
+    db.executemany("INSERT INTO purge_i VALUES ('file/' || ?)", [(path,) for path in chosen.files])
+    db.execute("INSERT INTO purge_i SELECT 'pin/' || item FROM purge_i")
+    of = "SELECT injection_id FROM injection_items WHERE item IN (SELECT item FROM purge_i)"
+    db.execute(f"UPDATE injections SET text = '' WHERE id IN ({of}) OR prompt_id IN (SELECT id FROM purge_p)")  # noqa: S608
+    db.execute("UPDATE injection_items SET text = '', reason = '', files = '[]'"
+               " WHERE item IN (SELECT item FROM purge_i)")  # fmt: skip
+    db.execute("DELETE FROM injections WHERE session_id IN (SELECT id FROM purge_s)")
+    gone = "SELECT 'prompt/' || id FROM purge_p UNION SELECT 'obs/' || id FROM purge_o"
+    db.execute(f"DELETE FROM context_choices WHERE item IN ({gone})")  # noqa: S608 - our words
+
+
+def _corrections(db: Connection) -> None:
+    """What a person changed carries rows as they were: it stays done, and cannot be taken back one by one any more."""
+    db.execute(
+        "DELETE FROM corrections WHERE json_extract(payload, '$.session') IN"
+        " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+        " OR target IN (SELECT item FROM purge_i)"
+        " OR target IN (SELECT 'observation/' || id FROM purge_o UNION SELECT 'session/' || id FROM purge_s)"
+    )
+
+
+def _learnings(db: Connection, reach: Reach) -> None:
+    """Learnings that are named themselves: with all that was read for them."""
+    for number in sorted(reach.learnings):
+        row = db.execute("SELECT project_id, key FROM learnings WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            continue
+        db.execute("DELETE FROM learning_findings WHERE project_id = ? AND key = ?", tuple(row))
+        db.execute("DELETE FROM corrections WHERE target = 'learning/' || ?", (number,))
+        db.execute("DELETE FROM learnings WHERE id = ?", (number,))
+
+
+def _facts(db: Connection) -> None:
+    """The rows themselves. A call whose prompt goes and that stays belongs to the prompt before it."""
+    db.execute("DELETE FROM unit_prompts WHERE prompt_id IN (SELECT id FROM purge_p)")
+    db.execute("DELETE FROM observations WHERE id IN (SELECT id FROM purge_o)")
+    db.execute(
+        f"UPDATE observations SET prompt_id = {_HEIR.format('observations.prompt_id')}"  # noqa: S608 - our words
+        " WHERE prompt_id IN (SELECT id FROM purge_p)"
+    )
+    db.execute("DELETE FROM prompts WHERE id IN (SELECT id FROM purge_p)")
+    db.execute("DELETE FROM hook_runs WHERE session_id IN (SELECT id FROM purge_s)")
+    db.execute("UPDATE sessions SET parent_id = NULL WHERE parent_id IN (SELECT id FROM purge_s)")
+    # that it was read stays known, so that reading transcripts again does not bring it back
+    db.execute("UPDATE transcript_cursors SET state = NULL WHERE session_id IN"
+               " (SELECT id FROM purge_s UNION SELECT id FROM purge_t) AND state IS NOT NULL")  # fmt: skip
+    db.execute("DELETE FROM sessions WHERE id IN (SELECT id FROM purge_s)")
+
+
+def _heirs(db: Connection) -> dict[int, int | None]:
+    """To which prompt what answered a prompt that goes belongs from now on: the one before it, or the next."""
+    found = db.execute(f"SELECT x.id, {_HEIR.format('x.id')} FROM purge_p x").fetchall()  # noqa: S608 - our words
+    return {row[0]: row[1] for row in found}
+
+
+def _swept(db: Connection, reach: Reach, heirs: dict[int, int | None]) -> None:
+    """What a sweep left of the same calls."""
+    for session_id in sorted(reach.touched):
+        if trace.swept(db, session_id):
+            traces.thin(db, session_id, {number for of, number in reach.traced if of == session_id}, heirs)
+
+
+def _meaning(db: Connection, reach: Reach) -> None:
+    """The episodes of sessions that lose something: fewer prompts, counted again, to be told again."""
+    db.execute("DELETE FROM narrations WHERE unit_id IN (SELECT id FROM purge_u)")
+    db.execute("DELETE FROM unit_warnings WHERE unit_id IN (SELECT id FROM purge_u)")
+    db.execute("DELETE FROM llm_attempts WHERE subject IN (SELECT 'episode/' || id FROM purge_u UNION"
+               " SELECT 'boundaries/' || id FROM purge_t UNION SELECT 'boundaries/' || id FROM purge_s)")  # fmt: skip
+    db.execute("DELETE FROM session_summaries WHERE session_id IN (SELECT id FROM purge_t)")
+    told = ", ".join(f"{name} = NULL" for name in _TOLD)
+    db.execute(f"UPDATE work_units SET {told} WHERE id IN (SELECT id FROM purge_u)")  # noqa: S608 - our names
+    for table in (
+        "unit_prompts",
+        "session_threads",
+        "session_signatures",
+    ):  # noted whole, so that undo knows them whole
+        column = "prompt_id" if table == "unit_prompts" else "session_id"
+        of = "SELECT prompt_id FROM unit_prompts WHERE unit_id IN (SELECT id FROM purge_u)"
+        db.execute(f"UPDATE {table} SET {column} = {column} WHERE {column} IN"  # noqa: S608
+                   f" ({of if table == 'unit_prompts' else 'SELECT id FROM purge_t'})")  # fmt: skip
+    for session_id in sorted(reach.touched):
+        own = {unit.id for unit in units.of_session(db, session_id)}
+        units.tidy(db, session_id, own, {})
+        units.straighten(db, session_id)
+        for unit in units.of_session(db, session_id):
+            annotate.recount(db, unit, trace=unit.state == units.CLOSED)
+        db.execute("DELETE FROM session_signatures WHERE session_id = ?", (session_id,))
+        annotate.sign_session(db, session_id)
+
+
+def _threads(db: Connection) -> None:
+    """Lines of work that go on: their summaries are made anew, their titles of what was said first."""
+    ours = "IN (SELECT id FROM purge_h)"
+    db.execute(
+        f"UPDATE threads SET micro = NULL, meso = NULL, macro = NULL, compacted_at = NULL WHERE id {ours}"  # noqa: S608
+    )
+    db.execute(f"UPDATE threads SET primary_unit_id = NULL WHERE id {ours}"  # noqa: S608
+               " AND primary_unit_id NOT IN (SELECT id FROM work_units)")  # fmt: skip
+    db.execute(
+        f"UPDATE episode_links SET summary = NULL, llm_reasoning = NULL WHERE earlier_thread_id {ours}"  # noqa: S608
+        f" OR later_thread_id {ours}"
+    )
+    for (thread_id,) in db.execute("SELECT id FROM purge_h").fetchall():
+        if db.execute("SELECT 1 FROM threads WHERE id = ?", (thread_id,)).fetchone() is None:
+            continue
+        opening = db.execute(
+            "SELECT p.content FROM session_threads t JOIN prompts p ON p.session_id = t.session_id WHERE"
+            " t.thread_id = ? AND p.source = 'user' AND p.agent_id IS NULL ORDER BY p.at, p.id LIMIT 1",
+            (thread_id,),
+        ).fetchone()
+        title = " ".join(opening[0].split())[: storage.TITLE] if opening else ""
+        db.execute("UPDATE threads SET title = ? WHERE id = ? AND title != ?", (title, thread_id, title))
+        storage.refresh(db, thread_id)
+    db.execute(
+        "DELETE FROM skills WHERE EXISTS (SELECT 1 FROM json_each(iif(json_valid(evidence), evidence, '[]'))"
+        " WHERE value IN (SELECT id FROM purge_u))"
+    )
+
+
+def _projects(db: Connection, reach: Reach) -> None:
+    """Whole projects; what refers to one without holding it by a key is found by its name."""
+    for project_id in sorted(reach.projects):
+        name = db.execute("SELECT name FROM projects WHERE id = ?", (project_id,)).fetchone()
+        db.execute("DELETE FROM tasks WHERE project = ? AND state NOT IN ('running', 'needs-input')", tuple(name))
+        for (number,) in db.execute("SELECT id FROM learnings WHERE project_id = ?", (project_id,)).fetchall():
+            db.execute("DELETE FROM corrections WHERE target = 'learning/' || ?", (number,))
+    db.execute("DELETE FROM projects WHERE id IN (SELECT id FROM purge_j)")
+
+
+def _search(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
+    """The vocabulary loses the words of all that went or was changed; settling counts it anew."""
+    texts = journal.texts(_MOST_TEXTS)
+    if texts is None:
+        vocabulary.clear(db)
+    else:
+        vocabulary.drop(db, [*texts, *reach.words, *chosen.texts])
+    db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
+    for table in ("observations", "prompts"):
+        # a number that is used again is a new text
+        db.execute(
+            f"UPDATE search_state SET indexed = min(indexed, (SELECT coalesce(max(id), 0) FROM {table}))"  # noqa: S608
+            f", done = min(done, (SELECT coalesce(max(id), 0) FROM {table})) WHERE source = ?",
+            (table,),
+        )
+        db.execute("DELETE FROM search_blocks WHERE source = ? AND first_id > (SELECT indexed FROM search_state"
+                   " WHERE source = ?)", (table, table))  # fmt: skip
+        db.execute(
+            "UPDATE search_blocks SET last_id = (SELECT indexed FROM search_state WHERE source = ?1) WHERE"
+            " source = ?1 AND last_id > (SELECT indexed FROM search_state WHERE source = ?1)",
+            (table,),
+        )
+
+
+def _context(db: Connection, projects: list[int]) -> None:
+    """Candidates for what sessions are told: none, until settling has folded the projects anew."""
+    for project_id in projects:
+        for table in _CANDIDATES:
+            db.execute(f"DELETE FROM context_{table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
+        db.execute("UPDATE context_projects SET taken = taken + 1 WHERE project_id = ?", (project_id,))

@@ -1,0 +1,319 @@
+"""Takes secrets out of what is stored already, by the rules in force now (SQL): a new rule, or a newer nmem.
+
+Every text of every table, page by page: looked at without a lock, changed in a short transaction that also says how far
+it got. It can be stopped anywhere and goes on there. What is taken out is not kept anywhere: this cannot be undone.
+Ids and keys are never touched: they hold the memory together, and at capture one with a secret in it became a hash.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture import redaction, settings
+from capture.redaction import WITHHELD, redact, redact_tree
+from capture.storage.store import transaction
+from nmem.purge import erase, scrub, sweep
+from nmem.purge.journal import Table, tables
+from nmem.search import vocabulary
+
+_PAGE = 400
+_LEFT = ("purges", "history_redactions", "nmem_schema", "counters", "redactions", "search_terms", "search_state",
+         "search_blocks", "search_docs", "label_models", "llm_ledger", "tuning_history")  # fmt: skip
+_IDS = frozenset(("id", "parent_id", "session_id", "dedup_key", "native_id", "tool_use_id", "agent_id", "turn_id"))
+_STAMPS = frozenset(("head", "mark", "facts", "episodes", "process", "socket", "pane", "runner", "quiet_hours"))
+"""Columns with hashes, counts and handles: by them the house knows where it is, and nobody's text is in them."""
+_KEYED = frozenset(("gone_ids", "llm_attempts", "transcript_cursors", "upkeep", "purge_marks", "label_models"))
+"""Tables whose keys are ids of something else, or hashes: gone by, never read."""
+_REFERENCES = frozenset((("search_docs", "ref"), ("corrections", "target"), ("swept_keys", "keys")))
+_ITEMS, _FILE = "item", "file/"
+"""A column of references such as thread/1; one that names a file is its path, and a text."""
+FEW = 0.02
+"""Where a sample shows that more of the texts than this would change, nobody rewrites history unasked."""
+_SAMPLE = 2_000
+"""Rows of a sample, over the facts from the oldest to the newest."""
+_FACTS = ("observations", "prompts")
+_SLICE = 50
+_FIRST = ("observations", "prompts", "sessions", "projects", "work_units")
+
+
+@dataclass(slots=True)
+class Pass:
+    """One going over history; also a preview of one."""
+
+    strings: int = 0
+    changed: int = 0
+    """Of these strings."""
+    unchecked: int = 0
+    """Strings for which a pattern of the person's takes too long: left as they are."""
+    rows: int = 0
+    """Rows in which something was, or would be, taken out."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Secrets by kind."""
+    by_table: Counter[str] = field(default_factory=Counter)
+    done: bool = False
+    """False: stopped before the end; the next one goes on."""
+
+
+def rules() -> str:
+    """A digest of all that decides what is a secret: detectors, and the person's own patterns and allowances."""
+    mark = blake2b(digest_size=8)
+    for file in sorted(Path(redaction.__file__).parent.glob("*.py")):
+        mark.update(file.read_bytes())
+    form = settings.load()
+    mark.update(json.dumps([form.patterns, sorted(form.allow), form.allow_patterns]).encode())
+    return mark.hexdigest()
+
+
+def stale(db: Connection) -> bool:
+    """Whether history was gone over by other rules than those in force, or not to the end."""
+    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
+    return row is None or row[1] is None or row[0] != rules()
+
+
+def known(db: Connection) -> bool:
+    """Whether history was ever gone over."""
+    return db.execute("SELECT 1 FROM history_redactions LIMIT 1").fetchone() is not None
+
+
+def withheld(db: Connection, kind: str) -> int:
+    """How many texts were stored as nothing but their kind."""
+    row = db.execute("SELECT sum(count) FROM redactions WHERE kind = ?", (kind,)).fetchone()
+    return int(row[0] or 0)
+
+
+def preview(db: Connection, stopped: Callable[[], bool] = lambda: False) -> Pass:
+    """What `over` would take out, on a reading connection."""
+    done = Pass()
+    for table in _tables(db):
+        after: list[object] | None = None
+        while (page := _page(db, table, after)) and not stopped():
+            _looked(table, page, done)
+            after = page[-1][0]
+    done.done = not stopped()
+    return done
+
+
+def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> Pass:
+    """Go over history, on a writing connection outside a transaction. Raises sqlite3.Error."""
+    scrub.prepare(db)
+    number, upto = _begun(db, now)
+    done = Pass()
+    for table in _tables(db):
+        after = upto.get(table.name, [])
+        while after is not None:
+            if stopped():
+                return done
+            page = _page(db, table, after or None)
+            after = page[-1][0] if page else None
+            _write(db, number, table, page, after, upto, done)
+    with transaction(db):
+        db.execute("UPDATE history_redactions SET ended_at = ? WHERE id = ?", (now, number))
+        changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
+    done.done = True
+    if changed:
+        clean(db)
+    return done
+
+
+def clean(db: Connection) -> None:
+    """What was replaced is out of indexes, free pages and the write-ahead log as well."""
+    scrub.merge(db)
+    scrub.free_pages(db)
+    scrub.fold(db)
+    if scrub.size(db) <= scrub.SMALL:
+        scrub.rewrite(db)
+        scrub.fold(db)
+
+
+def automatic(db: Connection, now: int, seconds: float, stopped: Callable[[], bool]) -> Pass | None:
+    """Go on with history for some seconds where the rules are others.
+
+    None where there is nothing to do, or where much would change that nobody was asked about: `left` says so.
+    """
+    if not stale(db) or left(db):
+        return None
+    until = time.monotonic() + seconds
+    return over(db, now, lambda: stopped() or time.monotonic() > until)
+
+
+def left(db: Connection) -> float:
+    """What part of a sample the rules would change, where history is left to the person since that is much.
+
+    0.0 where it is not.
+    """
+    row = db.execute("SELECT rules, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
+    if row is not None and row[0] == rules():
+        return 0.0  # gone over, or begun: by a person, or since it changes little
+    seen = sample(db)
+    return seen.changed / seen.strings if seen.changed > FEW * seen.strings else 0.0
+
+
+def sample(db: Connection) -> Pass:
+    """What today's rules would take out of a part of the facts."""
+    seen = Pass()
+    for table in _tables(db):
+        if table.name not in _FACTS:
+            continue
+        low, high = db.execute(f"SELECT min(id), max(id) FROM {table.name}").fetchone()  # noqa: S608
+        if low is None:
+            continue
+        step = max(_SLICE, (high - low) // (_SAMPLE // 2 // _SLICE) + 1) if high - low > _SAMPLE // 2 else _SLICE
+        for first in range(low, high + 1, step):
+            _looked(table, _page(db, table, [first - 1], _SLICE), seen)
+    return seen
+
+
+def again(db: Connection, since: int) -> None:
+    """What an undo has put back was stored under the rules of then: go over it again. Inside a transaction."""
+    db.execute("UPDATE history_redactions SET ended_at = NULL, upto = '{}' WHERE at >= ?", (since,))
+
+
+def _tables(db: Connection) -> list[Table]:
+    found = tables(db, _LEFT)
+    return sorted(found, key=lambda table: (table.name not in _FIRST, table.name))
+
+
+Row = tuple[list[object], dict[str, object]]
+"""The key, and the texts by column."""
+
+
+def _page(db: Connection, table: Table, after: list[object] | None, most: int = _PAGE) -> list[Row]:
+    columns = _texts(db, table)
+    if not columns:
+        return []
+    keys = ", ".join(table.key)
+    where = f"WHERE ({keys}) > ({', '.join('?' * len(table.key))})" if after else ""
+    sql = f"SELECT {keys}, {', '.join(columns)} FROM {table.name} {where} ORDER BY {keys} LIMIT {most}"  # noqa: S608
+    size = len(table.key)
+    return [(list(row[:size]), dict(zip(columns, row[size:], strict=True)))
+            for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
+
+
+def _texts(db: Connection, table: Table) -> list[str]:
+    """The columns with texts: no ids, and nothing that points at a row or is pointed at."""
+    bound = {row[3] for row in db.execute(f"PRAGMA main.foreign_key_list({table.name})")}
+    own = set(table.key) if table.name in _KEYED else set()
+    return [
+        name
+        for name in sweep.says(db, table.name)
+        if name not in _IDS | _STAMPS | bound | own and (table.name, name) not in _REFERENCES
+    ]
+
+
+def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:
+    """The rows of a page that hold secrets, with what stands there instead."""
+    out = []
+    for key, row in page:
+        changed = {}
+        texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
+        done.strings += len(texts)
+        plain = "\n".join(value for value in texts.values() if value[0] not in "[{")
+        none = redact(plain) == plain  # most rows hold nothing: one look at all of it
+        for name, value in texts.items():
+            if not none or value[0] in "[{":
+                counts: dict[str, int] = {}
+                new = _redacted(name, value, counts)
+                if WITHHELD in counts:
+                    done.unchecked += 1
+                elif new != value:
+                    changed[name] = new
+                    done.changed += 1
+                    done.counts.update(counts)
+        if changed:
+            done.rows += 1
+            done.by_table[table.name] += 1
+            out.append(((key, row), changed))
+    return out
+
+
+def _redacted(name: str, value: str, counts: dict[str, int]) -> str:
+    if name == _ITEMS and not value.startswith(_FILE):
+        return value
+    if value[0] in "[{":
+        try:
+            tree = json.loads(value)
+        except (ValueError, RecursionError):
+            return redact(value, counts)
+        new = _tree(tree, counts, name)
+        return value if new == tree else json.dumps(new, ensure_ascii=False)
+    return redact(value, counts)
+
+
+def _tree(value: object, counts: dict[str, int], name: str) -> object:
+    """As `redact_tree`, but for ids in it, by the names they stand under."""
+    if isinstance(value, dict):
+        return {
+            str(key) if str(key).isdigit() else redact(str(key), counts): item
+            if key in _IDS or key in ("session", "sessions", "turn")
+            else _tree(item, counts, str(key))
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_tree(item, counts, name) for item in value]
+    return redact_tree(value, counts, name)
+
+
+def _begun(db: Connection, now: int) -> tuple[int, dict[str, list[object] | None]]:
+    """The pass that is under way by the rules in force, or a new one, and how far it got."""
+    row = db.execute("SELECT id, rules, upto, ended_at FROM history_redactions ORDER BY id DESC LIMIT 1").fetchone()
+    if row is not None and row[1] == rules() and row[3] is None:
+        return int(row[0]), json.loads(row[2])
+    with transaction(db):
+        made = db.execute("INSERT INTO history_redactions (at, rules) VALUES (?, ?)", (now, rules())).lastrowid
+    return int(made or 0), {}
+
+
+def _write(
+    db: Connection, number: int, table: Table, page: list[Row], after: list[object] | None,
+    upto: dict[str, list[object] | None], done: Pass,
+) -> None:  # fmt: skip
+    """One page: its secrets, and how far we are."""
+    part = Pass()
+    found = _looked(table, page, part)
+    upto[table.name] = after
+    with transaction(db):
+        for (key, row), changed in found:
+            _row(db, table, key, row, changed)
+        if found:
+            if table.name in ("observations", "prompts"):
+                sql = f"SELECT session_id FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
+                told = db.execute(sql, (json.dumps([key[0] for (key, _), _ in found]),)).fetchall()
+                erase.remake(db, {row[0] for row in told})
+            vocabulary.drop(
+                db, [str(value) for (_, row), _ in found for value in row.values() if isinstance(value, str)]
+            )
+            db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
+            db.execute("UPDATE context_projects SET taken = taken + 1")
+        counts = Counter(
+            json.loads(db.execute("SELECT counts FROM history_redactions WHERE id = ?", (number,)).fetchone()[0])
+        )
+        counts.update(part.counts)
+        db.execute(
+            "UPDATE history_redactions SET upto = ?, strings = strings + ?, rows = rows + ?, counts = ? WHERE id = ?",
+            (json.dumps(upto), part.strings, part.rows, json.dumps(counts), number),
+        )
+    done.strings += part.strings
+    done.changed += part.changed
+    done.unchecked += part.unchecked
+    done.rows += part.rows
+    done.counts.update(part.counts)
+    done.by_table.update(part.by_table)
+
+
+def _row(db: Connection, table: Table, key: list[object], row: dict[str, object], changed: dict[str, str]) -> None:
+    """One row, unless it has become another since; where a key itself holds a secret and can be made anew, it goes."""
+    match = " AND ".join(f"{name} IS ?" for name in (*table.key, *changed))
+    values = [*key, *(row[name] for name in changed)]
+    if any(name in table.key for name in changed):
+        db.execute(f"DELETE FROM {table.name} WHERE {match}", values)  # noqa: S608 - names of tables
+        return
+    told = ", narrated_at = narrated_at + 1" if table.name == "work_units" else ""
+    sets = ", ".join(f"{name} = ?" for name in changed)
+    db.execute(f"UPDATE OR IGNORE {table.name} SET {sets}{told} WHERE {match}", [*changed.values(), *values])  # noqa: S608

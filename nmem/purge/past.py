@@ -1,0 +1,47 @@
+"""Past purges, in numbers (SQL)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.purge import due
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One purge; none of its words."""
+
+    number: int
+    at: int
+    how: tuple[str, ...]
+    rows: int
+    state: str
+    """kept undone gone."""
+    keep_until: int
+    cleaned: bool
+
+    def said(self, now: int) -> str:
+        """What became of it."""
+        if self.state == due.KEPT and self.keep_until > now:
+            return "can be undone" if self.cleaned else "can be undone; files are still to be cleaned"
+        return "undone" if self.state == due.UNDONE else "gone"
+
+
+def past(db: Connection, limit: int = 50) -> list[Past]:
+    """Purges, the newest first."""
+    found = db.execute("SELECT id, at, how, counts, state, keep_until, cleaned FROM purges ORDER BY id DESC LIMIT ?",
+                       (limit,))  # fmt: skip
+    return [
+        Past(number, at, tuple(json.loads(how)), sum(json.loads(counts).values()), state, until, bool(cleaned))
+        for number, at, how, counts, state, until, cleaned in map(tuple, found)
+    ]
+
+
+def empty(db: Connection, db_path: str, now: int) -> int:
+    """Close every window; how many."""
+    kept = [row[0] for row in db.execute("SELECT id FROM purges WHERE state = ?", (due.KEPT,)).fetchall()]
+    for number in kept:
+        due.destroy(db, db_path, number, now)
+    return len(kept)

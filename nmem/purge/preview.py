@@ -1,0 +1,172 @@
+"""What a purge would take, for a person to look at first (SQL, reading only); the cockpit and the command share it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+
+from nmem.purge import files, journal, reach, sweep, traces
+from nmem.purge.reach import Reach
+from nmem.purge.selection import Selection
+
+EXCERPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row that goes, as text that still has to be made printable."""
+
+    id: str
+    """obs/12, prompt/5, session/ID, project/2, learning/4, task/7."""
+    at: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would go and what would be made anew. All counts are exact."""
+
+    rows: dict[str, int]
+    """Facts and what is named, by kind: obs prompt trace session project learning task."""
+    items: tuple[Item, ...]
+    """The first of them, the newest first; `total` says of how many."""
+    total: int
+    episodes: tuple[int, ...]
+    """Episodes that go, or that are told anew."""
+    sessions: tuple[str, ...]
+    """Sessions that stay and whose story is made anew."""
+    derived: dict[str, int]
+    """What goes of what was made of them, by kind, in words."""
+    elsewhere: dict[str, int]
+    """Values that say the chosen words in other tables, by table.column."""
+    files: tuple[str, ...]
+    """Files of ours beside the database that hold the chosen words."""
+    backups: tuple[str, ...]
+    """Backups that hold them, or that cannot be looked into."""
+    transcripts: tuple[str, ...]
+    """Files of the clients that tell the same; they are not ours, and stay."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to purge."""
+        return not (self.rows or self.elsewhere or self.files)
+
+
+def preview(
+    db: Connection, chosen: Selection, db_path: str = "", most: int = 50, stopped: Callable[[], bool] = lambda: False
+) -> Preview:
+    """Everything a purge would take, exactly. `db_path` empty: files are not looked through. Raises NmemError."""
+    found = reach.find(db, chosen, stopped)
+    rows = _rows(db, found)
+    units, derived = _derived(db, found)
+    words = chosen.matcher.needles(found.words)
+    held: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
+    if db_path and words:
+        held = tuple(str(path) for path in files.holding(files.beside(db_path), words))
+        backups = tuple(
+            str(path) for path in files.backups(db_path) if path.suffix == ".age" or files.holds(path, words)
+        )
+    return Preview(
+        rows, _items(db, found, most), sum(rows.values()), units, tuple(sorted(found.touched)), derived,
+        _elsewhere(db, chosen) if chosen.everywhere else {}, held, backups, transcripts(db, found),
+    )  # fmt: skip
+
+
+def _rows(db: Connection, found: Reach) -> dict[str, int]:
+    of = json.dumps(sorted(found.sessions))
+    out = {"session": len(found.sessions), "project": len(found.projects), "learning": len(found.learnings),
+           "task": len(found.tasks)}  # fmt: skip
+    for kind, table, ids in (("obs", "observations", found.observations), ("prompt", "prompts", found.prompts)):
+        whole = db.execute(
+            f"SELECT count(*) FROM {table} WHERE session_id IN (SELECT value FROM json_each(?))",  # noqa: S608
+            (of,),
+        ).fetchone()[0]
+        out[kind] = whole + len(ids)
+    out["trace"] = len(found.traced)
+    return {kind: number for kind, number in out.items() if number}
+
+
+_ITEMS = (
+    ("obs/", "observations", "SELECT id, at, obs_type, content FROM observations WHERE"),
+    ("prompt/", "prompts", "SELECT id, at, source || ' ' || kind, content FROM prompts WHERE"),
+)
+
+
+def _items(db: Connection, found: Reach, most: int) -> tuple[Item, ...]:
+    out: list[Item] = []
+    named: dict[str, tuple[Iterable[object], str]] = {
+        "session/": (found.sessions, "SELECT id, last_at, client, cwd FROM sessions WHERE id"),
+        "project/": (found.projects, "SELECT id, created_at, 'project', name || ' ' || root FROM projects WHERE id"),
+        "learning/": (found.learnings, "SELECT id, last_at, kind, title FROM learnings WHERE id"),
+        "task/": (found.tasks, "SELECT id, created_at, state, prompt FROM tasks WHERE id"),
+    }
+    for kind, (ids, sql) in named.items():
+        rows = db.execute(f"{sql} IN (SELECT value FROM json_each(?)) LIMIT ?", (json.dumps(list(ids)), most))  # noqa: S608
+        out += [_item(kind, tuple(row)) for row in rows]
+    of = json.dumps(sorted(found.sessions))
+    for kind, table, sql in _ITEMS:
+        ids = json.dumps(sorted(getattr(found, table), reverse=True))
+        rows = db.execute(
+            f"{sql} id IN (SELECT value FROM json_each(?)) OR session_id IN"  # noqa: S608
+            " (SELECT value FROM json_each(?)) ORDER BY at DESC, id DESC LIMIT ?",
+            (ids, of, most),
+        )
+        out += [_item(kind, tuple(row)) for row in rows]
+    out += [
+        Item(f"obs/{row[traces.ID]}", row[traces.AT], str(row[traces.TYPE]), str(row[traces.PATH] or ""))
+        for session_id, row in (traces.entries(db) if found.traced else ())
+        if (session_id, row[traces.ID]) in found.traced
+    ]
+    return tuple(sorted(out, key=lambda one: (one.at, one.id), reverse=True)[:most])
+
+
+def _item(kind: str, row: tuple[object, ...]) -> Item:
+    number, at, word, text = row
+    return Item(f"{kind}{number}", int(str(at)), str(word), str(text)[:EXCERPT])
+
+
+_DERIVED = {
+    "episodes told": "SELECT count(*) FROM work_units WHERE summary IS NOT NULL AND session_id IN ({})",
+    "session summaries": "SELECT count(*) FROM session_summaries WHERE session_id IN ({})",
+    "threads summed up": "SELECT count(DISTINCT t.id) FROM threads t JOIN session_threads s ON s.thread_id = t.id"
+                         " WHERE t.micro IS NOT NULL AND s.session_id IN ({})",
+    "learnings that rest on it": "SELECT count(DISTINCT learning_id) FROM learning_evidence WHERE session_id IN ({})",
+    "corrections that can be taken back": "SELECT count(*) FROM corrections WHERE"
+                                          " json_extract(payload, '$.session') IN ({})",
+    "things sessions were told": "SELECT count(*) FROM injection_items WHERE item IN"
+                                 " (SELECT 'episode/' || id FROM work_units WHERE session_id IN ({}))",
+}  # fmt: skip
+
+
+def _derived(db: Connection, found: Reach) -> tuple[tuple[int, ...], dict[str, int]]:
+    of = json.dumps(sorted(found.sessions | found.touched))
+    each = "SELECT value FROM json_each(?)"
+    units = db.execute(f"SELECT id FROM work_units WHERE session_id IN ({each}) ORDER BY id", (of,))  # noqa: S608
+    numbers = tuple(row[0] for row in units)
+    counts = {name: int(db.execute(sql.format(each), (of,)).fetchone()[0]) for name, sql in _DERIVED.items()}
+    return numbers, {name: number for name, number in counts.items() if number}
+
+
+def _elsewhere(db: Connection, chosen: Selection) -> dict[str, int]:
+    """Where else the words stand, besides the rows that go and what is made of their sessions."""
+    out = {}
+    sweep.watch(db, chosen)
+    for table in journal.tables(db, sweep.LOOKED_AT):
+        for name in sweep.says(db, table.name):
+            number = db.execute(f"SELECT count(*) FROM {table.name} WHERE {chosen.matcher.sql(name)}").fetchone()[0]  # noqa: S608
+            if number:
+                out[f"{table.name}.{name}"] = int(number)
+    return out
+
+
+def transcripts(db: Connection, found: Reach) -> tuple[str, ...]:
+    """The clients' own files of the sessions that lose something: these are theirs, and stay."""
+    of = json.dumps(sorted(found.sessions | found.touched))
+    rows = db.execute("SELECT DISTINCT transcript_path FROM sessions WHERE transcript_path != ''"
+                      " AND id IN (SELECT value FROM json_each(?)) ORDER BY 1", (of,))  # fmt: skip
+    return tuple(row[0] for row in rows if Path(row[0]).exists())

@@ -1,0 +1,200 @@
+"""Puts back what a purge took (SQL): every row byte for byte, in one transaction.
+
+What was made since of the sessions concerned goes again. A row that has come since under a number of an old one gets a
+new number: the old one was there first, and a person may have noted it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from sqlite3 import Connection
+
+from nmem.purge.journal import Table, tables
+from nmem.purge.loose import loosen
+from nmem.purge.needles import Needles
+from nmem.retention import trace
+from nmem.search.text import UNSPACED_GLOB
+
+Rows = list[tuple[object, ...]]
+_MADE = {
+    "unit_prompts": "prompt_id IN (SELECT id FROM prompts WHERE session_id IN (SELECT id FROM purge_t))",
+    "work_units": "session_id IN (SELECT id FROM purge_t)",
+    "session_summaries": "session_id IN (SELECT id FROM purge_t)",
+    "session_signatures": "session_id IN (SELECT id FROM purge_t)",
+    "session_threads": "session_id IN (SELECT id FROM purge_t)",
+    "learned_sessions": "session_id IN (SELECT id FROM purge_t)",
+    "learning_findings": "session_id IN (SELECT id FROM purge_t)",
+    "learning_evidence": "session_id IN (SELECT id FROM purge_t)",
+    "narrations": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
+    "unit_warnings": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
+}
+"""Made of sessions: all of it is put back as it was."""
+NUMBERED = ("prompts", "observations", "corrections", "hook_runs")
+"""Facts whose numbers may be used again once they are gone."""
+_LAST = ("search_docs",)
+"""Kept by triggers on others: put right after these."""
+
+
+class Taken:
+    """What a purge took, read from its trash."""
+
+    def __init__(self, frames: Iterable[object]) -> None:
+        stream = iter(frames)
+        head = next(stream)
+        assert isinstance(head, dict)
+        self.sessions: list[str] = head["sessions"]
+        """Those that lost something or went."""
+        self.projects: list[int] = head["projects"]
+        self.words = Needles.unpacked(head["words"])
+        """What must be in no file."""
+        self.columns: dict[str, tuple[str, ...]] = head["columns"]
+        self.files: list[tuple[str, bytes, int]] = head["files"]
+        """Path, content and mode of what was taken out of folders."""
+        self.gone: dict[str, list[int]] = head["gone"]
+        """Numbers of facts that went, by table."""
+        self.old: dict[str, Rows] = {}
+        self.new: dict[str, Rows] = {}
+        for frame in stream:
+            assert isinstance(frame, tuple)
+            (self.old if frame[1] == "old" else self.new).setdefault(frame[0], []).extend(frame[2])
+
+
+def put_back(db: Connection, taken: Taken) -> int:
+    """Everything as it was; how many rows cannot be, as what they belong to is gone by now.
+
+    Inside a transaction, with `foreign_keys` and `recursive_triggers` on.
+    """
+    db.execute("PRAGMA defer_foreign_keys=ON")
+    db.execute("DROP TABLE IF EXISTS temp.purge_t")
+    db.execute("CREATE TEMP TABLE purge_t (id PRIMARY KEY)")
+    db.executemany("INSERT INTO purge_t VALUES (?)", [(one,) for one in taken.sessions])
+    known = {table.name: table for table in tables(db)}
+    for name in NUMBERED:
+        if taken.gone.get(name):
+            _renumber(db, known[name], taken)
+    _unmake(db, taken, known)
+    names = [name for name in known if name in taken.old and name not in _LAST]
+    db.execute("INSERT OR REPLACE INTO upkeep VALUES ('undo', 0, '')")
+    for name in (*names, *(name for name in _LAST if name in taken.old)):
+        swept = _swept_since(db, taken, name)
+        for row in taken.old[name]:
+            if row[taken.columns[name].index("id") if swept else 0] not in swept:
+                _row(db, known[name], taken.columns[name], row)
+    db.execute("DELETE FROM upkeep WHERE name = 'undo'")
+    _retold(db, taken)
+    left = loosen(db, known, taken.old, taken.columns)
+    _indexed(db, taken)
+    for project_id in taken.projects:
+        db.execute("UPDATE context_projects SET taken = taken + 1 WHERE project_id = ?", (project_id,))
+    db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
+    return left.total()
+
+
+def _swept_since(db: Connection, taken: Taken, name: str) -> set[object]:
+    """Facts that the purge only changed and that went otherwise since: a trace tells of them, their row stays gone."""
+    if name not in ("observations", "prompts"):
+        return set()
+    at, went = taken.columns[name].index("id"), set(taken.gone.get(name, ()))
+    changed = [row[at] for row in taken.old[name] if row[at] not in went]
+    there = db.execute(f"SELECT id FROM {name} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(changed),))  # noqa: S608
+    return set(changed) - {row[0] for row in there.fetchall()}
+
+
+def _retold(db: Connection, taken: Taken) -> None:
+    """Traces of what was swept since belong to the prompts that they belonged to, and are counted as they are."""
+    at = {name: place for place, name in enumerate(taken.columns.get("observations", ()))}
+    asked = {row[at["id"]]: row[at["prompt_id"]] for row in taken.old.get("observations", ())}
+    for session_id in taken.sessions:
+        trace.asked_by(db, session_id, asked)
+
+
+def _renumber(db: Connection, table: Table, taken: Taken) -> None:
+    """Rows that have come since move behind the old ones, where a number is used again."""
+    gone = taken.gone.get(table.name, [])
+    first = db.execute(
+        f"SELECT min(id) FROM {table.name} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608 - our names
+        (json.dumps(gone),),
+    ).fetchone()[0]
+    if first is None:
+        return
+    last = max(gone)
+    shift = last - first + 1
+    refers = [
+        (name, row[3]) for (name,) in db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
+        for row in db.execute(f"PRAGMA main.foreign_key_list({name})").fetchall() if row[2] == table.name
+    ]  # fmt: skip
+    text = {"prompts": ", content = content", "observations": ", content = content, metadata = metadata"}
+    for (number,) in db.execute(f"SELECT id FROM {table.name} WHERE id >= ? ORDER BY id DESC", (first,)).fetchall():  # noqa: S608
+        to = number + shift
+        db.execute(f"UPDATE {table.name} SET id = ?{text.get(table.name, '')} WHERE id = ?", (to, number))  # noqa: S608
+        for name, column in refers:
+            db.execute(f"UPDATE {name} SET {column} = ? WHERE {column} = ?", (to, number))  # noqa: S608
+        kind = {"prompts": "prompt", "observations": "obs"}.get(table.name)
+        if kind:
+            for name, column in (("injection_items", "item"), ("corrections", "target")):
+                db.execute(f"UPDATE {name} SET {column} = ? WHERE {column} = ?", (f"{kind}/{to}", f"{kind}/{number}"))  # noqa: S608
+    if table.name == "observations":
+        db.execute("UPDATE work_units SET traced_seq = 0 WHERE session_id IN"
+                   " (SELECT session_id FROM observations WHERE id > ?)", (last,))  # fmt: skip
+
+
+def _unmake(db: Connection, taken: Taken, known: dict[str, Table]) -> None:
+    """What came with the purge, and what was made since of the sessions concerned, goes."""
+    for name, where in _MADE.items():
+        table = known[name]
+        keys = [taken.columns[name].index(key) for key in table.key] if name in taken.columns else []
+        held = {tuple(row[at] for at in keys) for row in taken.old.get(name, [])}
+        columns = ", ".join(table.key)
+        match = " AND ".join(f"{key} IS ?" for key in table.key)
+        for row in db.execute(f"SELECT {columns} FROM {name} WHERE {where}").fetchall():  # noqa: S608 - our names
+            if tuple(row) not in held:
+                db.execute(f"DELETE FROM {name} WHERE {match}", tuple(row))  # noqa: S608
+    for name, rows in taken.new.items():
+        if name in known and name != "corrections":
+            match = " AND ".join(f"{key} IS ?" for key in known[name].key)
+            db.executemany(f"DELETE FROM {name} WHERE {match}", rows)  # noqa: S608
+
+
+def _row(db: Connection, table: Table, columns: tuple[str, ...], row: tuple[object, ...]) -> None:
+    """One row as it was: what is there of it is changed, what stands in its place gives way."""
+    values = dict(zip(columns, row, strict=True))
+    match = " AND ".join(f"{key} IS ?" for key in table.key)
+    keys = [values[key] for key in table.key]
+    known = [name for name in columns if name in table.columns]
+    there = db.execute(f"SELECT {', '.join(known)} FROM {table.name} WHERE {match}", keys).fetchone()  # noqa: S608
+    if there is None:
+        marks = ", ".join("?" * len(known))
+        db.execute(
+            f"INSERT OR REPLACE INTO {table.name} ({', '.join(known)}) VALUES ({marks})",  # noqa: S608
+            [values[name] for name in known],
+        )
+        return
+    changed = [name for name, now in zip(known, tuple(there), strict=True) if name not in table.key
+               and (now != values[name] or type(now) is not type(values[name]))]  # fmt: skip
+    if changed:
+        sets = ", ".join(f"{name} = ?" for name in changed)
+        db.execute(f"UPDATE OR REPLACE {table.name} SET {sets} WHERE {match}",  # noqa: S608
+                   [*(values[name] for name in changed), *keys])  # fmt: skip
+
+
+def _indexed(db: Connection, taken: Taken) -> None:
+    """The indexes that settling fills upwards get the rows back that lie below what it has done."""
+    for source, bit in (("prompts", 0), ("observations", 1)):
+        if source not in taken.old:
+            continue
+        upto = db.execute("SELECT indexed FROM search_state WHERE source = ?", (source,)).fetchone()[0]
+        at = taken.columns[source].index("id")
+        ids = [(row[at],) for row in taken.old[source] if int(row[at]) <= upto]  # type: ignore[call-overload]
+        db.executemany(
+            "INSERT INTO search_unspaced_fts(rowid, text) SELECT id * 2 + ?2, content || '  '"  # noqa: S608 - our names
+            f" FROM {source} WHERE id = ?1 AND content GLOB ?3"
+            " AND NOT EXISTS (SELECT 1 FROM search_unspaced_fts_docsize WHERE id = ?1 * 2 + ?2)",
+            [(number, bit, UNSPACED_GLOB) for (number,) in ids],
+        )
+        if source == "observations":
+            db.executemany(
+                "INSERT INTO search_outputs_fts(rowid, response) SELECT id, response FROM search_outputs"
+                " WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM search_outputs_fts_docsize WHERE id = ?1)",
+                ids,
+            )

@@ -1,0 +1,312 @@
+"""What a selection reaches (SQL, reading only): which facts go, and in which sessions something is said of them.
+
+Nothing here takes a lock. What comes while a large database is looked through is looked at again by the purge, which
+knows from `upto` where to begin.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from nmem.errors import NmemError
+from nmem.purge import traces
+from nmem.purge.selection import Selection
+from nmem.text import printable
+
+_IN = "IN (SELECT value FROM json_each(?))"
+_SAYS = {
+    "observations": "content, file_path, tool_name, metadata, tool_use_id, dedup_key",
+    "prompts": "content, native_id, dedup_key",
+}
+_PAGE = 20_000
+"""Ids looked through at once."""
+
+
+@dataclass
+class Reach:
+    """Ids of what goes as facts, and of what was made of them."""
+
+    observations: set[int] = field(default_factory=set)
+    prompts: set[int] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+    """Those that go as a whole."""
+    projects: set[int] = field(default_factory=set)
+    """Those that go as a whole."""
+    learnings: set[int] = field(default_factory=set)
+    tasks: set[int] = field(default_factory=set)
+    traced: set[traces.Entry] = field(default_factory=set)
+    """Calls of which a sweep left the trace only."""
+    touched: set[str] = field(default_factory=set)
+    """Sessions that stay and lose something: what was made of them is made anew."""
+    words: set[str] = field(default_factory=set)
+    """What was found of the chosen words: must be nowhere afterwards."""
+    upto: dict[str, int] = field(default_factory=dict)
+    """Up to which id facts were looked through for words."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether no fact is reached."""
+        facts = self.observations or self.prompts or self.traced
+        return not (facts or self.sessions or self.projects or self.learnings or self.tasks)
+
+
+def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda: False) -> Reach:
+    """What a selection reaches. Raises NmemError for ids, sessions and projects that are not there."""
+    reach = Reach()
+    whole, rows = _named(db, chosen, reach)
+    scope = _scope(db, chosen)
+    if not chosen.narrow:
+        _wholes(db, chosen, reach, whole, rows, scope)
+    else:
+        _rows(db, chosen, reach, whole, rows, scope, stopped)
+    return _settled(db, chosen, reach)
+
+
+def again(db: Connection, chosen: Selection, reach: Reach) -> Reach:
+    """Add what has come since `find`: within the transaction that purges."""
+    if reach.sessions and not chosen.by_words:
+        reach = _settled(db, chosen, reach)
+    if chosen.by_words and not chosen.ids:
+        scope = _scope(db, chosen)
+        for table in _SAYS:
+            _search(db, chosen, reach, table, _where(chosen, table, scope), reach.upto.get(table, 0), lambda: False)
+    return _settled(db, chosen, reach)
+
+
+def _named(db: Connection, chosen: Selection, reach: Reach) -> tuple[set[str], dict[str, set[int]]]:
+    """What ids name: whole sessions, and single rows."""
+    whole: set[str] = set()
+    rows: dict[str, set[int]] = {"observations": set(), "prompts": set()}
+    for kind, rest in chosen.ids:
+        if kind == "session":
+            whole.add(_session(db, rest))
+            continue
+        number = int(rest)
+        table = {"obs": "observations", "prompt": "prompts", "episode": "work_units", "thread": "threads",
+                 "learning": "learnings", "task": "tasks"}[kind]  # fmt: skip
+        if kind == "obs" and (gone := _swept(db, number)):
+            reach.traced |= gone
+            continue
+        if number >= 1 << 63 or db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:  # noqa: S608
+            raise NmemError(f"there is no {kind}/{rest}")
+        if kind in ("obs", "prompt"):
+            rows[table].add(number)
+        elif kind == "thread":
+            found = db.execute("SELECT session_id FROM session_threads WHERE thread_id = ?", (number,))
+            whole |= {row[0] for row in found}
+        elif kind == "learning":
+            reach.learnings.add(number)
+        elif kind == "task":
+            reach.tasks.add(number)
+        else:
+            reach.traced |= _episode(db, number, rows)
+    return whole, rows
+
+
+def _swept(db: Connection, number: int) -> set[traces.Entry]:
+    """An action whose row is gone, by its trace."""
+    there = number >= 1 << 63 or db.execute("SELECT 1 FROM observations WHERE id = ?", (number,)).fetchone()
+    return set() if there else traces.named(db, number)
+
+
+def _episode(db: Connection, number: int, rows: dict[str, set[int]]) -> set[traces.Entry]:
+    """All that was said and done in an episode; what is traced of it."""
+    session_id, begun = db.execute("SELECT session_id, started_at FROM work_units WHERE id = ?", (number,)).fetchone()
+    until = db.execute(
+        "SELECT min(started_at) FROM work_units WHERE session_id = ? AND (started_at, id) > (?, ?)",
+        (session_id, begun, number),
+    ).fetchone()[0]
+    own = {row[0] for row in db.execute("SELECT prompt_id FROM unit_prompts WHERE unit_id = ?", (number,))}
+    said = db.execute(
+        "SELECT id FROM prompts WHERE session_id = ? AND source != 'user' AND at >= ? AND at < ?",
+        (session_id, begun, until if until is not None else 1 << 62),
+    )
+    rows["prompts"] |= own | {row[0] for row in said}
+    done = db.execute(f"SELECT id FROM observations WHERE prompt_id {_IN}", (_ids(own),))  # noqa: S608
+    rows["observations"] |= {row[0] for row in done}
+    return traces.of_prompts(db, str(session_id), own)
+
+
+def _session(db: Connection, written: str) -> str:
+    """A session by its id, or by the beginning of it."""
+    if not written:
+        raise NmemError("no session is named: --session needs the beginning of an id")
+    end = written[:-1] + chr(min(ord(written[-1]) + 1, sys.maxunicode))
+    found = db.execute("SELECT id FROM sessions WHERE id >= ? AND id < ? ORDER BY id != ? LIMIT 2",
+                       (written, end, written)).fetchall()  # fmt: skip
+    if found and (found[0][0] == written or len(found) == 1):
+        return str(found[0][0])
+    raise NmemError(f"{'several sessions begin with' if found else 'there is no session'} {printable(written)}")
+
+
+def _scope(db: Connection, chosen: Selection) -> tuple[set[int] | None, set[str] | None]:
+    """The projects and the sessions that are named; None where none is."""
+    projects = None
+    if chosen.projects:
+        projects = set()
+        for name in chosen.projects:
+            found = db.execute("SELECT id FROM projects WHERE ? IN (name, root, key, 'project/' || id)", (name,))
+            ids = {int(row[0]) for row in found}
+            if not ids:
+                raise NmemError(f"there is no project {printable(name)}: nmem status lists them")
+            if len(ids) > 1:
+                raise NmemError(f"several projects are called {printable(name)}: name one by its folder")
+            projects |= ids
+    sessions = {_session(db, name) for name in chosen.sessions} if chosen.sessions else None
+    return projects, sessions
+
+
+def _wholes(
+    db: Connection, chosen: Selection, reach: Reach, whole: set[str], rows: dict[str, set[int]],
+    scope: tuple[set[int] | None, set[str] | None],
+) -> None:  # fmt: skip
+    """Nothing narrower was said: what is named goes as it is, where the other means agree."""
+    projects, sessions = scope
+    if chosen.ids:
+        allowed = _allowed(db, projects, sessions)
+        reach.sessions |= whole if allowed is None else whole & allowed
+        for table, ids in rows.items():
+            kept = ids if allowed is None else {
+                number for number in ids
+                if db.execute(f"SELECT session_id FROM {table} WHERE id = ?", (number,)).fetchone()[0] in allowed  # noqa: S608
+            }  # fmt: skip
+            getattr(reach, table).update(kept)
+        reach.traced = {one for one in reach.traced if allowed is None or one[0] in allowed}
+        return
+    found = _allowed(db, projects, sessions)
+    reach.sessions |= found or set()
+    if projects and sessions is None:
+        reach.projects |= projects
+
+
+def _allowed(db: Connection, projects: set[int] | None, sessions: set[str] | None) -> set[str] | None:
+    """The sessions in which something may go; None: all."""
+    if projects is None:
+        return sessions
+    found = {row[0] for row in db.execute(f"SELECT id FROM sessions WHERE project_id {_IN}", (_ids(projects),))}  # noqa: S608
+    return found if sessions is None else found & sessions
+
+
+def _where(chosen: Selection, table: str, scope: tuple[set[int] | None, set[str] | None]) -> tuple[str, list[object]]:
+    """The conditions that SQL can tell, of a table x."""
+    projects, sessions = scope
+    parts, values = ["1"], list[object]()
+    if sessions is not None:
+        parts.append(f"x.session_id {_IN}")
+        values.append(_ids(sessions))
+    if projects is not None:
+        parts.append(f"x.session_id IN (SELECT id FROM sessions WHERE project_id {_IN})")  # noqa: S608
+        values.append(_ids(projects))
+    if chosen.before is not None:
+        parts.append("x.at < ?")
+        values.append(chosen.before)
+    if chosen.files:
+        parts.append(f"x.file_path {_IN}" if table == "observations" else "0")
+        values += [_ids(chosen.files)] if table == "observations" else []
+    return " AND ".join(parts), values
+
+
+def _rows(
+    db: Connection, chosen: Selection, reach: Reach, whole: set[str], rows: dict[str, set[int]],
+    scope: tuple[set[int] | None, set[str] | None], stopped: Callable[[], bool],
+) -> None:  # fmt: skip
+    """Single rows, for which everything that was said holds."""
+    for table in _SAYS:
+        where, values = _where(chosen, table, scope)
+        if chosen.ids:
+            where += f" AND (x.id {_IN} OR x.session_id {_IN})"
+            values += [_ids(rows[table]), _ids(whole)]
+        if chosen.by_words:
+            _search(db, chosen, reach, table, (where, values), 0, stopped)
+        else:
+            found = db.execute(f"SELECT x.id FROM {table} x WHERE {where}", values)  # noqa: S608
+            getattr(reach, table).update(row[0] for row in found)
+    reach.traced = set(_traced(db, chosen, reach, whole, _allowed(db, *scope)))
+    if chosen.ids:
+        reach.learnings.clear()
+        reach.tasks.clear()
+
+
+def _traced(
+    db: Connection, chosen: Selection, reach: Reach, whole: set[str], allowed: set[str] | None
+) -> Iterator[traces.Entry]:
+    """Entries of traces for which everything that was said holds; their words are noted."""
+    says = chosen.matcher
+    db.create_function("purge_says", 1, says, deterministic=True)
+    test = says.sql("t.trace") if chosen.by_words else "1"
+    if chosen.files:
+        test += f" AND t.session_id IN (SELECT session_id FROM swept_files WHERE file_path {_IN})"  # noqa: S608
+    for session_id, row in traces.entries(db, test, [_ids(chosen.files)] if chosen.files else ()):
+        entry = (session_id, row[traces.ID])
+        if (
+            (allowed is not None and session_id not in allowed)
+            or (chosen.ids and session_id not in whole and entry not in reach.traced)
+            or (chosen.before is not None and row[traces.AT] >= chosen.before)
+            or (chosen.files and row[traces.PATH] not in chosen.files)
+            or (chosen.by_words and not traces.says(row, says))
+        ):
+            continue
+        for value in row if chosen.by_words else ():
+            reach.words |= says.found(value)
+        yield entry
+
+
+def _search(
+    db: Connection, chosen: Selection, reach: Reach, table: str, where: tuple[str, list[object]], after: int,
+    stopped: Callable[[], bool],
+) -> None:  # fmt: skip
+    """Rows of a table that say the chosen words, page by page: no reader holds the database's log up."""
+    said, values = where
+    says, hits = chosen.matcher, getattr(reach, table)
+    db.create_function("purge_says", 1, says, deterministic=True)
+    columns = _SAYS[table].split(", ")
+    test = " OR ".join(says.sql(f"x.{column}") for column in columns)
+    sql = f"SELECT x.id, {_SAYS[table]} FROM {table} x WHERE x.id > ? AND x.id <= ? AND {said} AND ({test})"  # noqa: S608
+    newest = _newest(db, table)
+    while after < newest and not stopped():
+        for row in map(tuple, db.execute(sql, (after, after + _PAGE, *values)).fetchall()):
+            hits.add(row[0])
+            for value in row[1:]:
+                reach.words |= says.found(value) if says(value) else set()
+        after += _PAGE
+    reach.upto[table] = max(reach.upto.get(table, 0), newest)
+
+
+def _newest(db: Connection, table: str) -> int:
+    return int(db.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])  # noqa: S608
+
+
+def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
+    """What follows: rows of whole sessions are theirs, sessions that are left empty go too, others are touched."""
+    of: set[str] = set()
+    for table in _SAYS:
+        ids = getattr(reach, table)
+        found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {_IN}", (_ids(ids),))  # noqa: S608
+        of |= {row[0] for row in found}
+    of |= {session_id for session_id, _ in reach.traced}
+    if chosen.before is not None and not chosen.by_words and not chosen.files:
+        left = db.execute(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_id FROM prompts WHERE at >= ?"
+            " UNION SELECT session_id FROM observations WHERE at >= ?)",
+            (_ids(of), chosen.before, chosen.before),
+        )
+        reach.sessions |= {row[0] for row in left}
+    for table in _SAYS:
+        ids = getattr(reach, table)
+        if reach.sessions and ids:
+            gone = db.execute(
+                f"SELECT id FROM {table} WHERE id {_IN} AND session_id {_IN}",  # noqa: S608
+                (_ids(ids), _ids(reach.sessions)),
+            )
+            ids -= {row[0] for row in gone}
+    reach.traced = {one for one in reach.traced if one[0] not in reach.sessions}
+    reach.touched = of - reach.sessions
+    return reach
+
+
+def _ids(values: Iterable[object]) -> str:
+    return json.dumps(list(values))

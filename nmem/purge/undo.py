@@ -1,0 +1,34 @@
+"""A purge as a correction: what it was, in words, and how it is taken back (SQL: whether it still can be)."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from capture.storage import sqlite
+from nmem.episodes.corrections_log import Entry
+from nmem.errors import NmemError
+from nmem.purge import run, trash
+
+
+def describe(entry: Entry) -> str:
+    """What went, in numbers: its words are sealed."""
+    rows, how = entry.payload.get("rows", 0), entry.payload.get("how", [])
+    return f"{entry.target}: {rows} rows by {', '.join(map(str, how))}"
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what the purge took, inside a transaction. Raises NmemError when its window is over."""
+    db.execute("PRAGMA recursive_triggers=ON")
+    return run.undo(db, sqlite.file(db), int(entry.target.partition("/")[2]), now)
+
+
+def kept(db: Connection, entry: Entry, now: int) -> bool:
+    """Whether its trash is kept still and can be opened, so that it can be taken back another time."""
+    number = int(entry.target.partition("/")[2])
+    found = "SELECT 1 FROM purges WHERE id = ? AND state = 'kept' AND keep_until > ?"
+    if db.execute(found, (number, now)).fetchone() is None:
+        return False
+    try:
+        return next(iter(trash.take(sqlite.file(db), number)), None) is not None
+    except NmemError:
+        return False

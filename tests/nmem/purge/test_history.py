@@ -1,0 +1,178 @@
+"""A rule that is new finds what is stored already; nothing is gone over twice, and rules that change are noticed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from capture import settings
+from capture.storage import store
+from nmem.commands.purge import command as purge
+from nmem.commands.redact import command
+from nmem.commands.settle import summary
+from nmem.commands.status import command as status
+from nmem.doctor.checks.history import history as noted
+from nmem.purge import history
+from nmem.settle import settle
+from tests.nmem.purge.conftest import TOKEN, WORD, dumped, holding, plant, settled
+
+RULE = '[llm]\nenabled = false\n[redaction]\npatterns = [{ name = "planted", regex = "Zq7Planted.{0,12}Tok42" }]\n'
+
+
+def never_long(looks: Iterator[int]) -> bool:
+    return next(looks, None) is None
+
+
+def ruled(own_home: Path) -> None:
+    (own_home / "config.toml").write_text(RULE, "utf-8")
+    settings._recent.clear()
+
+
+def test_a_new_rule_takes_it_out_of_history(planted: str, own_home: Path) -> None:
+    with closing(sqlite3.connect(planted)) as db:
+        assert not history.stale(db)
+        ruled(own_home)
+        assert history.stale(db)
+        would = history.preview(db)
+        assert would.rows > 10 and would.counts["planted"] >= would.rows
+    done = CliRunner().invoke(command, ["--history", "--yes", "--json"])
+    told = json.loads(done.output)
+    for table in ("observations", "prompts", "tasks", "skills"):  # what was made of the first two is made anew
+        assert told["by_table"][table] == would.by_table[table] > 0
+    settled(planted)
+    with closing(sqlite3.connect(planted)) as db:
+        assert not history.stale(db)
+        assert history.preview(db).rows == 0
+        assert db.execute("SELECT count(*) FROM prompts WHERE content LIKE '%[REDACTED:planted]%'").fetchone()[0] >= 2
+        for name in ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts"):
+            db.execute(f"INSERT INTO {name}({name}) VALUES ('integrity-check')")
+    assert [one for one in holding(planted, (WORD,)) if one.startswith("nmem.db")] == []
+
+
+def test_it_goes_on_where_it_was_stopped(planted: str, own_home: Path) -> None:
+    ruled(own_home)
+    with closing(store.connect(planted, timeout=5)) as db:
+        strings = 0
+        for _ in range(400):
+            part = history.over(db, 1, partial(never_long, iter(range(8))))
+            strings += part.strings
+            if part.done:
+                break
+        assert part.done
+        assert not history.stale(db)
+        assert history.preview(db).rows == 0
+        assert db.execute("SELECT strings FROM history_redactions ORDER BY id DESC").fetchone() == (strings,)
+
+
+def padded(db_path: str) -> None:
+    """So much besides that the planted texts are few."""
+    with closing(store.connect(db_path, timeout=5)) as db, store.transaction(db):
+        db.executemany(
+            "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key)"
+            " VALUES ('later', 1, 'user', 'prompt', ?, ?)",
+            [(f"a prompt that holds nothing, the {number}th", f"padding{number}") for number in range(3000)],
+        )
+
+
+def test_settling_does_it_by_itself_where_little_changes(planted: str, own_home: Path) -> None:
+    padded(planted)
+    ruled(own_home)
+    begun = time.monotonic()
+    report = settle(planted, 60, models=False)
+    assert report is not None
+    assert "secrets taken out of history" in summary(report)
+    assert time.monotonic() - begun < 30
+    with closing(sqlite3.connect(planted)) as db:
+        assert db.execute("SELECT count(*) FROM prompts WHERE instr(content, ?)", (TOKEN,)).fetchone() == (0,)
+
+
+def rule(own_home: Path, regex: str) -> None:
+    (own_home / "config.toml").write_text(
+        f"[llm]\nenabled = false\n[redaction]\npatterns = [{{ name = 'x', regex = '{regex}' }}]\n", "utf-8"
+    )
+    settings._recent.clear()
+
+
+def test_a_rule_that_changes_much_is_left_to_the_person(planted: str, own_home: Path) -> None:
+    rule(own_home, "o")
+    before = dumped(planted)
+    settled(planted)
+    after = dumped(planted)
+    assert {name: after[name] for name in ("prompts", "observations", "work_units", "corrections")} == {
+        name: before[name] for name in ("prompts", "observations", "work_units", "corrections")
+    }
+    with closing(sqlite3.connect(planted)) as db:
+        assert history.stale(db)
+        assert history.left(db)
+    told = noted()
+    assert told[0].severity == "note"
+    assert told[0].mend == "nmem redact --history --dry-run"
+    done = CliRunner().invoke(status)
+    assert "nmem redact --history --dry-run" in done.output
+
+
+def test_it_asks_and_says_that_there_is_no_way_back(planted: str, own_home: Path) -> None:
+    ruled(own_home)
+    done = CliRunner().invoke(command, ["--history"], input="n\n")
+    assert done.exit_code
+    assert "cannot be undone" in done.output
+    assert "nmem backup" in done.output
+    with closing(sqlite3.connect(planted)) as db:
+        assert history.preview(db).rows > 10
+        assert history.stale(db)
+    done = CliRunner().invoke(command, ["--history"], input="y\n")
+    assert done.exit_code == 0
+    with closing(sqlite3.connect(planted)) as db:
+        assert not history.stale(db)
+
+
+UUID = "5d7c1b9a-4b70-4c5e-9f4d-2f1a36c0aa11"
+
+
+@pytest.mark.parametrize("regex", ["[0-9]{4}", "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"])
+def test_ids_and_keys_are_never_touched(planted: str, own_home: Path, regex: str) -> None:
+    plant(planted, UUID, "code 4711 and " + UUID.replace("5d7c", "6d7c"))
+    settled(planted)
+    ids = "SELECT session_id, dedup_key, coalesce(tool_use_id, '') FROM observations ORDER BY id"
+    stamps = "SELECT path, head, json_extract(state, '$.session') FROM transcript_cursors WHERE offset = 11"
+    with closing(sqlite3.connect(planted)) as db, db:
+        before = db.execute(ids).fetchall()
+        row = (f"/t/{UUID}.jsonl", UUID, json.dumps({"session": UUID, "cwd": "/4711"}))
+        db.execute("INSERT INTO transcript_cursors VALUES (?, ?, 11, '512.f5cb77828c0be4ee', ?, 1)", row)
+        held = db.execute(stamps).fetchall()
+    rule(own_home, regex)
+    done = CliRunner().invoke(command, ["--history", "--yes", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["counts"]["x"] > 0
+    settled(planted)
+    plant(planted, UUID, "the session goes on under its own id")
+    with closing(sqlite3.connect(planted)) as db:
+        assert db.execute(ids).fetchall()[: len(before)] == before
+        assert db.execute(stamps).fetchall() == held  # else the transcript would seem another, and be read again
+        assert db.execute("SELECT count(*) FROM sessions WHERE id = ?", (UUID,)).fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM sessions WHERE id LIKE '~%'").fetchone() == (0,)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert not history.stale(db)
+    done = CliRunner().invoke(purge, ["--text", "ordinary", "--yes", "--json"])
+    assert done.exit_code == 0, done.output
+    settled(planted)
+
+
+def test_what_cannot_be_checked_is_left_as_it_is(planted: str, own_home: Path) -> None:
+    with closing(store.connect(planted, timeout=5)) as db:
+        hostile = "look at " + "a" * 60 + "!"
+        db.execute("UPDATE prompts SET content = ? WHERE id = (SELECT max(id) FROM prompts)", (hostile,))
+    rule(own_home, "(a+)+$")
+    done = CliRunner().invoke(command, ["--history", "--yes", "--json"])
+    assert json.loads(done.output)["unchecked"] >= 1
+    with closing(sqlite3.connect(planted)) as db:
+        assert db.execute("SELECT count(*) FROM prompts WHERE content = ?", (hostile,)).fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM prompts WHERE content LIKE '%withheld%'").fetchone() == (0,)

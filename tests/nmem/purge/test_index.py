@@ -1,0 +1,67 @@
+"""The index of episodes follows every column that it holds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+import pytest
+
+from capture.storage import store
+from capture.storage.schema import statements
+from nmem import schema, tables
+from nmem.purge import files, run
+from nmem.purge.selection import Selection
+from nmem.settle import settle
+from tests.nmem.conftest import Recorded
+from tests.nmem.purge.conftest import holding
+
+WORD = "quokkabird99"
+TOLD = ("title", "intent", "summary", "learned", "completed", "next_steps", "notes", "files_read", "files_edited")
+
+
+def found(db: Connection) -> int:
+    return int(db.execute("SELECT count(*) FROM narratives_fts WHERE narratives_fts MATCH ?", (WORD,)).fetchone()[0])
+
+
+@pytest.mark.parametrize("column", TOLD)
+def test_a_word_in_one_column_only_goes_out_of_the_index(record: Recorded, db_path: str, column: str) -> None:
+    record.coupon()
+    settle(db_path, 60, models=False, clock=lambda: record.at + 86_400_000)
+    record.db.execute(f"UPDATE work_units SET {column} = ?", (f"about {WORD}",))
+    assert found(record.db)
+    done = run.purge(db_path, Selection(texts=(WORD,)), 1, window=0)
+    assert (done.left, found(record.db), holding(db_path, (WORD,))) == ((), 0, [])
+
+
+def test_what_the_index_missed_is_put_right(db_path: str) -> None:
+    last = schema.MIGRATIONS.index(schema._WHOLLY_INDEXED)
+    with closing(store.connect(db_path)) as db:
+        db.execute("CREATE TABLE nmem_schema (version INTEGER NOT NULL)")
+        db.execute("INSERT INTO nmem_schema VALUES (?)", (last,))
+        for script in schema.MIGRATIONS[:last]:
+            for statement in statements(script):
+                db.execute(statement)
+        made = Recorded(db).begin("s")
+        made.user("fix it")
+        number = db.execute("SELECT max(id) FROM prompts").fetchone()[0]
+        db.execute("INSERT INTO threads (id, project_id, created_at, last_at) SELECT 1, project_id, 1, 1 FROM sessions")
+        columns = "id, session_id, first_prompt_id, last_prompt_id, started_at, last_at, intent, notes"
+        db.execute(f"INSERT INTO work_units ({columns}) VALUES (1, 's', ?1, ?1, 1, 1, 'fix it', ?2)", (number, WORD))
+        db.execute("UPDATE work_units SET notes = 'nothing'")
+        assert found(db) == 1
+        tables.ensure(db)
+        assert found(db) == 0
+
+
+def test_what_settling_could_not_clean_is_logged(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.coupon()
+    record.user(f"say {WORD}")
+    run.purge(db_path, Selection(texts=(WORD,)), 1_000, window=60, later=True)
+    monkeypatch.setattr(files, "clean", lambda _path, _words: [])
+    monkeypatch.setattr(files, "holding", lambda paths, words: list(paths)[:1])
+    run.finish(db_path, 1_001)
+    assert "purge/1: it is still in" in Path(db_path).with_name("nmem.log").read_text("utf-8")

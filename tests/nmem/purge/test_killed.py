@@ -1,0 +1,68 @@
+"""A purge that is killed anywhere is whole or not begun; the next settling finishes it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nmem.purge import run, trash
+from nmem.purge.selection import Selection
+from tests.nmem.purge.conftest import TOKEN, dumped, holding, settled
+
+CODE = """
+import sys, time
+from nmem.purge import run
+from nmem.purge.selection import Selection
+print("ready", flush=True)
+run.purge(sys.argv[1], Selection(texts=(sys.argv[2],)), time.time_ns() // 1_000_000, window=int(sys.argv[3]))
+"""
+
+
+@pytest.mark.parametrize("window", [0, 60])
+def test_killed_at_any_point(planted: str, tmp_path: Path, window: int) -> None:
+    """As many moments as it takes, from before it begins to after it has ended."""
+    source = Path(planted).parent
+    before = dumped(planted)
+    dice = random.Random(window)
+    seen = set()
+    whole = 0.0
+    for number in range(10):
+        folder = tmp_path / f"copy{number}" / "data"
+        shutil.copytree(source, folder)
+        path = str(folder / "nmem.db")
+        with subprocess.Popen([sys.executable, "-c", CODE, path, TOKEN, str(window)], stdout=subprocess.PIPE,
+                              env={**os.environ, "NMEM_DB": path}) as process:  # fmt: skip
+            assert process.stdout is not None
+            process.stdout.readline()
+            at = time.monotonic()
+            if number:
+                time.sleep(dice.uniform(0.0, whole))
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+            whole = whole or time.monotonic() - at
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            begun = db.execute("SELECT count(*) FROM purges").fetchone()[0]
+        seen.add(begun)
+        if not begun:
+            assert dumped(path) == before
+        settled(path)
+        if begun:
+            assert holding(path) == []
+            assert trash.kept(path) == ({1} if window else set())
+        else:
+            assert trash.kept(path) == set()
+            run.purge(path, Selection(texts=(TOKEN,)), 1, window=0)
+            assert holding(path) == []
+        shutil.rmtree(folder)
+    assert seen == {0, 1}
