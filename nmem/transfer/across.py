@@ -1,0 +1,149 @@
+"""What an export holds beyond single sessions, merged by what makes it the same here (SQL): learnings and where they
+stand, skills, decisions on threads, choices for context, and a person's corrections."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nmem.transfer.tables_in import Merge
+
+Row = dict[str, Any]
+_STANDING = ("state", "state_at", "state_by", "snoozed_until", "rule", "remedy")
+UNDONE_HERE = ("pin", "unpin", "mark", "label")
+"""Corrections whose undo needs no rows of before: they can be taken back wherever they are."""
+
+
+def bring(merge: Merge) -> None:
+    """Everything, inside a transaction; twice is as once."""
+    _projects(merge)
+    for row in merge.rows("label_models", "1"):
+        merge.insert("label_models", merge.wash(row))
+    _threads(merge)
+    _learnings(merge)
+    _skills(merge)
+    _links(merge)
+    _choices(merge)
+    _corrections(merge)
+
+
+def _projects(merge: Merge) -> None:
+    """Ids of projects whose sessions were all known before."""
+    for row in merge.rows("projects", "1"):
+        if merge.numbers.of("projects", row["id"]) is None:
+            found = merge.here.execute(
+                "SELECT id FROM projects WHERE key = ?", (merge.folders.project(row).key,)
+            ).fetchone()
+            if found:
+                merge.numbers.note("projects", row["id"], int(found[0]))
+    for row in merge.rows("project_folders", "1"):
+        project = merge.numbers.of("projects", row["project_id"])
+        if project is not None:
+            new = {**row, "folder": merge.folders.here(row["folder"]), "root": merge.folders.here(row["root"])}
+            merge.insert("project_folders", merge.wash({**new, "project_id": project}))
+
+
+def _threads(merge: Merge) -> None:
+    """The episode that stands for a thread, once all of them are there."""
+    for row in merge.rows("threads", "primary_unit_id IS NOT NULL"):
+        thread, unit = merge.numbers.of("threads", row["id"]), merge.numbers.of("work_units", row["primary_unit_id"])
+        if thread is not None and unit is not None:
+            merge.here.execute(
+                "UPDATE threads SET primary_unit_id = ? WHERE id = ? AND primary_unit_id IS NULL", (unit, thread)
+            )
+
+
+def _learnings(merge: Merge) -> None:
+    for row in merge.rows("learnings", "1 ORDER BY id"):
+        project = merge.numbers.of("projects", row["project_id"])
+        if project is None:
+            continue
+        new = merge.wash({**row, "project_id": project})
+        here = merge.here.execute(
+            "SELECT id, state FROM learnings WHERE project_id = ? AND kind = ? AND key = ?",
+            (project, new["kind"], new["key"]),
+        ).fetchone()
+        if here is None:
+            merge.report.learnings += merge.insert("learnings", new) is not None
+        else:
+            merge.numbers.note("learnings", row["id"], int(here[0]))
+            if here[1] == "open" and row["state"] != "open":
+                _stand(merge, int(here[0]), new)
+        _evidence(merge, row["id"])
+
+
+def _stand(merge: Merge, number: int, row: Row) -> None:
+    """Where a learning stands there counts where nobody has said anything here."""
+    names = [name for name in _STANDING if name in row]
+    merge.here.execute(
+        f"UPDATE learnings SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",
+        (*(row[name] for name in names), number),
+    )
+    merge.report.learnings += 1
+
+
+def _evidence(merge: Merge, old: int) -> None:
+    learning = merge.numbers.of("learnings", old)
+    for row in merge.rows("learning_evidence", "learning_id = ?", old):
+        new = merge.wash({name: value for name, value in row.items() if name != "id"})
+        new |= {"learning_id": learning, "observation_id": merge.numbers.of("observations", row["observation_id"]),
+                "prompt_id": merge.numbers.of("prompts", row["prompt_id"])}  # fmt: skip
+        there = merge.here.execute(
+            "SELECT 1 FROM learning_evidence WHERE learning_id = ? AND role = ? AND session_id = ? AND at = ?",
+            (learning, row["role"], new["session_id"], row["at"]),
+        ).fetchone()
+        session = merge.here.execute("SELECT 1 FROM sessions WHERE id = ?", (new["session_id"],)).fetchone()
+        if session and not there:
+            merge.insert("learning_evidence", new)
+
+
+def _skills(merge: Merge) -> None:
+    for row in merge.rows("skills", "1"):
+        project = merge.numbers.of("projects", row["project_id"])
+        if project is not None:
+            units = [merge.numbers.of("work_units", each) for each in json.loads(row["evidence"])]
+            new = merge.wash({name: value for name, value in row.items() if name != "id"})
+            merge.insert(
+                "skills", {**new, "project_id": project, "evidence": json.dumps([one for one in units if one])}
+            )
+
+
+def _links(merge: Merge) -> None:
+    for row in merge.rows("episode_links", "1"):
+        earlier, later = (merge.numbers.of("threads", row[f"{which}_thread_id"]) for which in ("earlier", "later"))
+        if earlier is not None and later is not None and earlier != later:
+            new = merge.wash(row)
+            new |= {"earlier_thread_id": earlier, "later_thread_id": later}
+            merge.insert("episode_links", new)
+
+
+def _choices(merge: Merge) -> None:
+    for table in ("context_choices", "context_usefulness"):
+        for row in merge.rows(table, "1"):
+            project, item = merge.numbers.of("projects", row["project_id"]), merge.numbers.item(row["item"])
+            if project is not None and item is not None:
+                merge.insert(table, {**merge.wash(row), "project_id": project, "item": item})
+
+
+def _corrections(merge: Merge) -> None:
+    """What a person changed there, older than all that was changed here."""
+    for row in merge.rows("corrections", "1 ORDER BY id DESC"):
+        target = merge.numbers.item(row["target"])
+        known = merge.here.execute(
+            "SELECT 1 FROM corrections WHERE at = ? AND kind = ? AND target = ?", (row["at"], row["kind"], target)
+        ).fetchone()
+        if target is None or known:
+            continue
+        new = {**merge.wash(row), "target": target}
+        if not (merge.fresh and merge.numbers.same):
+            lowest = merge.here.execute("SELECT min(0, coalesce(min(id), 0)) - 1 FROM corrections").fetchone()[0]
+            new["id"] = lowest
+            if row["kind"] not in UNDONE_HERE:
+                new["before"] = "{}"
+        names = ", ".join(new)
+        merge.here.execute(
+            f"INSERT INTO corrections ({names}) VALUES ({', '.join('?' * len(new))})",
+            tuple(new.values()),
+        )
+        merge.report.corrections += 1
