@@ -1,0 +1,205 @@
+"""`nmem config`: what can be set, what is set, and setting it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.retention import misnamed
+from nmem.settings import file, given
+from nmem.settings.check import Fault, dotted, nearest
+from nmem.settings.declared import find
+from nmem.settings.file import Config
+from nmem.settings.listing import Standing, standing
+from nmem.settings.setting import Setting
+from nmem.text import printable
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+
+
+@click.group(invoke_without_command=True)
+@_JSON
+@click.pass_context
+def command(context: click.Context, *, as_json: bool) -> None:
+    """What can be set, and what is set: in one file, config.toml."""
+    if context.invoked_subcommand is None:
+        _list(as_json=as_json)
+    elif as_json:
+        raise click.UsageError("--json goes after the name of what you ask for")
+
+
+@command.command("list")
+@_JSON
+@click.option("--yours", is_flag=True, help="Only what you set yourself.")
+def list_(*, as_json: bool, yours: bool) -> None:
+    """Every setting: its name, its value, whether it is yours, and what it means."""
+    _list(as_json=as_json, yours=yours)
+
+
+@command.command()
+@click.argument("name")
+@_JSON
+def get(name: str, *, as_json: bool) -> None:
+    """The value of one setting that is in force."""
+    path, setting = _known(name)
+    config = file.read()
+    own = file.value(config.document, path)
+    told = next((fault for fault in config.faults() if fault.name in ("", dotted(path))), None)
+    if told is not None:
+        click.echo(f"nmem: {config.told(told)}; the default stands", err=True)
+    yours = own is not None and told is None
+    value = own if yours else setting.default
+    if as_json:
+        click.echo(json.dumps({"name": dotted(path), "value": value, "yours": yours}, ensure_ascii=False, default=str))
+    else:
+        click.echo(_shown(value))
+
+
+@command.command("set", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("value", nargs=-1, required=True, type=click.UNPROCESSED)
+def set_(name: str, value: tuple[str, ...]) -> None:
+    """Set one setting; comments and the order of the file stay as they are.
+
+    A list takes its members one by one, or as TOML writes it: nmem config set context.off shop blog
+    """
+    path, setting = _known(name)
+    _others(file.put(path, given.value(setting, value)))
+    click.echo(f"{dotted(path)} is {'set' if setting.secret else _shown(given.value(setting, value))}")
+
+
+@command.command()
+@click.argument("name")
+def unset(name: str) -> None:
+    """Take one setting out of the file: the default counts again. Also one that nobody knows."""
+    path = given.path(name)
+    _others(file.take_away(path))
+    setting = find(path)
+    click.echo(f"{dotted(path)} is no longer set" + (f": {_shown(setting.default)}" if setting else ""))
+
+
+@command.command()
+@_JSON
+def check(*, as_json: bool) -> None:
+    """Whether the file says what it means: one line a fault, and exit status 1."""
+    config = file.read()
+    found = config.faults()
+    strange = misnamed.recorded()
+    found += [one.fault for one in strange if one.nearest]
+    if as_json:
+        data = {"path": config.path, "ok": not found, "faults": [{**asdict(one), "text": str(one)} for one in found]}
+        click.echo(json.dumps(data, ensure_ascii=False))
+    else:
+        for one in found:
+            click.echo(config.told(one))
+        for one in (each.fault for each in strange if not each.nearest):
+            click.echo(config.told(one))
+        if not found:
+            click.echo(
+                f"{printable(config.path)}: " + ("nothing is wrong" if config.exists else "not there: all defaults")
+            )
+    if found:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("path")
+def path_() -> None:
+    """Where the file is, or would be."""
+    click.echo(paths.config())
+
+
+@command.command()
+def edit() -> None:
+    """Open the file in $VISUAL or $EDITOR, and check it afterwards."""
+    config = file.read()
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    paths.make(paths.folder(config.path))
+    if not config.exists:
+        os.close(os.open(config.path, os.O_CREAT | os.O_WRONLY, 0o600))
+    try:
+        done = subprocess.run([*words, config.path], check=False)
+    except OSError as error:
+        raise NmemError(f"{words[0]} cannot be started ({error.strerror}): set EDITOR, or edit {config.path}") from None
+    if done.returncode:
+        raise NmemError(f"{words[0]} ended with {done.returncode}")
+    if Path(config.path).is_file() and not Path(config.path).is_symlink():
+        Path(config.path).chmod(0o600)
+    config = file.read()
+    found = config.faults()
+    for one in found:
+        click.echo(config.told(one))
+    if found:
+        raise NmemError("what is wrong counts as not said; redaction goes on: nmem config edit")
+    click.echo("nothing is wrong")
+
+
+def _known(name: str) -> tuple[tuple[str, ...], Setting]:
+    path = given.path(name)
+    setting = find(path)
+    if setting is None:
+        raise NmemError(f"{printable(name)} is not known{nearest(path)}")
+    return path, setting
+
+
+def _others(found: list[Fault]) -> None:
+    """Other mistakes in a file that was written all the same."""
+    config = file.read()
+    for one in found:
+        click.echo(f"nmem: {config.told(one)}", err=True)
+
+
+def _list(*, as_json: bool, yours: bool = False) -> None:
+    config = file.read()
+    rows = [row for row in standing(config) if row.yours or not yours]
+    found = config.faults()
+    if as_json:
+        data = {"path": config.path, "settings": [asdict(row) for row in rows],
+                "faults": [config.told(one) for one in found]}  # fmt: skip
+        click.echo(json.dumps(data, ensure_ascii=False, default=str))
+        return
+    for one in found:
+        click.echo(f"nmem: {config.told(one)}", err=True)
+    _table(config, rows)
+
+
+def _table(config: Config, rows: Sequence[Standing]) -> None:
+    if not terminal.is_terminal():
+        for row in rows:
+            whose = "yours" if row.yours else "default"
+            click.echo("\t".join((row.name, _shown(row.value), whose, row.meaning)))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in ("setting", "value", "", "meaning"):
+        table.add_column(Text(head, "bold"), justify="left", overflow="fold")
+    for row in rows:
+        style = "bold" if row.yours else ""
+        said = Text("yours" if row.yours else "default", "" if row.yours else "dim")
+        table.add_row(Text(row.name, style), Text(_shown(row.value), style), said, Text(row.meaning))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(Text(printable(config.path) + ("" if config.exists else " (not there yet)"), "dim"))
+
+
+def _shown(value: object) -> str:
+    """A value on one line."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple | dict):
+        return printable(json.dumps(value, ensure_ascii=False, default=str))
+    return printable(str(value)) or '""'

@@ -1,0 +1,141 @@
+"""config.toml as a person keeps it: read whole, changed key by key with its comments, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from capture import paths
+from capture.install import atomic
+from nmem.errors import NmemError
+from nmem.settings import check, where
+from nmem.settings.check import Fault
+from nmem.text import printable
+
+_MODE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The file as it was read."""
+
+    path: str
+    text: str = ""
+    document: Mapping[str, object] = field(default_factory=dict)
+    unreadable: str = ""
+    """Why nothing could be made of it; then the document is empty."""
+    exists: bool = True
+
+    def faults(self, only: str = "") -> list[Fault]:
+        """What is wrong with it."""
+        if self.unreadable:
+            return [Fault("", self.unreadable, _line(self.unreadable))]
+        return check.faults(self.document, where.lines(self.text), only)
+
+    def told(self, fault: Fault) -> str:
+        """A fault as one line that names the file, and the line in it."""
+        place = f"{self.path}:{fault.line}" if fault.line else self.path
+        return f"{printable(place)}: {str(fault).strip()}"
+
+
+def read(path: str = "") -> Config:
+    """The file; never raises."""
+    path = path or paths.config()
+    try:
+        text = Path(path).read_text("utf-8")
+        return Config(path, text, tomllib.loads(text))
+    except FileNotFoundError:
+        return Config(path, exists=False)
+    except (OSError, ValueError, RecursionError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        return Config(path, unreadable=said or type(error).__name__)
+
+
+def _line(said: str) -> int | None:
+    number = said.partition("at line ")[2].partition(",")[0]
+    return int(number) if number.isdigit() else None
+
+
+def value(document: Mapping[str, object], path: tuple[str, ...]) -> object:
+    """What a document says at a path; None when nothing."""
+    found: object = document
+    for part in path:
+        if not isinstance(found, Mapping) or part not in found:
+            return None
+        found = found[part]
+    return found
+
+
+def put(path: tuple[str, ...], new: object) -> list[Fault]:
+    """Set one key, keeping comments and order; faults that others keys have are returned, those of this one raised.
+
+    Raises NmemError, and then the file is what it was.
+    """
+    return _change(path, new, take_away=False)
+
+
+def take_away(path: tuple[str, ...]) -> list[Fault]:
+    """Take one key out; raises NmemError when it is not there."""
+    return _change(path, None, take_away=True)
+
+
+def _change(path: tuple[str, ...], new: object, *, take_away: bool) -> list[Fault]:
+    import tomlkit
+
+    config = read()
+    if config.unreadable:
+        raise NmemError(f"{config.told(config.faults()[0])}; mend it first: nmem config edit")
+    document = tomlkit.parse(config.text)
+    if take_away:
+        _remove(document, path, config.path)
+    else:
+        _insert(document, path, new)
+    text = tomlkit.dumps(document)
+    changed = Config(config.path, text, tomllib.loads(text))
+    found = changed.faults()
+    own = [fault for fault in found if not take_away and fault.name == check.dotted(path)]
+    if own:
+        raise NmemError(str(own[0]))
+    _write(config, text)
+    return found
+
+
+def _insert(document: MutableMapping[str, Any], path: tuple[str, ...], new: object) -> None:
+    import tomlkit
+
+    table: Any = document
+    for part in path[:-1]:
+        if part not in table:
+            table[part] = tomlkit.table()
+        table = table[part]
+        if not isinstance(table, dict):
+            raise NmemError(f"{part} is not a table in this file")
+    table[path[-1]] = new
+
+
+def _remove(document: MutableMapping[str, Any], path: tuple[str, ...], file: str) -> None:
+    table: Any = document
+    for part in path[:-1]:
+        table = table.get(part) if isinstance(table, dict) else None
+    if not isinstance(table, dict) or path[-1] not in table:
+        raise NmemError(f"{check.dotted(path)} is not set in {file}")
+    held: Any = table
+    del held[path[-1]]
+    if not held and len(path) > 1 and "#" not in held.as_string():
+        _remove(document, path[:-1], file)
+
+
+def _write(config: Config, text: str) -> None:
+    """For the owner alone: a key may stand in it."""
+    try:
+        paths.make(paths.folder(config.path))
+        atomic.replace(config.path, text.encode(), config.text.encode() if config.exists else None, _MODE)
+        Path(config.path).chmod(_MODE)
+    except atomic.Changed:
+        raise NmemError(f"{config.path} was changed meanwhile; nothing was written: run the command again") from None
+    except OSError as error:
+        raise NmemError(f"{config.path} cannot be written: {os.strerror(error.errno or 0)}") from None

@@ -1,0 +1,139 @@
+"""What each kind of setting may be: a value of a document in, what is wrong with it out; empty when nothing is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from nmem.settings import trial
+from nmem.settings.setting import (
+    ALLOW,
+    CHOICE,
+    FLAG,
+    NUMBER,
+    PATTERNS,
+    TEXT,
+    TEXTS,
+    URL,
+    WHOLE,
+    WORDS,
+    Setting,
+)  # fmt: skip
+
+_NAME = re.compile(r"[a-z0-9_-]+")
+
+
+def wrong(setting: Setting, value: object) -> str:
+    """What is wrong with a value, as the rest of a sentence that begins with the setting's name."""
+    return _CHECKS[setting.kind](setting, value) or (setting.also(value) if setting.also else "")
+
+
+def _flag(_: Setting, value: object) -> str:
+    return "" if isinstance(value, bool) else "is true or false"
+
+
+def _number(setting: Setting, value: object) -> str:
+    whole = setting.kind == WHOLE
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return f"is a {span(setting)}"
+    low, high, above = setting.low, setting.high, setting.above
+    fits = (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
+    return "" if fits else f"is a {span(setting)}"
+
+
+def span(setting: Setting) -> str:
+    """What a number may be, in words."""
+    said = f"{setting.kind}{f' of {setting.unit}' if setting.unit else ''}"
+    if setting.above is not None:
+        said += f" above {setting.above:g}"
+    if setting.low is not None:
+        said += f" from {setting.low:.15g}"
+    if setting.high is None:
+        return said
+    return f"{said}{' to' if setting.low is not None else ', at most'} {setting.high:.15g}"
+
+
+def _text(_: Setting, value: object) -> str:
+    if not isinstance(value, str):
+        return "is a text, in quotes"
+    return "is one line of text" if any(ord(char) < 32 for char in value) else ""
+
+
+def _choice(setting: Setting, value: object) -> str:
+    return "" if value in setting.choices else f"is one of {', '.join(setting.choices)}"
+
+
+def _texts(_: Setting, value: object) -> str:
+    fits = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    return "" if fits else 'is a list of texts: ["one", "two"]'
+
+
+def _words(_: Setting, value: object) -> str:
+    fits = isinstance(value, list | tuple) and all(isinstance(word, str) and "\0" not in word for word in value)
+    return "" if fits else 'is a list of words: ["claude", "-p"]'
+
+
+def _url(setting: Setting, value: object) -> str:
+    if said := _text(setting, value):
+        return said
+    from urllib.parse import urlsplit
+
+    url = str(value).strip()
+    try:
+        parts = urlsplit(url)
+        usable = not url or (parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        usable = False
+    if usable and "@" not in parts.netloc:
+        return ""
+    return "looks like http://127.0.0.1:1234/v1, without a password in it"
+
+
+def _patterns(_: Setting, value: object) -> str:
+    if not isinstance(value, list | tuple):
+        return "is a list of { name, regex }"
+    for number, item in enumerate(value):
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            return f"[{number}] needs a name of a-z, 0-9, - and _"
+        if said := regex(item.get("regex")) or trial.broad(item["regex"]):
+            return f"[{number}] {said}"
+    return ""
+
+
+def _allow(_: Setting, value: object) -> str:
+    if not isinstance(value, list | tuple):
+        return "is a list of texts, or of { regex }"
+    for number, item in enumerate(value):
+        if isinstance(item, str):
+            continue
+        if said := regex(item.get("regex") if isinstance(item, dict) else None):
+            return f"[{number}] {said}"
+    return ""
+
+
+def regex(value: object) -> str:
+    """What is wrong with a regular expression, but none of it: it may describe a secret."""
+    if not isinstance(value, str) or not value:
+        return "needs a regex"
+    try:
+        empty = re.compile(value).match("") is not None
+    except (re.error, RecursionError, OverflowError) as error:
+        said = str(getattr(error, "msg", "") or type(error).__name__).partition(" '")[0]
+        at = getattr(error, "pos", None)
+        return f"is no regular expression: {said}{'' if at is None else f' at position {at}'}"
+    return "matches the empty text" if empty else trial.slow(value)
+
+
+_CHECKS: dict[str, Callable[[Setting, object], str]] = {
+    FLAG: _flag,
+    WHOLE: _number,
+    NUMBER: _number,
+    TEXT: _text,
+    CHOICE: _choice,
+    TEXTS: _texts,
+    WORDS: _words,
+    URL: _url,
+    PATTERNS: _patterns,
+    ALLOW: _allow,
+}

@@ -1,0 +1,67 @@
+"""The settings as they stand: each with its value, whose it is, and what it means. A screen may show it as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nmem.settings import kinds
+from nmem.settings.check import dotted
+from nmem.settings.declared import SETTINGS
+from nmem.settings.file import Config, value
+from nmem.settings.setting import ANY, CHOICE, NUMBER, WHOLE, Setting
+
+HIDDEN = "(hidden)"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One setting and what is in force."""
+
+    name: str
+    value: object
+    """What is in force; a secret one is hidden. A value that cannot be used is the default here."""
+    yours: bool
+    default: object
+    meaning: str
+    allowed: str
+
+
+def standing(config: Config) -> list[Standing]:
+    """Every setting; of those with a part to choose, each that is set, or the name once."""
+    return [row for setting in SETTINGS for row in _rows(setting, config.document)]
+
+
+def _rows(setting: Setting, document: Mapping[str, object]) -> Iterator[Standing]:
+    paths = list(_set(setting.parts, document))
+    if not paths:
+        yield _row(setting, setting.name, None)
+    for path in paths:
+        yield _row(setting, dotted(path), value(document, path))
+
+
+def _set(parts: tuple[str, ...], found: object, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The keys of a document that are this setting."""
+    if not parts:
+        yield above
+        return
+    if not isinstance(found, Mapping):
+        return
+    for name in found if parts[0] == ANY else [parts[0]]:
+        if name in found:
+            yield from _set(parts[1:], found[name], (*above, str(name)))
+
+
+def _row(setting: Setting, name: str, given: object) -> Standing:
+    usable = given is not None and not kinds.wrong(setting, given)
+    shown = given if usable else setting.default
+    if setting.secret and shown:
+        shown = HIDDEN
+    return Standing(name, shown, usable, setting.default, setting.meaning, allowed(setting))
+
+
+def allowed(setting: Setting) -> str:
+    """What it may be, in a few words."""
+    if setting.kind in (NUMBER, WHOLE):
+        return kinds.span(setting)
+    return " or ".join(setting.choices) if setting.kind == CHOICE else setting.kind
