@@ -1,0 +1,199 @@
+"""Have a client's payloads changed? New, missing and retyped fields of each version beside all earlier ones.
+
+A field that came with every payload and comes no more is missing; one that comes only sometimes is not. New fields
+that the adapter knows are news, no fault. What a single project's hooks send is that project's own wrapper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from nmem.audit import shapes, versions
+from nmem.audit.contract import NEEDED, READ, STRICTLY, TYPES
+from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from nmem.audit.shapes import Shape, letters, payloads
+from nmem.audit.shift import ALPHA, FEWEST, Share, probability
+
+NEW, MISSING, RETYPED, ADDED, OWN = "new", "missing", "retyped", "added", "own"
+_RECENT = 30 * 24 * 3_600_000
+"""Milliseconds for which the change of a version that is not the newest any more is told."""
+_SURE = 3
+"""Payloads from which on an absence or a type is no accident."""
+_MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field of one kind of payload that is not as it was."""
+
+    client: str
+    version: str
+    kind: str
+    """new (nobody reads it), missing, retyped; added (new and known), own (a project's own wrapper sends it)."""
+    event: str
+    tool: str
+    field: str
+    was: str
+    now: str
+    payloads: int
+    of: int
+    first_at: int
+    newest: bool
+
+    @property
+    def severity(self) -> str:
+        """Wrong where rows are made of the field."""
+        if self.kind in (ADDED, OWN):
+            return OK
+        read = self.field in READ.get(self.client, {})
+        return WRONG if self.kind != NEW and read else NOTE
+
+    @property
+    def place(self) -> str:
+        """`PostToolUse(Bash)`."""
+        return f"{self.event}({self.tool})" if self.tool else self.event
+
+    def __str__(self) -> str:
+        often = f"{self.payloads} of {self.of} payloads"
+        if self.kind == MISSING:
+            return f"{self.place} comes without `{self.field}` ({often}); {self.was}"
+        if self.kind == RETYPED:
+            return f"{self.place} has `{self.field}` as {self.now} ({often}), was {self.was}"
+        end = {NEW: ", which nmem does not read", OWN: "; only hooks of one project send it: its own wrapper's"}
+        return f"{self.place} has a new field `{self.field}` ({often}){end.get(self.kind, ', which nmem knows')}"
+
+
+def changes(db: Connection, deep: bool = False) -> list[Change]:
+    """Every change of every client, versions in their order. Raises sqlite3.Error."""
+    return [one for mine in shapes.read(db, deep).values() for one in _client(mine)]
+
+
+def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
+    """What is wrong or new by now: of the newest version of each client, and of others for a month."""
+    found = [one for one in changes(db, deep) if one.newest or one.first_at > now - _RECENT]
+    out = [_finding(one) for one in found if one.severity != OK][:_MOST]
+    for client, version in dict.fromkeys((one.client, one.version) for one in found if one.kind == ADDED):
+        news = [one for one in found if (one.kind, one.client, one.version) == (ADDED, client, version)]
+        said = f"{versions.told(client, version)} sends more than before, all of it known: {_news(news)}"
+        out.append(Finding("payloads", OK, said, client=client))
+    out += [_finding(one) for one in found if one.kind == OWN]
+    if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
+        out.append(Finding("payloads", OK, f"{int(seen):,} payloads have the fields and types that nmem knows"))
+    return out
+
+
+def _news(news: Sequence[Change]) -> str:
+    """`prompt_id (Stop, PostToolUse), effort (Stop)`."""
+    places: dict[str, list[str]] = {}
+    for one in news:
+        places.setdefault(one.field, []).append(one.place)
+    return ", ".join(f"{field} ({', '.join(where)})" for field, where in places.items())
+
+
+def _finding(one: Change) -> Finding:
+    mend = ""
+    if one.severity != OK:
+        mend = "upgrade nmem; if there is no newer one, report it with this line"
+    return Finding("payloads", one.severity, f"{versions.told(one.client, one.version)}: {one}", mend, one.client)
+
+
+def _client(lists: Sequence[list[Shape]]) -> Iterator[Change]:
+    earlier: list[Shape] = []
+    for at, here in enumerate(lists):
+        later = [one for mine in lists[at:] for one in mine]
+        for one in _version(earlier, here, later):
+            yield replace(one, newest=at == len(lists) - 1)
+        earlier += here
+
+
+def _version(earlier: list[Shape], here: list[Shape], later: list[Shape]) -> Iterator[Change]:
+    version = here[0].version
+    events = sorted({one.event for one in here})
+    own = frozenset(name for event in events for name in _own(_of(here, event), _of(later, event)))
+    for event in events:
+        now, before = _of(here, event), _of(earlier, event)
+        found = [*_unknown(now, before, own), *_fields(now, before, "")]
+        for tool in sorted({one.tool for one in now} - {"", "mcp", "other"}):
+            found += _fields(_of(now, event, tool), _of(before, event, tool), tool)
+        yield from (replace(one, version=version) for one in found)
+
+
+def _of(found: Sequence[Shape], event: str, tool: str | None = None) -> list[Shape]:
+    return [one for one in found if one.event == event and tool in (None, one.tool)]
+
+
+def _change(
+    kind: str, found: Sequence[Shape], name: str, count: int, tool: str = "", was: str = "", now: str = ""
+) -> Change:
+    one = found[0]
+    return Change(one.client, one.version, kind, one.event, tool, name, was, now, count, payloads(found),
+                  shapes.first(found), newest=False)  # fmt: skip
+
+
+def _unknown(now: list[Shape], before: list[Shape], own: frozenset[str]) -> Iterator[Change]:
+    """Fields that no adapter knew, told for the version that brought them."""
+    known = {name for one in before for name in one.unknown}
+    for name in sorted({name for one in now for name in one.unknown} - known):
+        having = [one for one in now if name in one.unknown]
+        tools = sorted({one.tool for one in having}) if name.startswith("tool_response.") else []
+        yield _change(OWN if name in own else NEW, now, name, payloads(having), tool=", ".join(tools))
+
+
+def _own(now: list[Shape], later: list[Shape]) -> Iterator[str]:
+    """Fields that one project's payloads of an event always have and those of others never, though they are as new."""
+    for name in {name for one in now for name in one.unknown if not name.startswith("tool_response.")}:
+        having = {one.project for one in later if name in one.unknown}
+        others = payloads(one for one in later if one.project not in having)
+        always = all(name in one.unknown for one in later if one.project in having)
+        if len(having) == 1 and always and others >= 2 * _SURE:
+            yield name
+
+
+def _fields(now: list[Shape], before: list[Shape], tool: str) -> Iterator[Change]:
+    """Known fields: of the payload itself, or of one tool's input and response."""
+    needed = () if tool else NEEDED.get(now[0].client, {}).get(now[0].event, ())
+    names = {name for one in (*now, *before) for name in one.types if ("." in name) == bool(tool)} | set(needed)
+    for name in sorted(names):
+        found = _missing(now, before, name, tool, name in needed) or _retyped(now, before, name, tool)
+        if found or (found := _added(now, before, name, tool)):
+            yield found
+
+
+def _missing(now: list[Shape], before: list[Shape], name: str, tool: str, needed: bool) -> Change | None:
+    here, there = _share(now, name), _share(before, name)
+    absent = here.cases - here.hits
+    if needed and absent >= _SURE and (here.value < 0.5 or name in STRICTLY) and there.hits == there.cases:
+        return _change(MISSING, now, name, absent, tool=tool, was="nothing can be stored of it without")
+    if there.cases and there.hits == there.cases and here.value < 0.5 and probability(there, here) < ALPHA:
+        was = f"each of {there.cases} had it before"
+        return _change(MISSING, now, name, absent, tool=tool, was=was)
+    return None
+
+
+def _retyped(now: list[Shape], before: list[Shape], name: str, tool: str) -> Change | None:
+    here, there = letters(now, name), letters(before, name)
+    expected = READ.get(now[0].client, {}).get(name, "")
+    odd = {letter: n for letter, n in here.items() if letter not in expected and letter not in there}
+    known = bool(expected) or sum(there.values()) >= FEWEST
+    if not odd or not known or sum(odd.values()) < _SURE:
+        return None
+    was = _words(there or dict.fromkeys(expected, 1))
+    return _change(RETYPED, now, name, sum(odd.values()), tool=tool, was=was, now=_words(odd))
+
+
+def _added(now: list[Shape], before: list[Shape], name: str, tool: str) -> Change | None:
+    here, there = _share(now, name), _share(before, name)
+    if there.hits or not there.cases or probability(there, here) >= ALPHA:
+        return None
+    return _change(ADDED, now, name, here.hits, tool=tool)
+
+
+def _share(found: Sequence[Shape], name: str) -> Share:
+    """In how many payloads a field holds something."""
+    return Share(sum(letters(found, name).values()), payloads(found))
+
+
+def _words(found: dict[str, int]) -> str:
+    return " or ".join(TYPES.get(letter, letter) for letter in sorted(found))

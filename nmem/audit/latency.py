@@ -1,0 +1,63 @@
+"""What hooks cost lately, by client and event (SQL): median and 95th percentile, and whether they are slower."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.audit.finding import NOTE, OK, Finding
+from nmem.audit.shift import median, percentile, slower
+
+_RATIO = 1.5
+"""Times as slow from which on it is told."""
+_MENDS = "nmem doctor --fix (bytecode, rule cache, write-ahead log)"
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """One client's event: microseconds, of the newest quarter of its runs and of those before."""
+
+    client: str
+    event: str
+    runs: int
+    p50: int
+    p95: int
+    before_p50: int | None
+    slower: bool
+
+
+def latencies(db: Connection) -> tuple[Latency, ...]:
+    """Of the runs that are kept (some thousands), the most frequent events first. Raises sqlite3.Error."""
+    walls: dict[tuple[str, str], list[int]] = {}
+    for client, event, wall in db.execute("SELECT client, event, wall_us FROM hook_runs ORDER BY id"):
+        walls.setdefault((client, event), []).append(wall)
+    rows = sorted(walls.items(), key=lambda each: -len(each[1]))
+    return tuple(_latency(client, event, found) for (client, event), found in rows)
+
+
+def _latency(client: str, event: str, walls: list[int]) -> Latency:
+    split = len(walls) * 3 // 4
+    before, after = walls[:split], walls[split:]
+    recent = after if len(walls) >= 8 else walls
+    return Latency(client, event, len(walls), percentile(recent, 0.5), percentile(recent, 0.95),
+                   median(before) if before else None, slower(before, after, _RATIO))  # fmt: skip
+
+
+def findings(db: Connection) -> list[Finding]:
+    """Events whose hooks have become slower; else a line for each client."""
+    out = []
+    found = latencies(db)
+    for client in dict.fromkeys(one.client for one in found):
+        mine = [one for one in found if one.client == client]
+        for one in (one for one in mine if one.slower):
+            was = f"{(one.before_p50 or 0) / 1000:.0f} ms"
+            said = f"{one.event} takes {_ms(one)} lately, was {was} ({one.runs:,} runs)"
+            out.append(Finding("latency", NOTE, said, _MENDS, client, one.p50 / 1000))
+        if not any(one.slower for one in mine):
+            said = ", ".join(f"{one.event} {_ms(one)}" for one in mine[:4])
+            out.append(Finding("latency", OK, f"half of the hooks take at most, and 95 in 100: {said}", "", client))
+    return out
+
+
+def _ms(one: Latency) -> str:
+    return f"{one.p50 / 1000:.0f}/{one.p95 / 1000:.0f} ms"

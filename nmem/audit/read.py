@@ -1,0 +1,117 @@
+"""What `nmem doctor` and the Health screen read of the audit, in one place; every answer is frozen data.
+
+    findings(db, path, now, deep=False, step=...) -> list[Finding]
+        every subject; a subject that fails is a finding of its own. `db` is nmem.database.reader's connection.
+        About a second at a million observations; `deep` reads everything: some ten seconds.
+    overview(db, path, now) -> Overview
+        the figures behind them, for tables and plots; as quick
+    SUBJECTS: tuple[str, ...]
+        the names of the checks, in the order in which findings come
+Beside them: review.queue(db), review.draw(db, now), review.judge(db, id, verdict, now) (writing connections for the
+last two; `nmem undo` takes a verdict back), mend.fix(path), and servers.findings(clients, folder), which starts
+processes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.audit import drift, extraction, integrity, labels, latency, losses, redaction, retrieval, shift
+from nmem.audit.drift import Change
+from nmem.audit.extraction import Quality
+from nmem.audit.finding import WRONG, Finding
+from nmem.audit.labels import Dimension
+from nmem.audit.latency import Latency
+from nmem.audit.redaction import Judged, Rate
+from nmem.audit.retrieval import Retrieval
+
+Subject = Callable[[Connection, str, int, bool], list[Finding]]
+
+
+def _redaction(db: Connection, path: str, now: int, deep: bool) -> list[Finding]:
+    out = redaction.findings(db, now)
+    if deep:
+        from nmem.audit import rescan
+
+        writer = _writer(path)
+        try:
+            out += rescan.findings(db, writer, now)
+        finally:
+            if writer is not None:
+                writer.close()
+    return out
+
+
+def _writer(path: str) -> Connection | None:
+    """A writing connection for the queue of suspects; None where nothing can be written."""
+    from capture.storage import store
+
+    try:
+        db: Connection = store.connect(path, timeout=5)
+    except (sqlite3.Error, OSError):
+        return None
+    return db
+
+
+_SUBJECTS: tuple[tuple[str, Subject], ...] = (
+    ("integrity", lambda db, path, _, deep: integrity.findings(db, path, deep)),
+    ("losses", lambda db, _, now, deep: losses.findings(db, now, deep)),
+    ("payloads", lambda db, _, now, deep: drift.findings(db, now, deep)),
+    ("extraction", lambda db, _, now, deep: extraction.findings(db, now, deep)),
+    ("redaction", _redaction),
+    ("labels", lambda db, path, now, _: labels.findings(db, path, now)),
+    ("retrieval", lambda db, _, now, deep: retrieval.findings(db, now, deep)),
+    ("latency", lambda db, *_: latency.findings(db)),
+)
+SUBJECTS = tuple(name for name, _ in _SUBJECTS)
+Share = shift.Share
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The figures behind the findings."""
+
+    quality: tuple[Quality, ...]
+    """Shares of extraction by client, version and measure."""
+    drift: tuple[Change, ...]
+    """Every change of payloads, versions in their order."""
+    rates: tuple[Rate, ...]
+    """Redactions by kind."""
+    judged: tuple[Judged, ...]
+    waiting: int
+    """Redactions drawn and not judged yet."""
+    retrieval: Retrieval
+    labels: tuple[Dimension, ...]
+    latencies: tuple[Latency, ...]
+
+
+def findings(
+    db: Connection, path: str, now: int, deep: bool = False, step: Callable[[str], None] = lambda _subject: None
+) -> list[Finding]:
+    """Everything that the audit sees; `step` is told each subject before it is read. Never raises sqlite3.Error."""
+    out: list[Finding] = []
+    for name, subject in _SUBJECTS:
+        step(name)
+        try:
+            out += subject(db, path, now, deep)
+        except sqlite3.Error as error:  # one broken table must not hide what the others have to say
+            out.append(Finding(name, WRONG, f"it cannot be looked at: {error}", "nmem doctor --deep"))
+    return out
+
+
+def overview(db: Connection, path: str, now: int) -> Overview:
+    """The figures now. Raises sqlite3.Error."""
+    waiting = db.execute("SELECT count(*) FROM redaction_reviews WHERE verdict IS NULL").fetchone()[0]
+    return Overview(
+        quality=extraction.quality(db),
+        drift=tuple(drift.changes(db)),
+        rates=redaction.rates(db, now),
+        judged=redaction.judged(db),
+        waiting=waiting,
+        retrieval=retrieval.retrieval(db, now),
+        labels=labels.dimensions(db, path, now),
+        latencies=latency.latencies(db),
+    )

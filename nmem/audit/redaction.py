@@ -1,0 +1,132 @@
+"""How redaction is calibrated (SQL): how often each kind is found over time, and what a person judged of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.audit.finding import NOTE, OK, Finding
+from nmem.audit.shift import Share, interval, share, shifted
+
+DAYS = 60
+_DAY = 24 * 3_600_000
+_LEAST = 0.01
+"""Redactions are rare: a change of one in a hundred texts is one."""
+_REAL, _FALSE = "real", "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One kind: in how many of the stored texts it was found, in the last seven days and in the weeks before."""
+
+    kind: str
+    recent: Share
+    before: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """One kind: how often it was found, ever, and on each of the newest DAYS days, the oldest first."""
+
+    kind: str
+    total: int
+    days: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a person said of samples of one kind. Of what redaction found, `false` is a false alarm."""
+
+    kind: str
+    found_by: str
+    real: int
+    false: int
+
+    @property
+    def wrongly(self) -> tuple[float, float]:
+        """Between which values the part of false alarms lies."""
+        return interval(self.false, self.real + self.false)
+
+
+def rates(db: Connection, now: int) -> tuple[Rate, ...]:
+    """By kind, the most frequent first. Raises sqlite3.Error."""
+    texts = _texts(db, now)
+    found: dict[str, dict[int, int]] = {}
+    for day, kind, count in db.execute(
+        "SELECT CAST(strftime('%s', day) AS INTEGER) / 86400, kind, count FROM redactions"
+    ):
+        found.setdefault(kind, {})[day] = count
+    today = now // _DAY
+    out = []
+    for kind, counts in found.items():
+        recent = [(min(counts.get(day, 0), of), of) for day, of in texts.items() if day > today - 7]
+        before = [(min(counts.get(day, 0), of), of) for day, of in texts.items() if day <= today - 7]
+        out.append(Rate(kind, share(recent), share(before)))
+    return tuple(sorted(out, key=lambda one: (-one.recent.hits - one.before.hits, one.kind)))
+
+
+def daily(db: Connection, now: int) -> tuple[Daily, ...]:
+    """By kind, day by day up to today, the most frequent first. Raises sqlite3.Error."""
+    today = now // _DAY
+    counts: dict[str, dict[int, int]] = {}
+    for kind, day, count in db.execute(
+        "SELECT kind, CAST(strftime('%s', day) AS INTEGER) / 86400, count FROM redactions"
+    ):
+        counts.setdefault(kind, {})[day] = count
+    days = range(today - DAYS + 1, today + 1)
+    out = [Daily(kind, sum(of.values()), tuple(of.get(day, 0) for day in days)) for kind, of in counts.items()]
+    return tuple(sorted(out, key=lambda one: (-one.total, one.kind)))
+
+
+def _texts(db: Connection, now: int) -> dict[int, int]:
+    """How many texts were stored on each day."""
+    out: dict[int, int] = {}
+    for table in ("observations", "prompts"):
+        for day, count in db.execute(
+            f"SELECT at / {_DAY}, count(*) FROM {table} WHERE at >= ? AND at <= ? GROUP BY 1",  # noqa: S608 -- our names
+            (now - DAYS * _DAY, now),
+        ):
+            out[day] = out.get(day, 0) + count
+    return out
+
+
+def judged(db: Connection) -> tuple[Judged, ...]:
+    """A person's verdicts by kind. Raises sqlite3.Error."""
+    rows = db.execute(
+        "SELECT kind, found_by, total(verdict = 'real'), total(verdict = 'false') FROM redaction_reviews"
+        " WHERE verdict IS NOT NULL GROUP BY kind, found_by ORDER BY 1, 2"
+    )
+    return tuple(Judged(kind, by, int(real), int(false)) for kind, by, real, false in map(tuple, rows.fetchall()))
+
+
+def findings(db: Connection, now: int) -> list[Finding]:
+    """Kinds whose rate has shifted, kinds that mostly were false alarms, secrets a person confirmed as kept."""
+    found = rates(db, now)
+    out = [_shift(one) for one in found if shifted(one.before, one.recent, least=_LEAST)]
+    verdicts = judged(db)
+    out += [said for one in verdicts for said in _verdict(one)]
+    hits = sum(one.recent.hits + one.before.hits for one in found)
+    if not out and hits:
+        texts = found[0].recent.cases + found[0].before.cases
+        kinds = ", ".join(f"{one.kind} {one.recent.hits + one.before.hits:,}" for one in found[:4])
+        said = f"{hits:,} found in {texts:,} texts of {DAYS} days, no kind more or less often than before: {kinds}"
+        out.append(Finding("redaction", OK, said))
+    return out
+
+
+def _shift(one: Rate) -> Finding:
+    if one.recent.value > one.before.value:
+        said = f"{one.kind} is found in {one.recent} of texts this week, {one.before} before: false alarms?"
+        return Finding("redaction", NOTE, said, "nmem review draw, then nmem review")
+    said = f"{one.kind} is found in {one.recent} of texts this week only, {one.before} before: is its form another?"
+    return Finding("redaction", NOTE, said, "nmem doctor --deep looks with a second detector")
+
+
+def _verdict(one: Judged) -> list[Finding]:
+    if one.found_by == "redaction" and one.real + one.false >= 5 and one.wrongly[0] > 0.5:
+        said = f"{one.kind}: {one.false} of {one.real + one.false} you judged were false alarms"
+        return [Finding("redaction", NOTE, said, "nmem config edit: [redaction] allow")]
+    if one.found_by != "redaction" and one.real:
+        said = f"{one.real} secrets that redaction had kept were confirmed by you ({one.kind})"
+        return [Finding("redaction", NOTE, said, "nmem config edit: [redaction] patterns; then nmem redact --history")]
+    return []

@@ -1,0 +1,176 @@
+"""The queue of redactions to be judged real or false (SQL): a sample over all kinds, verdicts with their undo.
+
+Nothing shown holds a secret: of redaction's finds it is gone, and of a second detector's it is masked.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Literal
+
+from capture.storage.store import transaction
+from nmem.episodes.corrections_log import Entry, write
+from nmem.errors import NmemError
+
+KIND = "judge"
+Verdict = Literal["real", "false"]
+_MARK = re.compile(r"\[REDACTED:([^\]\n]{1,60})\]")
+_NEWEST = 4_000
+"""Rows with a redaction among which a sample is drawn."""
+_AROUND = 60
+"""Characters shown on either side."""
+BY_REDACTION = "redaction"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One place to be judged, with what stands around it."""
+
+    id: int
+    source: str
+    """observations or prompts."""
+    row_id: int
+    place: int
+    kind: str
+    found_by: str
+    """redaction, or detect-secrets: then it stands in the text still, and a verdict `real` means a leak."""
+    day: str
+    before: str
+    masked: str
+    after: str
+    verdict: str | None
+
+    @property
+    def target(self) -> str:
+        """obs/12 or prompt/5, as other commands know it."""
+        return f"{'obs' if self.source == 'observations' else 'prompt'}/{self.row_id}"
+
+
+def draw(db: Connection, now: int, limit: int = 20, seed: int | None = None) -> int:
+    """Put a random sample of redactions into the queue, kinds in turn; how many are new. On a writing connection."""
+    dice = random.Random(now if seed is None else seed)  # noqa: S311 -- no secret
+    by_kind: dict[str, list[tuple[str, int, int, str, str]]] = {}
+    for source in ("observations", "prompts"):
+        for row_id, at, content in _redacted(db, source):
+            seen: dict[str, int] = {}
+            for mark in _MARK.finditer(content):
+                kind = mark.group(1)
+                seen[kind] = seen.get(kind, 0) + 1
+                by_kind.setdefault(kind, []).append((source, row_id, seen[kind], kind, day_of(at)))
+    for found in by_kind.values():
+        dice.shuffle(found)
+    chosen = [row for turn in range(limit) for found in by_kind.values() for row in found[turn : turn + 1]]
+    return put(db, chosen, BY_REDACTION, now, limit)
+
+
+def put(db: Connection, rows: Sequence[tuple[str, int, int, str, str]], found_by: str, now: int, limit: int) -> int:
+    """Queue (source, row, place, kind, day); those that were drawn before stay as they are."""
+    added = 0
+    with transaction(db):
+        for source, row_id, place, kind, day in rows:
+            if added >= limit:
+                break
+            added += db.execute(
+                "INSERT OR IGNORE INTO redaction_reviews (source, row_id, place, kind, found_by, day, drawn_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (source, row_id, place, kind, found_by, day, now),
+            ).rowcount
+    return added
+
+
+def _redacted(db: Connection, source: str) -> list[tuple[int, int, str]]:
+    """The newest rows with a redaction: the text index knows them."""
+    rows = db.execute(
+        f"SELECT t.id, t.at, t.content FROM {source}_fts f JOIN {source} t ON t.id = f.rowid"  # noqa: S608 -- our names
+        f" WHERE {source}_fts MATCH 'content : redacted' ORDER BY f.rowid DESC LIMIT ?",
+        (_NEWEST,),
+    )
+    return [(row[0], row[1], row[2]) for row in rows.fetchall()]
+
+
+def queue(db: Connection, limit: int = 20, *, judged: bool = False) -> tuple[Review, ...]:
+    """What waits for a verdict, the oldest first; `judged`: what has one, the newest first. Text is not printable."""
+    where = "verdict IS NOT NULL ORDER BY judged_at DESC" if judged else "verdict IS NULL ORDER BY id"
+    rows = db.execute(
+        "SELECT id, source, row_id, place, kind, found_by, day, verdict FROM redaction_reviews"  # noqa: S608
+        f" WHERE {where} LIMIT ?",
+        (limit,),
+    ).fetchall()
+    return tuple(_review(db, tuple(row)) for row in rows)
+
+
+def waiting(db: Connection) -> int:
+    """How many wait for a verdict."""
+    return int(db.execute("SELECT count(*) FROM redaction_reviews WHERE verdict IS NULL").fetchone()[0])
+
+
+def _review(db: Connection, row: tuple[int, str, int, int, str, str, str, str | None]) -> Review:
+    number, source, row_id, place, kind, found_by, day, verdict = row
+    found = db.execute(f"SELECT content FROM {source} WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 -- our names
+    content = found[0] if found else ""
+    if found_by == BY_REDACTION:
+        before, masked, after = _around(content, kind, place)
+    else:
+        from nmem.audit import rescan
+
+        before, masked, after = rescan.masked(content, kind, place)
+    return Review(number, source, row_id, place, kind, found_by, day, before, masked, after, verdict)
+
+
+def _around(content: str, kind: str, place: int) -> tuple[str, str, str]:
+    marks = [mark for mark in _MARK.finditer(content) if mark.group(1) == kind]
+    if len(marks) < place:
+        return "", f"[REDACTED:{kind}]", ""  # the text is another by now
+    mark = marks[place - 1]
+    return content[max(0, mark.start() - _AROUND) : mark.start()], mark.group(), content[mark.end() :][:_AROUND]
+
+
+def judge(db: Connection, number: int, verdict: Verdict, now: int) -> None:
+    """Say what one is, or something else than before. Raises NmemError for one that is not there."""
+    with transaction(db):
+        row = db.execute("SELECT kind, found_by, verdict FROM redaction_reviews WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise NmemError(f"there is no redaction {number} to judge: nmem review lists them")
+        if row[2] == verdict:
+            raise NmemError(f"redaction {number} is judged {verdict} already")
+        _set(db, number, verdict, now)
+        payload = {"verdict": verdict, "kind": row[0], "found_by": row[1]}
+        write(db, KIND, f"redaction/{number}", payload, {"verdict": row[2]}, now)
+
+
+def _set(db: Connection, number: int, verdict: str | None, now: int) -> None:
+    db.execute("UPDATE redaction_reviews SET verdict = ?, judged_at = ? WHERE id = ?",
+               (verdict, now if verdict else None, number))  # fmt: skip
+
+
+def ours(entry: Entry) -> bool:
+    """Whether a correction is one of these."""
+    return entry.kind == KIND
+
+
+def describe(entry: Entry) -> str:
+    """What a person did, in a few words."""
+    return f"{entry.target.replace('/', ' ')} ({entry.payload.get('kind')}) judged {entry.payload.get('verdict')}"
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what was, inside a transaction; what the person should know beside it."""
+    number = int(entry.target.partition("/")[2])
+    row = db.execute("SELECT verdict FROM redaction_reviews WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        return "it is gone"
+    if row[0] != entry.payload.get("verdict"):
+        return "something else was said since, and stays so"
+    _set(db, number, entry.before.get("verdict"), now)
+    return ""
+
+
+def day_of(at: int) -> str:
+    """The day of a time in milliseconds, as redactions are counted."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
