@@ -1,0 +1,185 @@
+"""`nmem task`: things for a coding client to do, queued, run in panes of tmux, and accounted for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.commands.episodes import Default, number_of
+from nmem.commands.task_options import TASK, changed, given, options
+from nmem.errors import NmemError
+from nmem.text import fit, printable
+
+if TYPE_CHECKING:
+    from nmem.dispatch.task import NewTask
+
+_LEARNING = number_of("learning")
+_ELSEWHERE = {
+    "list": "task_list", "show": "task_list", "output": "task_list", "watch": "task_watch",
+    "run": "task_run", "attach": "task_run", "schedule": "task_schedule",
+}  # fmt: skip
+
+
+class Tasks(Default):
+    """`nmem task 12` shows the task of that number; a subcommand of another module is imported when it is called."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `show` in front of a number."""
+        if args and args[0].removeprefix("task/").isdigit():
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them, as a person meets them."""
+        order = ("add", "list", "show", "run", "watch", "output", "attach", "cancel", "retry", "edit", "schedule")
+        return [*order, *(name for name in super().list_commands(ctx) if name not in order)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them."""
+        if cmd_name not in _ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        import importlib
+
+        found = getattr(importlib.import_module(f"nmem.commands.{_ELSEWHERE[cmd_name]}"), f"{cmd_name}_")
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(cls=Tasks, epilog="`nmem task` alone is `nmem task list`; `nmem task 12` is `show 12`.")
+def command() -> None:
+    """Tasks for a coding client: add, list, run, watch, attach, cancel, retry, schedule."""
+
+
+@command.command()
+@click.argument("prompt", nargs=-1)
+@click.option("--file", "file", metavar="FILE", help="From a markdown file, with front matter; - is standard input.")
+@click.option("--learning", type=_LEARNING, metavar="ID", help="About what keeps going wrong: see `nmem learn`.")
+@options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json: bool, **said: object) -> None:
+    """Queue a task: PROMPT is what the client is asked to do.
+
+    Nothing starts by itself: `nmem task run` does it, or the timer of `nmem task schedule`.
+    """
+    from nmem.dispatch import accept, act, read, worktrees
+    from nmem.dispatch.config import load
+
+    if sum((bool(prompt), file is not None, learning is not None)) != 1:
+        raise click.UsageError("a PROMPT, or --file, or --learning: one of them")
+    with act.writing(paths.database()) as db:
+        base, named = _base(db, " ".join(prompt), file, learning, load().client)
+        new = replace(base, **given(db, said, named))
+        made = act.add(db, new, terminal.now())
+        hidden = accept.secrets(new.prompt)
+        standing = read.standing(made, terminal.now(), load().quiet_hours)
+    if as_json:
+        from nmem.commands.task_list import shape
+
+        click.echo(json.dumps(shape(made, standing), ensure_ascii=False))
+    else:
+        tail = f" ({printable(standing)})" if standing else ""
+        click.echo(f"task/{made.id} is {made.state}{tail}: {fit(printable(made.title), 70)}")
+    if made.worktree and (left := worktrees.uncommitted(made.cwd)):
+        files = terminal.count(left, "file")
+        click.echo(f"{files} changed since the last commit: its worktree will be without; commit first?", err=True)
+    if hidden:
+        click.echo(f"{terminal.count(hidden, 'secret')} in it: the client is given a placeholder instead", err=True)
+
+
+def _base(
+    db: Connection, prompt: str, file: str | None, learning: int | None, client: str
+) -> tuple[NewTask, dict[str, Any]]:
+    """The task without its options, and what its file says of them."""
+    import os
+
+    from nmem.dispatch import files, learned
+    from nmem.dispatch.task import FILE, NewTask
+
+    here = os.getcwd()  # noqa: PTH109
+    if learning is not None:
+        return replace(learned.task(db, learning, terminal.now()), client=client), {}
+    if file is None:
+        return NewTask(prompt, here, client=client), {}
+    if file == "-":
+        values = files.parse(sys.stdin.read(), terminal.now(), "standard input", here)
+    else:
+        values = files.read(file, terminal.now()).values
+    return NewTask(values.pop("prompt"), here, client=client, source=FILE), values
+
+
+@command.command()
+@click.argument("task", type=TASK, metavar="ID")
+@click.option("--prompt", help="Another prompt.")
+@click.option("--editor", is_flag=True, help="Change the prompt in your editor.")
+@options
+def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
+    """Change a task that is not running."""
+    from nmem.dispatch import act, read
+
+    with act.writing(paths.database()) as db:
+        values = changed(db, said)
+        if editor:
+            one = read.task(db, task)
+            prompt = click.edit(one.prompt if one else "", extension=".md")
+            if prompt is None and not values:
+                click.echo("nothing is changed")
+                return
+        if prompt is not None:
+            values["prompt"] = prompt
+        if not values:
+            raise click.UsageError("nothing to change: see `nmem task edit --help`")
+        before = read.task(db, task)
+        made = act.edit(db, task, values, terminal.now())
+    click.echo(f"task/{task} is {'as it was' if made == before else 'changed'}: {fit(printable(made.title), 70)}")
+
+
+@command.command()
+@click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
+def cancel(tasks: tuple[int, ...]) -> None:
+    """Cancel a task, also in the middle: its client and all that it started are ended."""
+    from nmem.dispatch import act
+
+    for task in tasks:
+        made = act.cancel(paths.database(), task, terminal.now())
+        click.echo(f"task/{task} is {made.state}")
+
+
+@command.command()
+@click.argument("task", type=TASK, metavar="ID")
+def retry(task: int) -> None:
+    """Queue a task that is over once more, and what was cancelled because of it."""
+    from nmem.dispatch import act
+
+    with act.writing(paths.database()) as db:
+        ids = act.retry(db, task, terminal.now())
+    more = f", and with it {', '.join(f'task/{each}' for each in ids[1:])}" if ids[1:] else ""
+    click.echo(f"task/{task} is queued again{more}")
+
+
+@command.command()
+@click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
+@click.option("--worktree", is_flag=True, help="Its worktree and branch too, with all that is in them.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove(tasks: tuple[int, ...], worktree: bool, yes: bool) -> None:
+    """Forget tasks that are not running. Work in a worktree stays, unless --worktree says otherwise."""
+    from nmem.dispatch import act, read, worktrees
+
+    for task in tasks:
+        with act.writing(paths.database()) as db:
+            one = read.task(db, task)
+        place = printable(one.worktree_path) if one and worktree else ""
+        question = f"Remove task/{task}{f' and all work in {place}' if place else ''}?"
+        if not yes and not (sys.stdin.isatty() and click.confirm(question)):
+            raise NmemError(f"task/{task} stays: --yes removes it without asking")
+        left = act.remove(paths.database(), task)
+        if one and worktree and one.worktree_path:
+            worktrees.discard(one.cwd, one.worktree_path, one.branch)
+            left = ""
+        click.echo(f"task/{task} is removed{f'; {printable(left)}' if left else ''}")

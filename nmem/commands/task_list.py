@@ -1,0 +1,218 @@
+"""`nmem task list`, `show` and `output`: where tasks stand, and what they said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.commands.task_options import TASK
+from nmem.errors import NmemError
+from nmem.text import fit, lines, pad, printable, width
+
+if TYPE_CHECKING:
+    from nmem.dispatch.task import Task, TaskEvent
+
+_STATES = ("queued", "running", "needs-input", "succeeded", "failed", "cancelled", "timed-out")
+_COLOURS = {
+    "needs-input": "yellow", "running": "cyan", "failed": "red", "timed-out": "red", "succeeded": "green",
+    "cancelled": "bright_black",
+}  # fmt: skip
+_WIDEST = 12
+
+
+def shape(one: Task, standing: str) -> dict[str, Any]:
+    """As JSON."""
+    from nmem.dispatch import act
+
+    return {**asdict(one), "title": one.title, "standing": standing, "can": list(act.able(one))}
+
+
+def fresh() -> None:
+    """What ended meanwhile is brought in before something is listed."""
+    from nmem.database import exists
+    from nmem.dispatch import runner
+
+    if exists(paths.database()):
+        runner.refresh(paths.database())
+
+
+@click.command("list")
+@click.option(
+    "--state", "states", type=click.Choice(_STATES), multiple=True, help="Only in this state; again for more."
+)
+@click.option("--project", default="", help="Only of this project, by its name.")
+@click.option("--limit", type=terminal.LIMIT, default=40, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> None:
+    """Tasks: what needs you first, then what runs, what comes next, and what is over."""
+    from nmem.dispatch import read
+
+    fresh()
+    with terminal.reading("tasks") as db:
+        found = read.tasks(db, states, project, limit)
+        counts = read.counts(db)
+    said = [standing(one) for one in found]
+    if as_json:
+        shapes = [shape(one, why) for one, why in zip(found, said, strict=True)]
+        click.echo(json.dumps({"tasks": shapes, "counts": counts}, ensure_ascii=False))
+    elif not terminal.is_terminal():
+        rows = zip(found, said, strict=True)
+        click.echo("\n".join(["# Tasks", *("\t".join(_cells(one, why)) for one, why in rows)]))
+    elif not found:
+        click.echo('no tasks: `nmem task add "..."` queues one')
+    else:
+        _print(found, said)
+        click.echo(", ".join(f"{counts[state]} {state}" for state in _STATES if counts.get(state)))
+
+
+def standing(one: Task) -> str:
+    """Why it stands so; a configuration that cannot be read says nothing here."""
+    from nmem.dispatch import read
+    from nmem.dispatch.config import load
+
+    try:
+        quiet = load().quiet_hours
+    except NmemError:
+        quiet = ""
+    return read.standing(one, terminal.now(), quiet)
+
+
+def _cells(one: Task, why: str) -> tuple[str, ...]:
+    code = "" if one.exit_code is None else str(one.exit_code)
+    return (
+        f"task/{one.id}", one.state, code, printable(one.client), printable(one.project), _when(one),
+        printable(one.title), printable(why),
+    )  # fmt: skip
+
+
+def _when(one: Task) -> str:
+    at = one.ended_at or one.started_at or one.created_at
+    return f"{terminal.local(at):%Y-%m-%d %H:%M}"
+
+
+def _print(found: Sequence[Task], said: Sequence[str]) -> None:
+    import shutil
+
+    wide = shutil.get_terminal_size().columns
+    names = max(width(f"{one.id}") for one in found)
+    for one, why in zip(found, said, strict=True):
+        head = f"{pad(str(one.id), names, right=True)}  "
+        state = click.style(pad(one.state, _WIDEST), fg=_COLOURS.get(one.state))
+        place = fit(printable(one.project), 20)
+        left = max(20, wide - names - 2 - _WIDEST - width(place) - 3)
+        click.echo(f"{head}{state} {place}  {fit(printable(one.title), left)}")
+        code = f"exit {one.exit_code}" if one.exit_code else ""
+        if extra := ", ".join(part for part in (code, printable(why)) if part):
+            click.echo(click.style(" " * (names + 2) + fit(extra, max(20, wide - names - 2)), dim=True))
+
+
+@click.command("show")
+@click.argument("task", type=TASK, metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def show_(task: int, as_json: bool) -> None:
+    """One task: what was asked, where it stands, what happened to it, what it said last."""
+    from nmem.dispatch import read
+
+    fresh()
+    with terminal.reading("tasks") as db:
+        one = _found(read.task(db, task), task)
+        events = read.events(db, task)
+    if as_json:
+        told = {**shape(one, standing(one)), "events": [asdict(each) for each in events]}
+        click.echo(json.dumps(told, ensure_ascii=False))
+        return
+    said = [("", line) for line in lines(one.output)[-20:]] if one.output else []
+    asked = [("", line) for line in lines(one.prompt)]
+    terminal.say(f"Task {one.id}: {fit(one.title, 100)}", [
+        ("", _facts(one)), ("Asked", asked), ("What happened", [_row(each) for each in events]), ("Said last", said),
+    ])  # fmt: skip
+
+
+def _found(one: Task | None, task: int) -> Task:
+    if one is None:
+        raise NmemError(f"there is no task {task}: `nmem task list` lists them")
+    return one
+
+
+def _facts(one: Task) -> list[tuple[str, str]]:
+    why = standing(one)
+    rows = [
+        ("state", f"{one.state}{f': {why}' if why else ''}"), ("exit code", _code(one)), ("client", _client(one)),
+        ("project", one.project), ("folder", one.cwd), ("needs", ", ".join(f"task/{need}" for need in one.needs)),
+        ("priority", str(one.priority or "")),
+        ("tries", f"{one.tries} of {one.retries + 1}" if one.tries or one.retries else ""),
+        ("not before", f"{terminal.local(one.not_before):%Y-%m-%d %H:%M}" if one.not_before and not one.over else ""),
+        ("quiet hours", "none" if one.quiet_hours == "" else one.quiet_hours or ""),
+        ("time limit", terminal.span(one.time_limit * 1000) if one.time_limit else ""),
+        ("runs in", _place(one)), ("worktree", _worktree(one)),
+        ("session", f"session/{one.session_id}" if one.session_id else ""),
+        ("about", f"learning/{one.learning_id}" if one.learning_id else ""),
+        ("queued by", one.source + (f", in task/{one.parent_id}" if one.parent_id else "")),
+        ("took", terminal.span(one.ended_at - one.started_at) if one.ended_at and one.started_at else ""),
+    ]  # fmt: skip
+    return [(label, text) for label, text in rows if text]
+
+
+def _code(one: Task) -> str:
+    return "" if one.exit_code is None else str(one.exit_code)
+
+
+def _client(one: Task) -> str:
+    return f"{one.client}, interactive" if one.interactive else one.client
+
+
+def _place(one: Task) -> str:
+    if not one.live:
+        return ""
+    return f"pane {one.pane} of tmux" if one.pane else one.how
+
+
+def _worktree(one: Task) -> str:
+    if one.worktree_path:
+        return f"{one.worktree_path} on {one.branch}"
+    return "its own" if one.worktree else ""
+
+
+def _row(each: TaskEvent) -> tuple[str, str]:
+    said = f"{each.what}{f': {each.text}' if each.text else ''}"
+    number = f" (try {each.attempt})" if each.attempt > 1 else ""
+    return f"{terminal.local(each.at):%m-%d %H:%M:%S}", f"{said}{number}"
+
+
+@click.command("output")
+@click.argument("task", type=TASK, metavar="ID")
+@click.option("--follow", "-f", is_flag=True, help="Until it is over.")
+def output_(task: int, follow: bool) -> None:
+    """What a task said last; of one that runs, what its pane shows now."""
+    from nmem.dispatch import act, read
+
+    fresh()
+    shown = ""
+    while True:
+        with terminal.reading("tasks") as db:
+            one = _found(read.task(db, task), task)
+        text = act.output(one)
+        if text != shown:
+            new = text[len(shown) :].lstrip("\n") if shown and text.startswith(shown) else text
+            click.echo("\n".join(lines(new)))
+            shown = text
+        if not follow or one.over:
+            break
+        _pause()
+        fresh()
+    if not shown:
+        click.echo(f"task/{task} is {one.state} and has said nothing", err=True)
+    sys.stdout.flush()
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(1.0)

@@ -1,0 +1,79 @@
+"""The options that say how a task is run, for `nmem task add` and `nmem task edit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from sqlite3 import Connection
+from typing import Any, TypeVar
+
+import click
+
+from nmem.commands import terminal
+from nmem.commands.episodes import number_of
+
+TASK = number_of("task")
+
+
+def _need(value: str) -> int:
+    """A task, or none: then 0."""
+    return 0 if value == "none" else TASK(value)
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_CLIENTS = ("claude", "codex", "gemini")
+_OPTIONS = (
+    click.option("--project", help="In this project's folder (name, key or root), not in the current one."),
+    click.option("--cwd", metavar="FOLDER", help="In this folder."),
+    click.option("--client", type=click.Choice(_CLIENTS), help="Who does it; by default as configured."),
+    click.option("--interactive/--no-interactive", default=None, help="The client stays open, for you to go on."),
+    click.option("--priority", type=int, metavar="N", help="Higher first; 0 is usual."),
+    click.option("--after", "--at", "not_before", metavar="WHEN",
+                 help="Not before: 30m, 2h, 22:30, tonight, tomorrow, 2026-01-31 08:00; now takes it back."),
+    click.option("--quiet-hours", metavar="HOURS", help="Not started then: 09:00-18:00; none: at any hour."),
+    click.option("--depends-on", "needs", type=_need, multiple=True, metavar="ID",
+                 help="Only when this one succeeded; none takes it back."),
+    click.option("--retries", type=int, metavar="N", help="Tries after the first one."),
+    click.option("--time-limit", metavar="SPAN", help="Ended after 30m, 2h; by default as configured."),
+    click.option("--worktree/--no-worktree", default=None, help="In a checkout of its own, on a branch nmem/task-N."),
+    click.option("--target", metavar="PANE", help="In this pane of tmux, once it is idle: %3, session:window.pane."),
+)  # fmt: skip
+
+
+def options(function: _F) -> _F:
+    """Add them to a command."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def changed(db: Connection, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, as fields of NewTask. Raises NmemError."""
+    from nmem.dispatch import hours
+
+    out = {name: value for name, value in said.items() if value is not None and value != ()}
+    if "project" in out:
+        out |= {"cwd": out.get("cwd") or _root(db, out["project"])}
+        del out["project"]
+    if "needs" in out:
+        out["needs"] = tuple(need for need in out["needs"] if need)
+    if "not_before" in out and isinstance(out["not_before"], str):
+        out["not_before"] = hours.when(out["not_before"], terminal.now())
+    if "quiet_hours" in out:
+        out["quiet_hours"] = hours.quiet(out["quiet_hours"])
+    if isinstance(out.get("time_limit"), str):
+        out["time_limit"] = hours.span(out["time_limit"])
+    return out
+
+
+def given(db: Connection, said: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """What the command says, over what the file says. Raises NmemError."""
+    own = {name: value for name, value in said.items() if value is not None and value != ()}
+    if "project" in own or "cwd" in own:
+        named = {name: value for name, value in named.items() if name not in ("project", "cwd")}
+    return changed(db, {**named, **own})
+
+
+def _root(db: Connection, project: str) -> str:
+    from nmem.learn import places
+
+    return places.root(db, places.named(db, project)[0])

@@ -1,0 +1,146 @@
+"""`nmem task run` and `attach`: start what is due, and be in a task's pane."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.commands.task_options import TASK
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.dispatch.runner import Left
+
+
+@click.command("run")
+@click.argument("tasks", type=TASK, nargs=-1, metavar="[ID]...")
+@click.option("--watch", is_flag=True, help="Go on, also when nothing is due, until you stop it.")
+@click.option("--no-wait", is_flag=True, help="Start what is due, and leave: it runs on by itself.")
+@click.option("--jobs", type=click.IntRange(1, 64), metavar="N", help="At once; by default as configured.")
+@click.option("--headless", "how", flag_value="headless", help="Without tmux.")
+@click.option("--tmux", "how", flag_value="tmux", help="In panes of tmux.")
+@click.option("--dry-run", is_flag=True, help="Say what would come next, and start nothing.")
+@click.option("--quiet", is_flag=True, help="Say only what goes wrong.")
+def run_(
+    tasks: tuple[int, ...], watch: bool, no_wait: bool, jobs: int | None, how: str | None, dry_run: bool, quiet: bool
+) -> None:
+    """Run the tasks that are due, one after the other, or the named ones at once, and wait for them.
+
+    What it has started goes on when it is stopped, and the next runner knows of it. Exit code 0, or 1 when a task
+    that it started did not succeed.
+    """
+    from nmem.dispatch import runner
+    from nmem.dispatch.config import load
+
+    if watch and no_wait:
+        raise click.UsageError("--watch and --no-wait exclude each other")
+    path = paths.database()
+    config = runner.with_options(load(), jobs or 0, how or "")
+    if dry_run:
+        _say_next(path, config.quiet_hours)
+        return
+    worker = runner.Runner(path, config)
+    changed = _changes(path, quiet)
+    for task in tasks:
+        worker.only(task)
+    if tasks and no_wait:
+        changed()
+        return
+    stop = _stop()
+    wait = stop.wait
+    left = runner.run(worker, wait, watch=watch, once=no_wait, changed=changed, only=bool(tasks))
+    if not quiet:
+        _say(left, stopped=stop.is_set())
+    if not no_wait and not watch and _unsuccessful(path, left):
+        sys.exit(1)
+
+
+def _stop() -> threading.Event:
+    """Set by the first signal that asks this process to end; what runs goes on."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _changes(path: str, quiet: bool):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    from nmem.commands.task_watch import Changes
+    from nmem.dispatch import act
+
+    with act.writing(path):
+        pass  # the tables are there
+    changes = Changes(path)
+    return (lambda: None) if quiet else changes.say
+
+
+def _say(left: Left, stopped: bool) -> None:
+    said = []
+    if left.running:
+        said.append(f"{left.running} still running" + (": they go on by themselves" if stopped else ""))
+    if left.needs_input:
+        said.append(f"{terminal.count(left.needs_input, 'task')} waiting for you: `nmem task list`, `nmem task attach`")
+    if left.queued:
+        said.append(f"{left.queued} queued for later or waiting: `nmem task list` says for what")
+    if not left.started and not said:
+        said.append("nothing is queued")
+    for line in said:
+        click.echo(line)
+
+
+def _unsuccessful(path: str, left: Left) -> bool:
+    from nmem.dispatch import act, read
+
+    with act.writing(path) as db:
+        found = [read.task(db, task) for task in left.started]
+    return any(
+        one and ((one.over and one.state != "succeeded") or (one.state == "queued" and one.tries)) for one in found
+    )
+
+
+def _say_next(path: str, quiet: str) -> None:
+    from nmem.dispatch import act, order, read
+
+    with act.writing(path) as db:
+        live = read.tasks(db, ("running", "needs-input"))
+        found = order.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
+    for one in (place.task for place in found):
+        why = read.standing(one, terminal.now(), quiet)
+        click.echo(f"task/{one.id}\t{printable(why) or 'next'}\t{printable(one.title)}")
+    if not found:
+        click.echo("nothing is queued")
+
+
+@click.command("attach")
+@click.argument("task", type=TASK, metavar="ID")
+@click.option("--print", "only_print", is_flag=True, help="Print the command, and do not run it.")
+def attach_(task: int, only_print: bool) -> None:
+    """Be in the pane of a task that runs; take up the session of one that is over."""
+    import shlex
+
+    from nmem.commands.task_list import fresh
+    from nmem.dispatch import act, read
+
+    fresh()
+    with terminal.reading("tasks") as db:
+        one = read.task(db, task)
+    if one is None:
+        raise NmemError(f"there is no task {task}: `nmem task list` lists them")
+    words = act.attach_words(one)
+    folder = one.worktree_path or one.cwd
+    if only_print:
+        click.echo(shlex.join(words) if one.live else f"cd {shlex.quote(folder)} && {shlex.join(words)}")
+        return
+    if not sys.stdin.isatty():
+        raise NmemError(f"there is no terminal here: `nmem task attach --print {task}` says the command")
+    if not one.live and Path(folder).is_dir():
+        os.chdir(folder)
+    os.execvp(words[0], words)  # noqa: S606 - a list of words: no shell

@@ -1,0 +1,41 @@
+"""`nmem task schedule`: a timer that runs what is due. Shown first, asked, removable."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from nmem.errors import NmemError
+from nmem.text import lines, printable
+
+
+@click.command("schedule")
+@click.option(
+    "--every", type=click.IntRange(1, 1439), default=5, show_default=True, metavar="MINUTES", help="How often."
+)
+@click.option("--systemd", "way", flag_value="systemd", help="As a timer of your systemd.")
+@click.option("--cron", "way", flag_value="cron", help="As a line of your crontab.")
+@click.option("--remove", is_flag=True, help="Take it out again.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: bool) -> None:
+    """Look for tasks that are due every few minutes, by a systemd timer or by cron."""
+    from nmem.dispatch import schedule
+
+    if remove:
+        for gone in schedule.remove() or ["nothing: no timer of nmem is there"]:
+            click.echo(f"removed: {printable(gone)}")
+        return
+    chosen = schedule.way(way or "") if not (dry_run and way) else way
+    made = schedule.plan(every, chosen or schedule.SYSTEMD)
+    click.echo("\n".join(lines(made.shown)))
+    if dry_run:
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise NmemError("nobody is there to be asked: --yes writes it without asking")
+        if not click.confirm("Write it?", default=False):
+            return
+    schedule.write(made)
+    click.echo("written (`nmem task schedule --remove` takes it out)")

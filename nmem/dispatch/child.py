@@ -1,0 +1,149 @@
+"""The client itself: started from a list of words, in front of its terminal, ended with all that it started."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from nmem.dispatch import processes
+from nmem.dispatch.folder import Folder, Spec
+from nmem.dispatch.tail import Ring
+from nmem.errors import NmemError
+
+_PARENTS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_SSE_PORT")
+"""What a client tells those that it starts: a task is not one of them, whoever started the runner."""
+_CHUNK = 65_536
+
+
+class NotStarted(NmemError):
+    """The client could not be started; the text says why."""
+
+
+class Child:
+    """One client."""
+
+    def __init__(self, folder: Folder, spec: Spec) -> None:
+        """Start it. Raises NotStarted."""
+        self._headless = spec.headless
+        self._code: int | None = None
+        env = _environment(spec)
+        program = spec.argv[0]
+        found = program if "/" in program else shutil.which(program, path=env["PATH"])
+        if not found:
+            raise NotStarted(f"{program} is not on PATH")
+        stdin = folder.prompt.open("rb") if spec.stdin else None
+        pipe = subprocess.PIPE if spec.headless else None
+        try:
+            self._process = subprocess.Popen(
+                [found, *spec.argv[1:]], cwd=spec.cwd, env=env,
+                stdin=stdin or (subprocess.DEVNULL if spec.headless else None), stdout=pipe,
+                stderr=subprocess.STDOUT if pipe else None, preexec_fn=_own_group if spec.headless else _in_front,  # noqa: PLW1509 - one thread
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise NotStarted(f"{program} cannot be started: {error}") from None
+        finally:
+            if stdin:
+                stdin.close()
+        self._group = self._process.pid
+        self._out = self._process.stdout.fileno() if self._process.stdout else -1
+        folder.with_client(processes.name(self._process.pid))
+
+    def code(self) -> int | None:
+        """Its exit code, negative where a signal ended it; None while it runs. One that was stopped goes on."""
+        if self._code is None:
+            self._bury()
+            try:
+                pid, status = os.waitpid(self._process.pid, os.WNOHANG | os.WUNTRACED)
+            except ChildProcessError:
+                pid, status = self._process.pid, 0
+            if pid and os.WIFSTOPPED(status):
+                if not self._headless:
+                    _foreground(self._group)
+                os.killpg(self._group, signal.SIGCONT)
+            elif pid:
+                self._code = self._process.returncode = os.waitstatus_to_exitcode(status)
+                if not self._headless:
+                    _foreground(os.getpgrp())
+        return self._code
+
+    def _bury(self) -> None:
+        """Take leave of what the client left behind and that has ended since: it has become this process's own."""
+        while hasattr(os, "waitid"):
+            try:
+                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if found is None or found.si_pid in (0, self._process.pid):
+                return
+            os.waitpid(found.si_pid, 0)
+
+    def read(self, ring: Ring, seconds: float) -> None:
+        """Take what it printed, waiting at most so long; a pipe that others hold open is not waited for."""
+        if self._out < 0:
+            time.sleep(seconds)
+            return
+        until = time.monotonic() + seconds
+        while select.select([self._out], [], [], max(0.0, until - time.monotonic()))[0]:
+            data = os.read(self._out, _CHUNK)
+            if not data:
+                self._out = -1
+                return
+            ring.add(data)
+            if ring.total > (1 << 20) and time.monotonic() > until + 1:
+                return  # it prints without end: its time and its owner are looked at between
+
+    def end(self, grace: float) -> None:
+        """Ask it and all that it started to end, kill what does not."""
+        processes.end(os.getpid(), grace, itself=False)
+        until = time.monotonic() + grace
+        while self.code() is None and time.monotonic() < until:
+            time.sleep(0.02)
+
+
+def _environment(spec: Spec) -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if name not in _PARENTS}
+    own = env.get("PATH", os.defpath).split(os.pathsep)
+    more = [each for each in spec.path.split(os.pathsep) if each and each not in own]
+    env["PATH"] = os.pathsep.join(own + more)
+    env |= dict(spec.environment)
+    env |= {"NMEM_TASK": str(spec.task_id), "PWD": str(Path(spec.cwd))}
+    return env
+
+
+def _own_group() -> None:
+    """In the child: a group of its own."""
+    os.setpgid(0, 0)
+    _default_signals()
+
+
+def _in_front() -> None:
+    """In the child: a group of its own that has the terminal, as a shell does it."""
+    os.setpgid(0, 0)
+    _foreground(os.getpgrp())
+    _default_signals()
+
+
+def _default_signals() -> None:
+    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGTTOU):
+        signal.signal(each, signal.SIG_DFL)
+
+
+def _foreground(group: int) -> None:
+    """Give the terminal to a group; without one there is nothing to give."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        return
+    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    try:
+        os.tcsetpgrp(terminal, group)
+    except OSError:
+        return  # the terminal went away
+    finally:
+        os.close(terminal)
+        signal.signal(signal.SIGTTOU, before)

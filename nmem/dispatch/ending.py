@@ -1,0 +1,39 @@
+"""An attempt is over: its worktree is settled, its task finished, its folder removed. May be said twice."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from nmem.dispatch import queue, read, worktrees
+from nmem.dispatch.folder import Folder
+from nmem.dispatch.task import Outcome, Task
+from nmem.errors import NmemError
+
+
+def finish(db: Connection, db_path: str, task_id: int, attempt: int, outcome: Outcome, now: int) -> bool:
+    """Bring an end into the database; False when it was there already. Raises sqlite3.Error."""
+    one = read.task(db, task_id)
+    if one is None or one.attempt != attempt or not one.live:
+        _away(db_path, task_id, attempt)
+        return False
+    settle_worktree(db, one, now)
+    done = queue.finish(db, task_id, attempt, outcome, now)
+    _away(db_path, task_id, attempt)
+    return done
+
+
+def settle_worktree(db: Connection, one: Task, now: int) -> None:
+    """Remove a worktree that nothing was done in, and say what became of it."""
+    if not one.worktree_path:
+        return
+    try:
+        base = worktrees.base_of(one.cwd, one.branch)
+        said = worktrees.settle(one.cwd, one.worktree_path, one.branch, base)
+    except NmemError as error:
+        said = f"kept on {one.branch}: {error}"
+    gone = {} if said.startswith("kept") else {"worktree_path": "", "branch": ""}
+    queue.placed(db, one.id, one.attempt, gone or {"branch": one.branch}, now, said)
+
+
+def _away(db_path: str, task_id: int, attempt: int) -> None:
+    Folder(db_path, task_id, attempt).remove()

@@ -1,0 +1,64 @@
+"""The tables of tasks: what shall be done, what became of it, and each change on the way."""
+
+from __future__ import annotations
+
+TASKS = """
+CREATE TABLE tasks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,      -- people note it: never used again
+  created_at INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL,
+  prompt TEXT NOT NULL,                      -- redacted, like everything
+  project TEXT NOT NULL DEFAULT '',          -- its name, for lists
+  cwd TEXT NOT NULL,
+  client TEXT NOT NULL DEFAULT 'claude',
+  interactive INTEGER NOT NULL DEFAULT 0,    -- the client stays open for a person
+  priority INTEGER NOT NULL DEFAULT 0,       -- higher first
+  not_before INTEGER NOT NULL DEFAULT 0,
+  quiet_hours TEXT,                          -- 09:00-18:00: not started then; NULL: the configured ones; '': none
+  retries INTEGER NOT NULL DEFAULT 0,        -- further attempts after a failure
+  time_limit INTEGER NOT NULL DEFAULT 0,     -- seconds; 0: the configured one
+  worktree INTEGER NOT NULL DEFAULT 0,       -- a checkout of its own
+  target TEXT NOT NULL DEFAULT '',           -- a pane of tmux that a person chose
+  source TEXT NOT NULL DEFAULT 'person',     -- person file learning agent
+  learning_id INTEGER REFERENCES learnings(id) ON DELETE SET NULL,
+  parent_id INTEGER REFERENCES tasks(id) ON DELETE SET NULL,  -- the task whose agent queued it
+  state TEXT NOT NULL DEFAULT 'queued',      -- queued running needs-input succeeded failed cancelled timed-out
+  reason TEXT NOT NULL DEFAULT '',           -- why it stands so, in words
+  cancelled_for INTEGER,                     -- the dependency whose failure cancelled it: a retry of that revives it
+  attempt INTEGER NOT NULL DEFAULT 0,        -- the number of the newest; never used again
+  tries INTEGER NOT NULL DEFAULT 0,          -- attempts since a person queued it last
+  runner TEXT NOT NULL DEFAULT '',           -- pid and birth of the process that claimed it
+  process TEXT NOT NULL DEFAULT '',          -- pid and birth of the process beside the client
+  how TEXT NOT NULL DEFAULT '',              -- tmux headless
+  socket TEXT NOT NULL DEFAULT '',           -- of tmux; '': its own default
+  pane TEXT NOT NULL DEFAULT '',             -- %12
+  worktree_path TEXT NOT NULL DEFAULT '',
+  branch TEXT NOT NULL DEFAULT '',
+  claimed_at INTEGER,
+  started_at INTEGER,
+  ended_at INTEGER,
+  exit_code INTEGER,
+  output TEXT NOT NULL DEFAULT '',           -- its last lines, cleaned and redacted
+  session_id TEXT REFERENCES sessions(id) ON DELETE SET NULL
+);
+CREATE INDEX tasks_by_state ON tasks(state, priority);
+CREATE INDEX tasks_by_session ON tasks(session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX tasks_by_learning ON tasks(learning_id) WHERE learning_id IS NOT NULL;
+CREATE INDEX tasks_by_parent ON tasks(parent_id) WHERE parent_id IS NOT NULL;
+CREATE TABLE task_needs (                    -- what has to succeed before
+  task_id INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+  needs_id INTEGER NOT NULL,                 -- one that is purged stays needed: nothing runs in its stead
+  PRIMARY KEY (task_id, needs_id)
+) WITHOUT ROWID;
+CREATE INDEX task_needs_by_need ON task_needs(needs_id);
+CREATE TABLE task_events (
+  id INTEGER PRIMARY KEY,
+  task_id INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL,                       -- the one it was in from then on
+  what TEXT NOT NULL,                        -- queued claimed started asked answered ended cancelled retried edited ...
+  text TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX task_events_by_task ON task_events(task_id, id);
+"""

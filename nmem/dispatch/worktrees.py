@@ -1,0 +1,139 @@
+"""A checkout of its own for a task: made beside the database on a branch nmem/task-N, kept only if something is in it.
+
+The person's own checkout is never touched: no file of it, not its index, not its branch.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture import paths
+from capture.redaction import redact
+from nmem.errors import NmemError
+from nmem.text import printable
+
+_TIMEOUT = 300
+_BY_TOOLS = {
+    "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".coverage", ".tox", ".venv", "venv",
+    ".eggs", "node_modules", ".next", ".parcel-cache", ".turbo", ".cache", ".gradle", "target", "dist", "build",
+    ".DS_Store",
+}  # fmt: skip
+"""What tools leave in a checkout, whatever was done in it."""
+_LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A checkout that was made for a task."""
+
+    path: str
+    branch: str
+    base: str
+    """The commit it began at."""
+    cwd: str
+    """The folder in it that stands for the task's own."""
+
+
+def root(cwd: str) -> str:
+    """The checkout that a folder lies in. Raises NmemError where there is none, or no commit yet."""
+    done = _git(cwd, "rev-parse", "--show-toplevel")
+    if done.returncode or not done.stdout.strip():
+        raise NmemError(f"{printable(cwd)} is in no git repository: a worktree needs one, leave --worktree away")
+    if _git(cwd, "rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
+        raise NmemError(f"{printable(cwd)} has no commit yet: a worktree begins at one")
+    return done.stdout.rstrip("\n")
+
+
+def uncommitted(cwd: str) -> int:
+    """Files of a checkout that a worktree would not have: changed or new since the last commit."""
+    return len(_git(cwd, "status", "--porcelain", "--untracked-files=all").stdout.splitlines())
+
+
+def make(cwd: str, task_id: int, attempt: int, folder: str, start: str = "") -> Worktree:
+    """A new worktree for an attempt, at HEAD or at the branch `start`. Raises NmemError.
+
+    The branch is nmem/task-N, nmem/task-N-A where an earlier attempt's was kept.
+    """
+    top = root(cwd)
+    base = _said(_git(cwd, "rev-parse", "--verify", "-q", f"{start or 'HEAD'}^{{commit}}"), "HEAD")
+    name = f"task-{task_id}"
+    if not _git(cwd, "rev-parse", "--verify", "-q", f"refs/heads/nmem/{name}").returncode:
+        name = f"task-{task_id}-{attempt}"
+    path = Path(folder) / f"{Path(top).name}-{name}"
+    paths.make(folder)
+    _git(cwd, "worktree", "prune")
+    _said(_git(cwd, "worktree", "add", "-q", "-b", f"nmem/{name}", str(path), base), "git worktree add")
+    within = path / Path(cwd).resolve().relative_to(Path(top).resolve())
+    return Worktree(str(path), f"nmem/{name}", base, str(within if within.is_dir() else path))
+
+
+def settle(cwd: str, path: str, branch: str, base: str = "") -> str:
+    """Remove a worktree that nothing was done in; in words what became of it."""
+    if not Path(path).is_dir():
+        return "its worktree is gone"
+    changed = _git(path, "status", "--porcelain", "--untracked-files=all")
+    ahead = _git(path, "rev-list", "--count", f"{base}..HEAD") if base else None
+    commits = int(ahead.stdout) if ahead and ahead.stdout.strip().isdecimal() else -1
+    made = _ignored(path)
+    if changed.returncode or changed.stdout.strip() or commits or made:
+        files = len(changed.stdout.splitlines())
+        said = [f"{commits} commit{'s' * (commits != 1)}"] if commits > 0 else []
+        said += [f"{files} changed file{'s' * (files != 1)}"] if files else []
+        said += [f"{made} file{'s' * (made != 1)} or folder{'s' * (made != 1)} that git ignores"] if made else []
+        return f"kept on {branch}: {', '.join(said) or 'its state is unknown'}"
+    if _git(cwd, "worktree", "remove", path).returncode:
+        return f"kept on {branch}: git does not remove it"
+    _git(cwd, "branch", "-D", branch)
+    return "its worktree had no changes and is removed"
+
+
+def _ignored(path: str) -> int:
+    """Files and folders that git ignores and that no tool makes by itself: they may be what the task was for."""
+    done = _git(path, "status", "--porcelain", "--ignored", "-z")
+    names = [row[3:].rstrip("/") for row in done.stdout.split("\0") if row.startswith("!! ")]
+    return sum(Path(name).name not in _BY_TOOLS and not name.endswith(".pyc") for name in names)
+
+
+def discard(cwd: str, path: str, branch: str) -> None:
+    """Remove a worktree whatever is in it; a person said so. Raises NmemError."""
+    if Path(path).is_dir():
+        _said(_git(cwd, "worktree", "remove", "--force", path), "git worktree remove")
+    _git(cwd, "worktree", "prune")
+    _git(cwd, "branch", "-D", branch)
+
+
+def base_of(path: str, branch: str) -> str:
+    """The commit at which a branch of ours began: the oldest entry of its reflog."""
+    done = _git(path, "rev-list", "-g", branch)
+    return done.stdout.split()[-1] if not done.returncode and done.stdout.split() else ""
+
+
+def same_repository(cwd: str, other: str) -> bool:
+    """Whether two folders are checkouts of one repository."""
+    found = [_git(one, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout for one in (cwd, other)]
+    return bool(found[0]) and found[0] == found[1]
+
+
+def _git(cwd: str, *words: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    env = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            ["git", "-C", cwd, *words], capture_output=True, text=True, errors="surrogateescape", env=env,
+            stdin=subprocess.DEVNULL, timeout=_TIMEOUT, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise NmemError("git is not installed: a worktree needs it, leave --worktree away") from None
+    except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+        raise NmemError(f"git {words[0]} did not answer: {printable(str(error))[:200]}") from None
+
+
+def _said(done: subprocess.CompletedProcess[str], what: str) -> str:
+    if done.returncode:
+        why = printable(redact(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "it failed"))
+        raise NmemError(f"{what}: {why[:300]}")
+    return done.stdout.strip()

@@ -1,0 +1,56 @@
+"""`queue_task`: work for another session, which a person's runner starts; it has no more rights than any task."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem.mcp.reply import line, some
+from nmem.mcp.tool import TEXTS, Answer, Param, Tool, Usage
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+
+
+def run(ask: Ask) -> Answer:
+    """Queue it in the folder that the server runs in, and say under which id."""
+    from capture import paths
+    from nmem.dispatch import act, hours, read
+    from nmem.dispatch.config import load
+    from nmem.dispatch.link import NAME
+    from nmem.dispatch.task import AGENT, NewTask
+
+    config = load()
+    if not config.agents_may:
+        raise NmemError("here agents queue no tasks ([dispatch] agents): tell the person what should be done")
+    parent = os.environ.get(NAME, "")
+    assert ask.db  # one clear line where there is no memory, or another's
+    ask.close()
+    with act.writing(paths.database()) as db:
+        known = parent.isdecimal() and read.task(db, int(parent)) is not None
+        new = NewTask(
+            ask.text("prompt"), ask.cwd, client=config.client, not_before=hours.when(ask.text("after"), ask.now),
+            needs=tuple(_number(need) for need in ask.texts("needs")), source=AGENT,
+            parent_id=int(parent) if known else None,
+        )  # fmt: skip
+        made = act.add(db, new, ask.now)
+        standing = read.standing(made, ask.now, config.quiet_hours)
+    return some({"id": f"task/{made.id}", "state": made.state, "why": line(standing, 200),
+                 "runs": "when the person's runner starts it"})  # fmt: skip
+
+
+def _number(need: str) -> int:
+    number = need.removeprefix("task/")
+    if not (number.isascii() and number.isdigit() and len(number) < 18):
+        raise Usage(f"needs: {line(need, 40)} is no task")
+    return int(number)
+
+
+TOOL = Tool(
+    "queue_task",
+    "Queue work for a later session in this folder, in a person's words.",
+    (Param("prompt", required=True), Param("after", says="2h, 22:30, tonight"), Param("needs", TEXTS, "Task ids.")),
+    run,
+    writes=True,
+)

@@ -1,0 +1,350 @@
+"""Tasks that really run, without a terminal: exit codes, output, worktrees, limits, and runners that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nmem import own_process
+from nmem.dispatch import act, processes, queue, read, runner, takeup
+from nmem.dispatch.folder import Folder, Spec
+from nmem.errors import NmemError
+from tests.nmem.dispatch.conftest import git
+
+if TYPE_CHECKING:
+    from tests.nmem.dispatch.conftest import Place
+
+
+def test_exit_codes_and_output_are_kept(place: Place) -> None:
+    good, bad, killed = place.add("say hello env=NMEM_TASK"), place.add("exit=3"), place.add("kill=9")
+    left = place.run()
+    assert left.started == (good, bad, killed)
+    one = place.task(good)
+    assert (one.state, one.exit_code, one.how) == ("succeeded", 0, "headless")
+    assert one.output == f"doing: say hello env=NMEM_TASK\nNMEM_TASK {good}"
+    assert (place.task(bad).state, place.task(bad).exit_code) == ("failed", 3)
+    assert (place.task(killed).exit_code, place.task(killed).reason) == (137, "its client was ended by SIGKILL")
+    assert place.happened(good) == ["queued", "claimed", "started", "ended"]
+    assert not any(Path(place.db_path).parent.joinpath("tasks").iterdir())
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+def test_hostile_prompts_reach_the_client_as_they_are(place: Place, client: str) -> None:
+    prompt = "$(touch pwned) `touch pwned` ; touch pwned && 'x' \"y\" \\ %s -p --help\n#{pane_id} !! ~"
+    number = place.add(prompt, client=client)
+    config = {"codex": ("codex", "-p"), "gemini": ("gemini", "-p")}
+    place.config = replace(place.config, commands={k: v for k, v in config.items() if k == client})
+    place.run()
+    assert place.task(number).output == f"doing: {prompt}"
+    assert sorted(path.name for path in place.project.iterdir()) == [".git", "app.py"]
+
+
+def test_a_command_of_the_configuration_is_given_the_prompt_as_one_word(place: Place) -> None:
+    words = (sys.executable, "-c", "import sys; print(len(sys.argv), sys.argv[1])", "{prompt}")
+    place.config = replace(place.config, commands={"claude": words})
+    number = place.add("two words; $HOME")
+    place.run()
+    assert place.task(number).output == "2 two words; $HOME"
+
+
+def test_output_is_bounded_cleaned_and_redacted(place: Place) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    words = (
+        sys.executable,
+        "-c",
+        f"import sys; print('\\x1b[31mred\\x1b[0m'); print('line\\n' * 90000); print({secret!r})",
+    )
+    place.config = replace(place.config, commands={"claude": words})
+    number = place.add("print")
+    place.run()
+    shown = place.task(number).output
+    assert len(shown) <= 16_100 and shown.startswith("…\nline\n")
+    assert shown.endswith("[REDACTED:github-token]") or "[REDACTED" in shown.splitlines()[-1]
+    for file in Path(place.db_path).parent.rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes()
+
+
+def test_a_worktree_of_its_own_is_kept_with_work_in_it_and_removed_without(place: Place) -> None:
+    (place.project / "app.py").write_text("x = 2  # mine\n")
+    worked, idle = place.add("write=new.py", worktree=True), place.add("nothing", worktree=True)
+    place.run()
+    one = place.task(worked)
+    assert one.branch == "nmem/task-1" and (Path(one.worktree_path) / "new.py").exists()
+    assert (Path(one.worktree_path) / "app.py").read_text() == "x = 1\n"
+    assert place.task(idle).branch == place.task(idle).worktree_path == ""
+    assert git(place.project, "branch", "--format=%(refname:short)").split() == ["main", "nmem/task-1"]
+    assert git(place.project, "status", "--porcelain").split() == ["M", "app.py"]
+    place.command("remove", "--yes", "--worktree", str(worked))
+    assert git(place.project, "branch", "--format=%(refname:short)").split() == ["main"]
+    assert not Path(one.worktree_path).exists()
+
+
+def test_a_runner_waits_for_its_retries_and_fails_with_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "_BACKOFF", 200)
+    number = place.add("exit=3", retries=1)
+    left = place.run()
+    assert (left.started, place.task(number).state) == ((number, number), "failed")
+    named = place.add("exit=3", retries=1)
+    worker = runner.Runner(place.db_path, place.config)
+    worker.only(named)
+
+    def wait(_: float) -> bool:
+        time.sleep(0.05)
+        return False
+
+    runner.run(worker, wait, only=True)
+    assert (place.task(named).tries, place.task(named).state) == (2, "failed")
+
+
+def test_a_backup_does_not_bring_done_tasks_back_into_the_queue(place: Place) -> None:
+    from nmem.backup.restore import restore
+    from nmem.backup.take import backup
+
+    done = place.add("once")
+    kept = str(place.folder / "then.db")
+    backup(place.db_path, kept)
+    place.run()
+    later = place.add("later")
+    found = restore(place.db_path, kept)
+    assert any("queued then and are no more" in note for note in found.notes)
+    assert place.task(done).state == "cancelled"
+    with act.writing(place.db_path) as db:
+        assert read.task(db, later) is None
+        assert act.retry(db, done, act.now()) == (done,)
+
+
+def test_what_git_ignores_is_fruit_too_and_what_tools_leave_is_not(place: Place) -> None:
+    (place.project / ".gitignore").write_text("reports/\n__pycache__/\n")
+    git(place.project, "add", ".gitignore")
+    git(place.project, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "ignore")
+    make = "mkdir -p {0} && echo found > {0}/findings.md"
+    for folder in ("reports", "__pycache__"):
+        place.config = replace(place.config, commands={"claude": ("sh", "-c", make.format(folder))})
+        place.add("look", worktree=True)
+        place.run()
+    kept, clean = place.task(1), place.task(2)
+    with act.writing(place.db_path) as db:
+        told = " ".join(each.text for each in read.events(db, 1))
+    assert (Path(kept.worktree_path) / "reports" / "findings.md").read_text() == "found\n"
+    assert "that git ignores" in told
+    assert clean.worktree_path == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to an ancestor that asks for them")
+def test_what_a_client_leaves_behind_is_buried(place: Place) -> None:
+    orphans = "for n in 1 2 3 4 5; do (sleep 0.1 &) ; done; sleep 1.5; ps -eo ppid,stat | grep -c Z > zombies; exit 0"
+    before = subprocess.run(["sh", "-c", "ps -eo stat | grep -c Z"], capture_output=True, text=True).stdout
+    place.config = replace(place.config, commands={"claude": ("sh", "-c", orphans)})
+    place.add("look")
+    place.run()
+    assert int((place.project / "zombies").read_text()) <= int(before) + 2
+
+
+def test_what_needs_a_task_begins_where_that_ended(place: Place) -> None:
+    commit = ("sh", "-c", "cat > prompt.txt && git add . && git -c user.name=a -c user.email=a@b commit -qm done")
+    place.config = replace(place.config, commands={"claude": commit})
+    first = place.add("one", worktree=True)
+    second = place.add("two", worktree=True, needs=(first,))
+    place.run()
+    assert git(place.project, "log", "--format=%s", place.task(second).branch).split() == ["done", "done", "begin"]
+    assert git(place.project, "rev-list", "--count", "main").strip() == "1"
+
+
+def test_a_retry_keeps_the_work_of_the_try_before(place: Place) -> None:
+    number = place.add("write=half.py exit=1", worktree=True)
+    place.run()
+    with act.writing(place.db_path) as db:
+        act.retry(db, number, act.now())
+    place.run()
+    assert place.task(number).branch == "nmem/task-1-2"
+    assert git(place.project, "branch", "--format=%(refname:short)").split() == ["main", "nmem/task-1", "nmem/task-1-2"]
+
+
+def gone(pid_file: Path) -> bool:
+    """Whether the process of this number has ended."""
+    return processes.name(int(pid_file.read_text())).endswith("@")
+
+
+def test_the_time_limit_ends_it_and_all_that_it_started(place: Place) -> None:
+    pid_file = place.folder / "pid"
+    number = place.add(f"child={pid_file} stubborn sleep=60", time_limit=2)
+    place.run()
+    one = place.task(number)
+    assert (one.state, one.reason) == ("timed-out", "it did not end within 2 s")
+    assert gone(pid_file)
+
+
+def test_cancelling_midway_ends_everything_and_cancels_what_needs_it(place: Place) -> None:
+    pid_file = place.folder / "pid"
+    number = place.add(f"child={pid_file} sleep=60")
+    after = place.add("later", needs=(number,))
+    place.run(once=True)
+    place.until(number, lambda one: bool(one.process) and pid_file.exists() and pid_file.read_text() != "")
+    done = place.command("cancel", str(number))
+    assert done.stdout == "task/1 is cancelled\n"
+    assert (place.task(number).state, place.task(number).reason) == ("cancelled", "by a person")
+    assert place.task(after).state == "cancelled"
+    assert gone(pid_file)
+    with pytest.raises(NmemError, match="is over already: it was cancelled"):
+        act.cancel(place.db_path, number, act.now())
+
+
+RUNNER = """
+import sys, time
+from dataclasses import replace
+from nmem.dispatch import runner
+from nmem.dispatch.config import Dispatch
+runner.run(runner.Runner(sys.argv[1], Dispatch(how=sys.argv[2], tmux_socket=sys.argv[3])), lambda s: time.sleep(s) or False, watch=True)
+"""  # noqa: E501
+
+
+def test_a_killed_runner_loses_nothing_and_the_next_one_goes_on(place: Place) -> None:
+    gate = place.folder / "gate"
+    first, second = place.add(f"wait-for={gate} exit=7"), place.add("say more")
+    words = [sys.executable, "-c", RUNNER, place.db_path, "headless", ""]
+    with subprocess.Popen(words) as process:
+        place_at_work = place.until(first, lambda one: bool(one.process))
+        process.send_signal(signal.SIGKILL)
+    assert not processes.alive(place_at_work.runner)
+    gate.touch()
+    place.until(first, lambda one: one.over)  # nobody runs the queue: the process beside the client says it
+    assert (place.task(first).state, place.task(first).exit_code) == ("failed", 7)
+    assert place.task(second).state == "queued"
+    place.run()
+    assert place.task(second).state == "succeeded"
+    assert place.task(first).attempt == place.task(second).attempt == 1
+
+
+def claimed(place: Place, number: int, by: str) -> None:
+    with act.writing(place.db_path) as db:
+        assert queue.claim(db, by, act.now(), 9, only=number)
+
+
+def dead() -> str:
+    """The name of a process that is no more."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        name = processes.name(process.pid)
+        process.kill()
+    return name
+
+
+def test_a_claim_of_a_dead_runner_is_taken_back_and_does_not_count(place: Place) -> None:
+    number = place.add("say it")
+    claimed(place, number, dead())
+    place.run()
+    one = place.task(number)
+    assert (one.state, one.attempt, one.tries) == ("succeeded", 2, 1)
+    assert place.happened(number) == ["queued", "claimed", "returned", "claimed", "started", "ended"]
+
+
+def test_a_pane_whose_runner_has_left_is_given_time_to_begin_and_then_never_begins(place: Place) -> None:
+    number = place.add("write=twice")
+    claimed(place, number, dead())
+    folder = Folder(place.db_path, number, 1)
+    folder.make(Spec(place.db_path, number, 1, ("claude", "-p"), str(place.project), True, False, True, 0, 5, ""), "x")
+    with act.writing(place.db_path) as db:
+        takeup.take_up(db, place.db_path, act.now())
+        assert place.task(number).state == "running"
+        takeup.take_up(db, place.db_path, act.now() + 16_000)
+    assert place.task(number).state == "queued"
+    assert not folder.path.exists()
+    words = own_process.words(str(folder.path), function="nmem.dispatch.pane:main")
+    assert subprocess.run(words, timeout=30).returncode == 0  # it comes too late, and knows it
+    assert not (place.project / "twice").exists()
+
+
+def test_a_claim_of_a_living_runner_is_left_alone_until_it_is_late(place: Place) -> None:
+    number = place.add("say it")
+    claimed(place, number, processes.me())
+    with act.writing(place.db_path) as db:
+        takeup.take_up(db, place.db_path, act.now())
+        assert place.task(number).state == "running"
+        takeup.take_up(db, place.db_path, act.now() + 61_000)
+    assert (place.task(number).state, place.task(number).reason) == ("failed", "its pane did not begin within a minute")
+
+
+def test_a_process_that_is_killed_beside_its_client_is_noticed_and_the_client_ended(place: Place) -> None:
+    number = place.add("sleep=60")
+    place.run(once=True)
+    one = place.until(number, lambda one: bool(one.process) and bool(Folder(place.db_path, number, 1).client()))
+    client = Folder(place.db_path, number, 1).client()
+    os.kill(processes.pid(one.process), signal.SIGKILL)
+    one = place.until(number, lambda one: one.over)
+    assert (one.state, one.exit_code) == ("failed", None)
+    assert one.reason.startswith("it went away without an exit code")
+    assert not processes.alive(client)
+
+
+def test_an_end_written_while_the_database_is_locked_is_brought_in_later(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = place.folder / "gate"
+    number = place.add(f"wait-for={gate} exit=4")
+    place.run(once=True)
+    one = place.until(number, lambda one: bool(one.process))
+    with act.writing(place.db_path):
+        pass
+    locker = sqlite3.connect(place.db_path, isolation_level=None)
+    locker.execute("BEGIN IMMEDIATE")
+    gate.touch()
+    until = time.monotonic() + 40
+    while processes.alive(one.process) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert place.folder.exists() and Folder(place.db_path, number, 1).ended() is not None
+    locker.execute("ROLLBACK")
+    locker.close()
+    one = place.until(number, lambda one: one.over)
+    assert (one.state, one.exit_code) == ("failed", 4)
+
+
+def test_a_client_that_is_missing_is_said_at_once_and_not_tried_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.config = replace(place.config, commands={"claude": ("no-such-client", "-p")})
+    number = place.add("say it", retries=3)
+    place.run()
+    one = place.task(number)
+    assert (one.state, one.tries) == ("failed", 1)
+    assert "no-such-client is not installed" in one.reason
+
+
+def test_a_folder_that_went_away_fails_the_task_in_words(place: Place) -> None:
+    folder = place.folder / "gone"
+    folder.mkdir()
+    number = place.add("say it", cwd=str(folder))
+    folder.rmdir()
+    place.run()
+    assert place.task(number).reason.endswith("is no folder any more")
+
+
+def test_cancelled_between_claim_and_start_never_starts(place: Place) -> None:
+    number = place.add("write=never")
+    claimed(place, number, processes.me())
+    act.cancel(place.db_path, number, act.now())
+    assert place.task(number).state == "cancelled"
+    worker = runner.Runner(place.db_path, place.config)
+    with act.writing(place.db_path) as db:
+        one = replace(place.task(number), state="running")
+        worker._start(db, one)
+    time.sleep(1.5)
+    assert place.task(number).state == "cancelled" and not (place.project / "never").exists()
+
+
+def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
+    gate, other = place.folder / "gate", place.folder / "other"
+    place.config = replace(place.config, concurrency=2)
+    first = place.add(f"write={other} wait-for={gate}", worktree=True)
+    second = place.add(f"wait-for={other} write={gate}", worktree=True)
+    place.run()
+    assert place.task(first).state == place.task(second).state == "succeeded"
+    with act.writing(place.db_path) as db:
+        assert read.counts(db) == {"succeeded": 2}
