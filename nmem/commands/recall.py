@@ -1,0 +1,309 @@
+"""`nmem recall`: looks after the written decisions that `nmem when` and `nmem how` answer with."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from capture import paths
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.recall.changes import Change
+    from nmem.recall.corpus import Corpus
+    from nmem.recall.folder import Place
+
+
+@click.group()
+def command() -> None:
+    """Written decisions: check and mend their index, write one, name one, see what is asked for."""
+
+
+def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which decisions are meant."""
+    for option in (
+        click.option("--decisions", default="", metavar="DIR", help="This folder of decisions."),
+        click.option("--index", default="", metavar="FILE", help="With --decisions: the index."),
+        click.option(
+            "--project", "folder", default="", metavar="DIR", help="The project of this folder, not of this one."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+_YES = click.option("--yes", is_flag=True, help="Do not ask.")
+_DRY = click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+
+
+def _place(folder: str, index: str, decisions: str) -> Place:
+    from nmem.recall import config
+    from nmem.recall import folder as folders
+
+    return folders.named(index, decisions) if decisions else folders.find(folder or str(Path.cwd()), *config.load())
+
+
+def _corpus(folder: str, index: str, decisions: str) -> Corpus:
+    from nmem.recall import corpus
+
+    return corpus.read(_place(folder, index, decisions))
+
+
+@contextmanager
+def _writing() -> Iterator[sqlite3.Connection]:
+    """The database, made where there is none: it keeps what undoing needs."""
+    from capture.storage import store
+
+    if not Path(paths.database()).exists():
+        try:
+            store.connect(paths.database(), timeout=5).close()
+        except (sqlite3.Error, OSError) as error:
+            raise NmemError(f"{paths.database()} cannot be made, so the change could not be undone: {error}") from None
+    with terminal.writing() as db:
+        yield db
+
+
+def _apply(change: Change, *, yes: bool, dry_run: bool, ask: str) -> bool:
+    """Write a change when it is wanted; whether it was."""
+    from nmem.recall import changes
+
+    if dry_run:
+        return False
+    if not yes and not (sys.stdin.isatty() and click.confirm(ask, default=False)):
+        raise NmemError("nothing is written: say --yes, or --dry-run to only look")
+    with _writing() as db:
+        count = changes.apply(db, change, terminal.now())
+    click.echo(f"{terminal.count(count, 'file')} written (`nmem undo` takes it back)")
+    return True
+
+
+@command.command()
+@click.option("--fix", is_flag=True, help="Move and add entries so that the index fits; no line is taken away.")
+@_DRY
+@_placed
+@_JSON
+def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_json: bool) -> int:
+    """Whether index and decisions fit: entries and headings both ways, names, order, form. Exit code 1: they do not."""
+    from nmem.recall import check as checking
+    from nmem.recall import mend, migrate
+    from nmem.recall.changes import Change
+
+    found = _corpus(folder, index, decisions)
+    if migrate.is_passive(found):
+        raise NmemError(f"{found.place.index} is an older index: `nmem recall migrate --dry-run` shows what it becomes")
+    if fix and found.index_lines:
+        change = Change("mended the index", found.place.root)
+        lines = change.text(found.place.index).split("\n")
+        change.put(found.place.index, "\n".join(mend.mended(found, lines)))
+        if change.changed:
+            if not as_json:
+                click.echo(change.diff())
+            if not dry_run:
+                from nmem.recall import changes
+
+                with _writing() as db:
+                    changes.apply(db, change, terminal.now())
+                found = _corpus(folder, index, decisions)
+    findings = checking.check(found)
+    if as_json:
+        figures = {
+            "entries": len(found.entries),
+            "files": len(found.files),
+            "findings": [each.form() for each in findings],
+        }
+        click.echo(json.dumps(figures, ensure_ascii=False))
+        return int(bool(findings))
+    for each in findings:
+        where = f"{each.file}:{each.line}: " if each.file else ""
+        click.echo(printable(f"{where}{each.text}: {each.todo} [{each.kind}]"))
+    entries = f"{len(found.entries)} {'entry' if len(found.entries) == 1 else 'entries'}"
+    click.echo(f"{entries}, {terminal.count(len(found.files), 'file')}, "
+               f"{terminal.count(len(findings), 'finding')}")  # fmt: skip
+    return int(bool(findings))
+
+
+@command.command()
+@click.argument("heading", nargs=-1, required=True)
+@_placed
+@_JSON
+def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, as_json: bool) -> int:
+    """The shortest name that leads to HEADING, and its lead over the next. Exit code 1: only the whole one."""
+    from nmem.recall import compress as compressing
+    from nmem.recall import store
+
+    text = " ".join(heading)
+    recall = store.of(_place(folder, index, decisions))
+    found = compressing.candidates(recall.index, text)
+    best = next((each for each in found if each.good), None)
+    if as_json:
+        each = [{"trigger": one.trigger, "leads_there": one.own, "margin": round(one.margin, 3),
+                 "confidence": round(one.confidence, 3), "next": one.rival, "good": one.good}
+                for one in found]  # fmt: skip
+        click.echo(
+            json.dumps(
+                {"heading": text, "trigger": best.trigger if best else "", "candidates": each}, ensure_ascii=False
+            )
+        )
+        return int(best is None)
+    for one in found:
+        words = f"{len(one.trigger.split())} words"
+        told = f"unique, {words}, margin {one.margin:.2f}" if one.good else (
+            f"too close to {one.rival}, margin {one.margin:.2f}" if one.own
+            else f"leads to {one.rival or 'nothing'}")  # fmt: skip
+        click.echo(printable(f"{one.trigger}  # {told}"))
+    if best is None:
+        click.echo("no shorter name is its own: use the whole heading")
+    return int(best is None)
+
+
+@command.command()
+@_DRY
+@_YES
+@_placed
+def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
+    """Make an index of `Key — description` lines one of /when and /how; headings get the words to ask by."""
+    from nmem.recall import migrate as migrating
+
+    plan = migrating.plan(_corpus(folder, index, decisions))
+    click.echo(f"{plan.entries} lines become entries, {len(plan.renamed)} headings get another name")
+    for one in plan.renamed:
+        click.echo(printable(f"  {one.file}:{one.line}  {one.before}  ->  {one.after}"))
+        for place in one.references:
+            click.echo(printable(f"      spoken of in {place}"))
+    if plan.kept:
+        click.echo("no decision was found for these lines; they stay, above the sections:")
+        for line in plan.kept:
+            click.echo(f"  {printable(line)}")
+    _apply(plan.change, yes=yes, dry_run=dry_run, ask="Write this?")
+
+
+@command.command()
+@click.argument("trigger", nargs=-1, required=True)
+@click.option("--how", "operator", flag_value="how", help="A procedure: how to TRIGGER.")
+@click.option("--when", "operator", flag_value="when", help="A situation: when TRIGGER (the default).")
+@click.option("--text", default="", help="What was decided; else from standard input.")
+@click.option("--episode", default="", metavar="ID", help="What this episode learned and noted.")
+@click.option("--extra", "extras", multiple=True, help="Another trigger for it; may be given several times.")
+@click.option("--file", default="", help="The decision file; else the one with the nearest decision.")
+@click.option("--under", default="", metavar="HEADING", help="Below this heading of the file.")
+@_DRY
+@_YES
+@_placed
+def remember(
+    trigger: tuple[str, ...],
+    operator: str | None,
+    text: str,
+    episode: str,
+    extras: tuple[str, ...],
+    **options: Any,  # noqa: ANN401 - click's options
+) -> None:
+    """Write a decision: a section of a file, and its entry. TRIGGER: what would one type who needs it?"""
+    from nmem.recall import config, corpus
+    from nmem.recall import remember as remembering
+
+    if options["decisions"]:
+        place = _place("", options["index"], options["decisions"])
+    else:
+        place = remembering.place(options["folder"] or str(Path.cwd()), *config.load())
+    if episode:
+        text = _learned(episode)
+    elif not text and not sys.stdin.isatty():
+        text = sys.stdin.read(1_000_000)
+    plan = remembering.plan(
+        corpus.read(place, None if Path(place.folder).is_dir() else []), " ".join(trigger), text,
+        operator=operator or "", extras=extras, file=options["file"], under=options["under"],
+    )  # fmt: skip
+    click.echo(plan.change.diff())
+    for remark in plan.remarks:
+        click.echo(f"note: {printable(remark)}")
+    _apply(plan.change, yes=options["yes"], dry_run=options["dry_run"], ask=f"Write {printable(plan.entry)}?")
+
+
+def _learned(episode: str) -> str:
+    from nmem.mcp import ids
+    from nmem.read.stories import story
+    from nmem.recall.remember import learned
+
+    with terminal.reading() as db:
+        found = story(db, ids.parse(db, f"episode/{episode.removeprefix('episode/')}").number)
+    told = found.narrative if found else None
+    text = learned({"learned": told.learned, "notes": told.notes}) if told else ""
+    if not text:
+        raise NmemError(f"episode {printable(episode)} learned and noted nothing: give the text with --text")
+    return text
+
+
+@command.command()
+@click.option("--since", default="", metavar="TIME", help="2026-01-31, 7d, 12h or 4w.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many entries to list.")
+@_placed
+@_JSON
+def report(since: str, limit: int, folder: str, index: str, decisions: str, as_json: bool) -> None:
+    """What was asked, offered and used, entry by entry; what nobody needed; what nothing answered."""
+    from dataclasses import asdict
+
+    from nmem.recall import report as reporting
+    from nmem.recall import store
+
+    recall = store.of(_place(folder, index, decisions))
+    with terminal.reading("questions") as db:
+        found = reporting.report(db, recall, terminal.when(since) if since else 0, limit)
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False))
+        return
+    told = [
+        (
+            "asked",
+            f"{found.asked} ({', '.join(f'{name} {count}' for name, count in found.by_origin.items()) or 'by nobody'})",
+        ),
+        ("came to", ", ".join(f"{name} {count}" for name, count in found.by_outcome.items()) or "nothing"),
+        ("offered", f"{found.offered}, used {found.used}"),
+        ("never needed", f"{len(found.dead)} of {len(recall.index.docs)} entries"),
+    ]
+    uses = [
+        (use.entry, f"answered {use.answered}, offered {use.offered}, used {use.used}") for use in found.entries[:limit]
+    ]
+    unanswered = [(query, f"{count} times") for query, count in found.unanswered]
+    terminal.say("Recall", [("", told), ("Entries", uses), ("Asked, and nothing answered", unanswered),
+                            ("Never needed", [(link, "") for link in found.dead[:limit]])])  # fmt: skip
+
+
+@command.command("list")
+@_placed
+@_JSON
+def listing(folder: str, index: str, decisions: str, as_json: bool) -> None:
+    """Every entry, file by file."""
+    from nmem.recall import store
+    from nmem.recall.grammar import written
+    from nmem.recall.index import EXTRAS, FILE, OPERATOR, TRIGGER
+
+    recall = store.of(_place(folder, index, decisions))
+    if as_json:
+        each = [
+            {"operator": doc[OPERATOR], "trigger": doc[TRIGGER], "extras": doc[EXTRAS], "file": doc[FILE]}
+            for doc in recall.index.docs
+        ]
+        click.echo(
+            json.dumps(
+                {"folder": recall.place.folder, "index": recall.place.index, "entries": each}, ensure_ascii=False
+            )
+        )
+        return
+    last = ""
+    for doc in recall.index.docs:
+        if doc[FILE] != last:
+            last = doc[FILE]
+            click.echo(printable(f"{last or '(no file)'}"))
+        click.echo(f"  {printable(written(doc[OPERATOR], doc[TRIGGER], doc[EXTRAS]))}")
+    for warning in recall.warnings:
+        click.echo(f"note: {printable(warning)}", err=True)

@@ -1,0 +1,48 @@
+"""`recall`: the decisions that the project has written down, found by what one would ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.mcp.reply import line, some
+from nmem.mcp.tool import TEXTS, Answer, Param, Tool
+
+if TYPE_CHECKING:
+    from nmem.mcp.ask import Ask
+    from nmem.recall.answer import Answer as Found
+
+_MOST = 10
+_CHARS = 24_000
+"""Characters of all texts together: as much as a reply may cost."""
+
+
+def run(ask: Ask) -> Answer:
+    """Decisions with their texts; of what is not sure, names to ask for."""
+    from capture import paths
+    from nmem.recall import asked, log, store
+
+    recall = store.here(ask.cwd)
+    found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
+    ask.close()
+    log.note(paths.database(), recall.place, found, log.AGENT)
+    share = _CHARS // max(1, sum(bool(each.body) for each in found))
+    return {"answers": [_told(each, share) for each in found]}
+
+
+def _told(one: Found, share: int) -> Answer:
+    from nmem.recall.told import safe
+
+    return some({
+        "query": line(one.query, 200), "decision": line(one.heading, 200), "text": safe(one.body)[:share],
+        "cut": len(one.body) > share, "source": line(f"{one.file}:{one.line}", 200) if one.file else "",
+        "broader": [line(each, 200) for each in one.broader], "related": [line(each, 200) for each in one.related[:8]],
+        "says": line(one.said, 300), "or": [line(each.link, 200) for each in one.offers],
+    })  # fmt: skip
+
+
+TOOL = Tool(
+    "recall",
+    "Decisions written for this project: how to, when to.",
+    (Param("queries", TEXTS, required=True),),
+    run,
+)

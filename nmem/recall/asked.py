@@ -1,0 +1,56 @@
+"""`nmem when` and `nmem how` as they run: queries in, answers out. Called without the rest of the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from capture import paths
+from nmem.recall import folder, log, store, told
+from nmem.recall.answer import Answer
+from nmem.recall.resolve import Resolver
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nmem.recall.store import Recall
+
+
+def queries(given: list[str]) -> list[str]:
+    """What is asked: each argument where one is a phrase or a link, else all of them as the words of one query."""
+    if len(given) > 1 and not any(" " in each.strip() for each in given):
+        return [" ".join(given)]
+    return given
+
+
+def answers(recall: Recall, asked: list[str], operator: str, limit: int = 5) -> list[Answer]:
+    """The answer to each query; one that comes again is answered once."""
+    resolver = Resolver(recall)
+    out: list[Answer] = []
+    seen: set[tuple[str, str, int]] = set()
+    for query in asked:
+        answer = resolver.ask(query, operator, limit)
+        key = (answer.file, answer.heading, answer.line) if answer.good and answer.file else (answer.query, "", -1)
+        if key not in seen:
+            seen.add(key)
+            out.append(answer)
+    return out
+
+
+def run(
+    operator: str, asked: list[str], *, as_json: bool = False, limit: int = 5, cwd: str = "",
+    index: str = "", decisions: str = "",
+) -> int:  # fmt: skip
+    """Print the answers, those that hold what was asked for first; the exit code. Raises NmemError."""
+    recall = store.of(folder.named(index, decisions)) if decisions else store.here(cwd)
+    found = answers(recall, asked, operator, limit)
+    found.sort(key=lambda each: not each.good)
+    if as_json:
+        import json
+
+        sys.stdout.write(json.dumps({"answers": [each.form() for each in found], "warnings": recall.warnings}) + "\n")
+    else:
+        texts = [text for each in found if (text := told.told(each))]
+        sys.stdout.write(told.BETWEEN.join(texts))
+    sys.stdout.flush()
+    log.note(paths.database(), recall.place, found, log.origin(os.isatty(1)))
+    return int(not all(each.good for each in found))

@@ -1,0 +1,68 @@
+"""How a decision, a section or a file is asked for: every link that is printed leads to what it names.
+
+`/when trigger`, `/when .Heading`, `/when ..file.md`; where two have one name, `/when ..file.md#Heading`, and where they
+are in one file, `/when ..file.md:12`, its line.
+"""
+
+from __future__ import annotations
+
+from nmem.recall import markdown, words
+from nmem.recall.corpus import File
+from nmem.recall.index import BY_EXTRA, FILE, HEADING, LINE, OPERATOR, TRIGGER, Index
+
+
+def file_link(name: str) -> str:
+    """A whole file."""
+    return f"/when ..{name}"
+
+
+def section_link(files: list[File], file: File, at: int) -> str:
+    """A section by its heading."""
+    wanted = words.normal(file.headings[at].title)
+    if wanted and sum(matching(each, wanted, 2) for each in files) == 1:
+        return f"/when .{file.headings[at].title}"
+    return _in_file(file.name, file.headings[at].title, file.headings[at].line, matching(file, wanted, 1) == 1)
+
+
+def matching(file: File, wanted: str, highest: int) -> int:
+    """How many headings of a file have a name in its normal form, from a level downwards."""
+    return sum(heading.level >= highest and words.normal(heading.title) == wanted for heading in file.headings)
+
+
+def _in_file(name: str, title: str, line: int, once: bool) -> str:
+    return f"/when ..{name}#{title}" if once and words.normal(title) else f"/when ..{name}:{line + 1}"
+
+
+def entry_link(index: Index, doc: int) -> str:
+    """An entry by its trigger; by its place where another has the same operator and trigger."""
+    entry = index.docs[doc]
+    link = f"/{entry[OPERATOR]} {entry[TRIGGER]}"
+    if exact(index, *words.bare(link)) == [doc] or entry[LINE] < 0:
+        return link
+    return _in_file(entry[FILE], entry[HEADING], entry[LINE], once=False)
+
+
+def exact(index: Index, operator: str, text: str) -> list[int]:
+    """The entries of a name: by trigger before heading before extra trigger, the asked operator's before others'."""
+    key = words.normal(text)
+    found = index.names.get(key) or index.names.get(words.name(text)) or []
+    if not found and key.startswith("to "):
+        found = index.names.get(key[3:], [])
+    best = min((kind for kind, _ in found), default=BY_EXTRA)
+    docs = [doc for kind, doc in found if kind == best]
+    own = [doc for doc in docs if index.docs[doc][OPERATOR] == operator]
+    return own or docs
+
+
+def around(index: Index, files: list[File], file: File, at: int, doc: int = -1) -> tuple[list[str], list[str]]:
+    """Broader links of a section, the nearest last but for the file; and the entries under the same heading."""
+    ups = markdown.ancestors(file.headings, at)
+    broader = [section_link(files, file, up) for up in ups] + [file_link(file.name)]
+    parent = file.headings[at].parent
+    same = {each.line for each in file.headings if each.parent == parent}
+    related = [
+        entry_link(index, other)
+        for other, entry in enumerate(index.docs)
+        if other != doc and entry[FILE] == file.name and entry[LINE] in same and entry[LINE] != file.headings[at].line
+    ]
+    return broader, related

@@ -1,0 +1,255 @@
+"""Makes an index of `Key — description` lines one of `/when` entries, and gives decisions headings that ask.
+
+What was written is kept: a key and its description become extra triggers, lines that belong to no decision move above
+the sections. Nothing is guessed about meaning: a heading becomes `When` or `How to` and the words it had.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from nmem.errors import NmemError
+from nmem.recall import corpus, grammar, mend, words
+from nmem.recall.changes import Change
+from nmem.recall.corpus import Corpus, File
+from nmem.recall.header import HEADER
+from nmem.recall.index import Index, build
+from nmem.recall.lexicon import IMPERATIVE
+from nmem.recall.rank import rank
+
+_SURE = 0.5
+"""Confidence from which a key is taken to be of a decision that is called otherwise."""
+_KEPT = "**From the earlier index; no decision was found for these lines:**"
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A heading that becomes another, and where else its old words stand (file:line)."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass
+class Plan:
+    """What a migration would do."""
+
+    change: Change
+    entries: int = 0
+    renamed: list[Renamed] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    """Lines that no decision was found for; they stay, above the sections."""
+
+
+@dataclass
+class _Row:
+    """An entry to be: the heading it leads to, and what it can be asked by."""
+
+    file: int
+    heading: int
+    operator: str
+    trigger: str
+    extras: list[str]
+
+
+def is_passive(found: Corpus) -> bool:
+    """Whether an index is of the older form."""
+    return bool(found.index_lines) and not found.entries and any(grammar.passive(line) for line in found.index_lines)
+
+
+def plan(found: Corpus) -> Plan:
+    """What would be done. Raises NmemError where there is nothing to migrate."""
+    if not found.index_lines:
+        raise NmemError("there is no index to migrate: `nmem recall remember` begins one")
+    if not is_passive(found):
+        raise NmemError(
+            "the index has /when entries already, or no lines `Key — description`: `nmem recall check` looks at it"
+        )
+    out = Plan(Change("an older index made one of /when and /how", found.place.root))
+    rows = _rows(found, out)
+    texts = _headings(found, rows, out)
+    _written(found, rows, out)
+    for at, lines in texts.items():
+        out.change.put(os.path.join(found.place.folder, found.files[at].name), "\n".join(lines))
+    return out
+
+
+def _rows(found: Corpus, out: Plan) -> dict[tuple[int, int], _Row]:
+    """The entries to be, by heading; lines of the old index that belong to none are kept."""
+    index, places = _all_headings(found)
+    rows: dict[tuple[int, int], _Row] = {}
+    section, inside = "", False
+    for raw in found.index_lines:
+        line = raw.rstrip()
+        if line.startswith("## "):
+            section, inside = line[3:].strip().strip("`"), True
+            if corpus.file_of(found, section) < 0:
+                out.kept.append(f"#{line}")
+            continue
+        if not inside or not line.strip():
+            continue
+        pair = grammar.passive(line)
+        place = _place(found, index, places, section, pair) if pair else None
+        if pair is None or place is None:
+            out.kept.append(line)
+            continue
+        extras = (
+            [f"{pair[0]} — {pair[1]}"]
+            if words.normal(found.files[place[0]].headings[place[1]].title) != words.normal(pair[0])
+            else [pair[1]]
+        )
+        if place in rows:
+            rows[place].extras += extras
+        else:
+            rows[place] = _row(found, place, extras)
+        out.entries += 1
+    for at, file in enumerate(found.files):
+        for heading in _decisions(file):
+            if (at, heading) not in rows and not _part_of_other(file, at, heading, rows):
+                rows[at, heading] = _row(found, (at, heading), [])
+    return rows
+
+
+def _all_headings(found: Corpus) -> tuple[Index, list[tuple[int, int]]]:
+    """An index of every heading that may be a decision, as if each were an entry."""
+    whole = Corpus(found.place)
+    whole.files = found.files
+    places: list[tuple[int, int]] = []
+    for at, file in enumerate(found.files):
+        for place, heading in enumerate(file.headings):
+            if heading.level > 1 and not heading.dotted and words.name(heading.text):
+                places.append((at, place))
+                line = grammar.Line(heading.line, file.name, "when", heading.title, ())
+                whole.entries.append(corpus.Entry(line, at, place))
+    return build(whole), places
+
+
+def _place(
+    found: Corpus, index: Index, places: list[tuple[int, int]], section: str, pair: tuple[str, str]
+) -> tuple[int, int] | None:
+    """The heading that a line of the old index is about: by its name, else by its words where they are clear."""
+    own = corpus.file_of(found, section)
+    named = [places[doc] for _, doc in index.names.get(words.name(pair[0]), ())]
+    here = [place for place in named if place[0] == own]
+    if here or len(named) == 1:
+        return (here or named)[0]
+    ranked, sure = rank(index, f"{pair[0]} {pair[1]}", "", 12)
+    best = next((each for each in ranked if own < 0 or places[each.doc][0] == own), None)
+    if best is None or (sure < _SURE if best is ranked[0] and own < 0 else best.cover < _SURE):
+        return None
+    return places[best.doc]
+
+
+def _decisions(file: File) -> list[int]:
+    """The headings with a text of their own: the others only order."""
+    out = []
+    for at, heading in enumerate(file.headings):
+        below = file.headings[at + 1].line if at + 1 < len(file.headings) else len(file.lines)
+        if (
+            heading.level > 1
+            and not heading.dotted
+            and any(line.strip() for line in file.lines[heading.line + 1 : below])
+        ):
+            out.append(at)
+    return out
+
+
+def _part_of_other(file: File, at: int, place: int, rows: dict[tuple[int, int], _Row]) -> bool:
+    up = file.headings[place].parent
+    while up >= 0:
+        if (at, up) in rows:
+            return True
+        up = file.headings[up].parent
+    return False
+
+
+def _row(found: Corpus, place: tuple[int, int], extras: list[str]) -> _Row:
+    title = found.files[place[0]].headings[place[1]].title
+    operator, rest = words.bare(title)
+    first = rest.split(" ", 1)[0].casefold() if rest.split() else ""
+    if not operator or not rest.strip():
+        operator, rest = ("how" if first in IMPERATIVE else "when"), title
+    return _Row(*place, operator, rest.strip(), extras)
+
+
+def _headings(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> dict[int, list[str]]:
+    """The lines of the files with headings that ask, names made distinct; what orders only gets its dot."""
+    texts: dict[int, list[str]] = {}
+    taken: set[str] = set()
+    for (at, place), row in sorted(rows.items()):
+        heading = found.files[at].headings[place]
+        if words.normal(row.trigger) in taken:
+            row.trigger = f"{row.trigger} ({found.files[at].stem})"
+        while words.name(row.trigger) in taken:
+            row.trigger += f" {heading.line + 1}"
+        taken.add(words.name(row.trigger))
+        asked = words.bare(heading.text)[0]
+        title = (
+            heading.text
+            if asked and words.name(heading.text) == words.name(row.trigger)
+            else corpus.heading_of(row.operator, row.trigger)
+        )
+        _rename(found, texts, at, place, title, out)
+    for at, file in enumerate(found.files):
+        for place, heading in enumerate(file.headings):
+            if (
+                heading.level > 1
+                and not heading.dotted
+                and (at, place) not in rows
+                and not _part_of_other(file, at, place, rows)
+            ):
+                _rename(found, texts, at, place, f".{heading.text}", out)
+    _references(found, out)
+    return texts
+
+
+def _rename(found: Corpus, texts: dict[int, list[str]], at: int, place: int, title: str, out: Plan) -> None:
+    file = found.files[at]
+    heading = file.headings[place]
+    if heading.text == title:
+        return
+    if at not in texts:
+        texts[at] = out.change.text(os.path.join(found.place.folder, file.name)).split("\n")
+    old = texts[at][heading.line]
+    begins = old.find(heading.text)
+    texts[at][heading.line] = old[:begins] + title + old[begins + len(heading.text) :]
+    out.renamed.append(Renamed(file.name, heading.line + 1, heading.text, title))
+
+
+def _references(found: Corpus, out: Plan) -> None:
+    """Note where old headings are spoken of, before they are renamed."""
+    from nmem.recall.references import find
+
+    spoken = find(found.place.root, [each.before for each in out.renamed], found.place.index)
+    out.renamed = [
+        Renamed(each.file, each.line, each.before, each.after, tuple(
+            where for where in spoken.get(each.before, ()) if not where.endswith(f"{each.file}:{each.line}")))
+        for each in out.renamed
+    ]  # fmt: skip
+
+
+def _written(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> None:
+    """The new index: what stood above the sections, how to ask, what was kept, and a section for each file."""
+    path = found.place.index
+    raw = out.change.text(path).split("\n")
+    end = "\r" if raw[0].endswith("\r") else ""
+    start = next((number for number, line in enumerate(raw) if line.startswith("## ")), len(raw))
+    top = [line.removesuffix("\r") for line in raw[:start]]
+    title = 1 if top and top[0].startswith("# ") else 0
+    lines = [*top[:title], "", *HEADER.splitlines(), *top[title:]]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if out.kept:
+        lines += ["", _KEPT, "", *out.kept]
+    for at in range(len(found.files)):
+        own = sorted((place, row) for (file, place), row in rows.items() if file == at)
+        if own:
+            lines += ["", f"## {mend.named(found, at)}", ""]
+            lines += [
+                grammar.written(row.operator, grammar.trigger_of(row.trigger), tuple(row.extras)) for _, row in own
+            ]
+    out.change.put(path, "".join(f"{line}{end}\n" for line in lines))

@@ -1,0 +1,85 @@
+"""The index of a project's decisions, kept beside the database and made anew when a file is another.
+
+A kept index is believed only when it is the user's own (capture.cache) and every file has the time and size it had.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from capture import cache, paths
+from nmem.errors import NmemError
+from nmem.recall import config, corpus, folder, index, offer
+from nmem.recall import kept as names
+from nmem.recall.folder import Place, Seen
+from nmem.recall.index import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Stamp = tuple[int, str, str, list[tuple[str, int, int]]]
+
+_FORM = (
+    [(str, str, tuple, str, str, int, int, str)], {str: [(int, int)]}, {str: (bytes, bytes)}, {str: str}, {str: float},
+)  # fmt: skip
+_SHAPE = ((int, str, str, [(str, int, int)]), _FORM, [str])
+
+
+class Recall:
+    """What can be asked: where it is, its index, and what could not be read."""
+
+    __slots__ = ("index", "place", "seen", "warnings")
+
+    def __init__(self, place: Place, found: Index, seen: list[Seen], warnings: list[str]) -> None:
+        self.place, self.index, self.seen, self.warnings = place, found, seen, warnings
+
+
+def here(cwd: str = "") -> Recall:
+    """The decisions of the project that a folder is in, by default the current one. Raises NmemError."""
+    folders, name = config.load()
+    return of(folder.find(cwd or os.getcwd(), folders, name))
+
+
+def kept(cwd: str) -> Recall | None:
+    """What is kept of a folder's decisions, if they are still so: for who must not wait. Never raises."""
+    try:
+        place = folder.find(cwd, *config.load())
+    except NmemError:
+        return None
+    seen, _ = folder.files(place)
+    return _kept(place, seen)
+
+
+def of(place: Place, *, keep: bool = True) -> Recall:
+    """The decisions of a place; `keep` false neither reads nor writes a kept index."""
+    seen, warnings = folder.files(place)
+    if keep and (recall := _kept(place, seen)) and os.path.exists(names.file(place)):
+        return recall
+    found = corpus.read(place, seen)
+    made = index.build(found)
+    warnings += found.warnings
+    if keep:
+        cache.write(_file(place), (_stamp(place, seen), made.form, warnings))
+        names.write(place, seen, offer.form(made))
+    return Recall(place, made, seen, warnings)
+
+
+def _kept(place: Place, seen: list[Seen]) -> Recall | None:
+    found = cache.read(_file(place), _SHAPE)
+    if not isinstance(found, tuple) or found[0] != _stamp(place, seen):
+        return None
+    return Recall(place, Index(*found[1]), seen, found[2])
+
+
+def _file(place: Place) -> str:
+    number = crc32(place.folder.encode("utf-8", "replace"))
+    return os.path.join(paths.cache(paths.database()), f"recall-{number:08x}.bin")
+
+
+def _stamp(place: Place, seen: list[Seen]) -> Stamp:
+    try:
+        found = os.stat(place.index) if place.index else None
+    except OSError:
+        found = None
+    own = ("", found.st_mtime_ns, found.st_size) if found else ("", 0, 0)
+    return index.VERSION, place.folder, place.index, [own, *((each.name, each.stamp, each.size) for each in seen)]

@@ -1,0 +1,240 @@
+"""An index is checked, mended, migrated and written into; no line is lost, all is taken back byte for byte."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nmem.commands.main import nmem
+from nmem.errors import NmemError
+from nmem.recall import check, compress, corpus, folder, mend, migrate, store
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(nmem, list(words), input=given, standalone_mode=False)
+
+
+def kinds(project: Path) -> Counter[str]:
+    return Counter(each.kind for each in check.check(corpus.read(folder.find(str(project)))))
+
+
+def image(project: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(project.rglob("*.md"))}
+
+
+def test_what_fits_has_no_findings(project: Path) -> None:
+    assert not kinds(project)
+    done = run("recall", "check")
+    assert done.return_value == 0 and "5 entries, 2 files, 0 findings" in done.output
+
+
+BROKEN = """# Index
+
+## docs/decisions/kitchen.md
+
+a remark that is no entry
+/how sharpen knives
+/when prune roses | in the wrong section
+/when bread does not rise
+/when watering tomatoes
+/what is this
+
+## garden
+/when leaves turn yellow
+/when moon is full
+/when leaves turn yellow
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("final", [True, False])
+def test_what_does_not_fit_is_found_and_mended_without_losing_a_line(project: Path, end: str, final: bool) -> None:
+    index = project / "docs" / "memory-index.md"
+    garden = project / "docs" / "decisions" / "garden.md"
+    garden.write_text(garden.read_text() + "\n## When Frost Comes\n\nCover.\n")
+    text = BROKEN if final else BROKEN.removesuffix("\n")
+    index.write_bytes(text.replace("\n", end).encode())
+    assert kinds(project) == {"form": 2, "twice": 1, "elsewhere": 2, "no-heading": 1, "order": 1, "no-entry": 1}
+    before = image(project)
+
+    done = run("recall", "check", "--fix", "--json")
+    assert done.return_value == 1, done.output
+    found = Counter(each["kind"] for each in json.loads(done.output)["findings"])
+    assert found == {"form": 2, "twice": 1, "no-heading": 1}
+    after = index.read_bytes()
+    kept, now = (
+        Counter(line.strip() for line in data.split(b"\n") if line.strip()) for data in (before[str(index)], after)
+    )
+    assert not kept - now and list((now - kept).elements()) == [b"/when frost comes"]
+    assert (b"\r\n" in after) == (end == "\r\n") and b"\r\n" * after.count(b"\n") == b"\r\n" * after.count(end.encode())
+
+    run("recall", "check", "--fix")
+    assert index.read_bytes() == after
+    assert run("undo").exit_code == 0
+    assert image(project) == before
+
+
+def test_a_mended_index_needs_no_mending(project: Path) -> None:
+    found = corpus.read(folder.find(str(project)))
+    lines = (project / "docs" / "memory-index.md").read_text().split("\n")
+    assert mend.mended(found, lines) == lines
+
+
+def test_doubles_and_structure_are_told(project: Path) -> None:
+    index = project / "docs" / "memory-index.md"
+    index.write_text(index.read_text() + "/when baking\n## nowhere.md\n/when nothing stands here\n")
+    (project / "docs" / "decisions" / "more.md").write_text("## When Watering Tomatoes\n\nAt noon.\n")
+    assert kinds(project) == {"structure": 1, "no-file": 1, "no-heading": 1, "no-entry": 1, "same-heading": 1}
+
+
+OLD = """# Memory Index
+
+Prefer retrieval-led reasoning.
+
+## Behaviour (always loaded)
+
+Speak plainly — no jargon, ever
+
+## docs/decisions/shop.md
+
+Basket totals — rounding happens once, at the end | not per line
+Retry payments - three times, then a person is asked
+- Path of exports — under var, never tmp
+a line of prose
+"""
+SHOP = """# Shop
+
+## Money
+
+### Basket Totals
+
+Round once.
+
+### Retrying Payments
+
+Three times.
+
+## Storage
+
+Intro.
+
+### Path of Exports
+
+Under var.
+
+#### Details
+
+As agreed.
+"""
+
+
+@pytest.fixture
+def old(project: Path) -> Path:
+    for path in project.rglob("*.md"):
+        path.unlink()
+    (project / "docs" / "memory-index.md").write_text(OLD)
+    (project / "docs" / "decisions" / "shop.md").write_text(SHOP)
+    (project / "README.md").write_text("See [totals](docs/decisions/shop.md#basket-totals).\n")
+    return project
+
+
+def test_an_older_index_is_migrated_and_loses_nothing(old: Path) -> None:
+    before = image(old)
+    dry = run("recall", "migrate", "--dry-run")
+    assert dry.exit_code == 0 and image(old) == before
+    assert "Basket Totals  ->  When Basket Totals" in dry.output and "spoken of in README.md:1" in dry.output
+
+    assert run("recall", "migrate", "--yes").exit_code == 0
+    assert run("recall", "check").return_value == 0
+    index = (old / "docs" / "memory-index.md").read_text()
+    assert "/when basket totals | rounding happens once, at the end | not per line\n" in index
+    for words in ("Prefer retrieval-led reasoning.", "Speak plainly — no jargon, ever", "a line of prose",
+                  "Retry payments — three times, then a person is asked"):  # fmt: skip
+        assert words in index
+    shop = (old / "docs" / "decisions" / "shop.md").read_text()
+    assert "## .Money" in shop and "### When Retrying Payments" in shop and "#### Details" in shop
+    assert [line for line in shop.split("\n") if not line.startswith("#")] == [
+        line for line in SHOP.split("\n") if not line.startswith("#")
+    ]
+    assert "Round once." in run("when", "rounding of basket totals").output
+    assert run("recall", "migrate", "--yes").exception is not None
+
+    assert run("undo").exit_code == 0
+    assert image(old) == before
+
+
+def test_undo_leaves_alone_what_changed_since(old: Path) -> None:
+    run("recall", "migrate", "--yes")
+    shop = old / "docs" / "decisions" / "shop.md"
+    shop.write_text(shop.read_text() + "mine\n")
+    done = run("undo")
+    assert "shop.md" in done.output and shop.read_text().endswith("mine\n")
+    assert (old / "docs" / "memory-index.md").read_text() == OLD
+
+
+def test_a_migration_needs_something_to_migrate(project: Path) -> None:
+    with pytest.raises(NmemError, match="/when entries already"):
+        migrate.plan(corpus.read(folder.find(str(project))))
+
+
+def test_a_decision_is_remembered_and_found(project: Path) -> None:
+    before = image(project)
+    done = run("recall", "remember", "mending a bent fork", "--how", "--file", "kitchen", "--under", "Baking",
+               "--text", "# Steps\n\nHeat it until it glows and then hammer it softly on the anvil.",
+               "--extra", "cutlery, repair", "--yes")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = run("how", "mending a bent fork")
+    assert "hammer it softly" in found.output and "/when .Baking" in found.output and "#### Steps" in found.output
+    assert run("recall", "check").return_value == 0
+    assert run("undo").exit_code == 0
+    assert image(project) == before
+
+
+def test_the_first_decision_begins_folder_and_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    text = "Freeze the branch an hour before, and tell everybody in the room about it."
+    assert run("recall", "remember", "cutting a release", "--yes", given=text).exit_code == 0
+    assert "Freeze the branch" in run("when", "cutting a release").output
+    assert run("recall", "check").return_value == 0
+    run("undo")
+    assert not list(tmp_path.rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("trigger", "text", "says"),
+    [
+        ("roses", "x", "says too little"),
+        ("prune roses", "x", "is called that already"),
+        ("when " + "word " * 9 + "other", "x", "at most 8 words"),
+        ("storing bulbs", "", "says something"),
+        ("a | b c", "x", "plain words"),
+    ],
+)
+def test_names_are_checked(project: Path, trigger: str, text: str, says: str) -> None:
+    before = image(project)
+    done = run("recall", "remember", trigger, "--text", text, "--yes")
+    assert done.exit_code and says in str(done.exception)
+    assert image(project) == before
+
+
+def test_nothing_is_written_outside_of_the_decisions_folder(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("mine\n")
+    (project / "docs" / "decisions" / "leak.md").symlink_to(outside)
+    for file in ("../../outside.md", str(outside), "leak.md"):
+        done = run("recall", "remember", "storing tulip bulbs", "--text", "x", "--file", file, "--yes")
+        assert done.exit_code and outside.read_text() == "mine\n", file
+
+
+def test_a_short_name_leads_home_with_a_margin(project: Path) -> None:
+    index = store.here().index
+    found = compress.candidates(index, "When Leaves Turn Yellow")
+    best = next(each for each in found if each.good)
+    assert best.trigger in ("leaves turn", "leaves yellow", "turn yellow") and best.margin >= compress.MARGIN
+    done = run("recall", "compress", "How to prune roses", "--json")
+    assert done.return_value == 0 and json.loads(done.output)["trigger"] == "prune roses"
