@@ -20,10 +20,23 @@ END = 1 << 62
 _NOW = "(SELECT at FROM temp.moment)"
 _OVER = f"(SELECT last_at FROM main.sessions WHERE id = t.session_id) < {_NOW}"
 """A session is over: all that was made of it was made of the past."""
+
+
+def _changed(kind: str, target: str) -> str:
+    """Whether a person changed it so later: what it was before is not told by anybody."""
+    return (
+        f"EXISTS (SELECT 1 FROM main.corrections c WHERE c.at >= {_NOW} AND c.kind = '{kind}'"
+        f" AND c.target = '{target}/' || t.{'session_id' if target == 'session' else 'id'} AND c.undone_at IS NULL)"
+    )
+
+
+_IN_THREAD = f"(SELECT created_at FROM main.threads WHERE id = t.thread_id) < {_NOW}"
 _BEFORE = {
     "prompts": f"at < {_NOW}",
-    "unit_prompts": f"(SELECT at FROM main.prompts WHERE id = t.prompt_id) < {_NOW}",
-    "session_threads": f"(SELECT started_at FROM main.sessions WHERE id = t.session_id) < {_NOW}",
+    "unit_prompts": f"(SELECT at FROM main.prompts WHERE id = t.prompt_id) < {_NOW}"
+    f" AND (SELECT started_at FROM main.work_units WHERE id = t.unit_id) < {_NOW}",
+    "session_threads": f"(SELECT started_at FROM main.sessions WHERE id = t.session_id) < {_NOW} AND {_IN_THREAD}"
+    f" AND NOT {_changed('thread', 'session')}",
     "session_summaries": _OVER,
     "thread_choices": f"at < {_NOW}",
     "corrections": f"at < {_NOW}",
@@ -80,7 +93,7 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
         "pinned": _unpinned("obs"),
     },
     "work_units": {
-        **{name: _when(_OVER, name) for name in ("ended_at", "title", "checkpoint", "client_summary", "summary",
+        **{name: _when(_OVER, name) for name in ("ended_at", "checkpoint", "client_summary", "summary",
            "learned", "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at",
            "friction")},
         **{name: _when(_OVER, name, "'[]'") for name in ("hot_files", "commits", "obs_trace")},
@@ -89,6 +102,8 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
         "state": _when(_OVER, "state", "'open'"),
         "last_at": f"min(last_at, {_NOW})",
         "last_prompt_id": _when(_OVER, "last_prompt_id", "first_prompt_id"),
+        "title": _when(f"{_OVER} AND NOT {_changed('rename', 'episode')}", "title"),
+        "thread_id": _when(_IN_THREAD, "thread_id"),
         "pinned": _unpinned("episode"),
     },
     "threads": {
@@ -96,6 +111,7 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
         "state": _when(_THREAD, "state", "'open'"),
         "last_at": f"min(last_at, {_NOW})",
         "turn_count": _when(_THREAD, "turn_count", "0"),
+        "title": _when(f"NOT {_changed('rename', 'thread')}", "title", "''"),
         "pinned": _unpinned("thread"),
     },
     "learnings": {
@@ -111,6 +127,17 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
     "injection_items": {name: _when(f"used_at < {_NOW}", name) for name in ("used", "used_how", "used_at")},
 }  # fmt: skip
 """Columns that were otherwise then."""
+_MADE = {
+    "context_usefulness": "SELECT s.project_id, i.item, count(*) AS given, total(i.used) AS used FROM injection_items i"
+    " JOIN injections j ON j.id = i.injection_id AND NOT j.withheld JOIN sessions s ON s.id = j.session_id"
+    " WHERE i.used IS NOT NULL GROUP BY s.project_id, i.item",
+}
+"""Tables that are counted from others: counted anew from what was there."""
+UNVEILED = {
+    "projects": "a name, a key and a root: they are no history",
+    "swept_sessions": "which sessions are told from the trace of their episodes, which shows once they were over",
+}
+"""Tables that may be read as they are, and why; a test holds that whatever selects context reads no other."""
 
 
 @contextmanager
@@ -146,6 +173,8 @@ def _veil(db: Connection) -> None:
         if columns:
             shown = ", ".join(f"{changed[name]} AS {name}" if name in changed else name for name in columns)
             db.execute(f"CREATE TEMP VIEW {table} AS SELECT {shown} FROM main.{table} t WHERE {condition}")
+    for table, query in _MADE.items():
+        db.execute(f"CREATE TEMP VIEW {table} AS {query}")
     for statement in statements(CANDIDATES):
         made = statement.replace("CREATE TABLE ", "CREATE TEMP TABLE ", 1)
         db.execute(made.replace(" INDEX ", " INDEX temp.", 1) if " INDEX " in made.split("(", 1)[0] else made)

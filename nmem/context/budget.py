@@ -12,6 +12,8 @@ FRAME = 48
 HEADING = 8
 """Tokens of a heading."""
 BULLET = 1
+PART = 2
+"""Where files are to be named as well, what a person pinned takes no more than one part of so many."""
 LEAST = 0.25
 """An item other than a file's name that scores less is not worth its room."""
 
@@ -19,6 +21,7 @@ LEAST = 0.25
 def packed(items: list[Item], budget: int) -> list[Item]:
     """The items that fit, in the order in which they are told; empty when nothing does."""
     room = budget - FRAME
+    pins = room // PART if any(one.kind == FILE for one in items) else room
     taken: list[Item] = []
     for item in sorted(items, key=_order):
         if item.kind not in (FILE, PIN) and item.score < LEAST:
@@ -28,8 +31,9 @@ def packed(items: list[Item], budget: int) -> list[Item]:
             item.kind == EPISODE
         ) else []  # fmt: skip
         cost -= sum(one.tokens + BULLET for one in instead)
-        if cost <= room:
+        if cost <= (min(room, pins) if item.kind == PIN else room):
             room -= cost
+            pins -= cost if item.kind == PIN else 0
             taken = [one for one in taken if one not in instead]
             taken.append(item)
     place = {kind: at for at, kind in enumerate(KINDS)}

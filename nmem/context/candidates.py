@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
     from nmem.context.rank import Ranking
 
-ABOUT = 0.3
-"""The share of what a prompt says that the project must have spoken of before; else it is about something else."""
 SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
 _WORDS = {
@@ -50,6 +48,22 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     return _useful(db, present.project_id, _once(out, present, chosen))
 
 
+def chosen(db: Connection, present: Present) -> list[Item]:
+    """What a person pinned or included, which is told whatever the session is about."""
+    said = pinned.choices(db, present.project_id)
+    return _once(pinned.pins(db, present, said), present, said)
+
+
+def warned(db: Connection, present: Present) -> list[Item]:
+    """The learnings that a prompt runs into, nothing ranked."""
+    return once(db, present, known.learnings(db, present, []))
+
+
+def once(db: Connection, present: Present, items: list[Item]) -> list[Item]:
+    """Without what a person excluded, and what the session was told before."""
+    return _once(items, present, pinned.choices(db, present.project_id))
+
+
 def files_to_name(ranking: Ranking, present: Present) -> list[int]:
     """Which files are worth their names now, beside those that the session has been told of or worked on."""
     over = {*present.given_files, *present.hot_files}
@@ -72,10 +86,8 @@ def files_to_name(ranking: Ranking, present: Present) -> list[int]:
 
 
 def elsewhere(ranking: Ranking, prompt: str) -> bool:
-    """Whether a prompt is about something that the project has never spoken of; a command's name is about nothing."""
-    if not prompt or prompt.startswith("/") or ranking.known >= ABOUT:
-        return False
-    return not any(ranking.features[number][0] for _, number in ranking.files)
+    """Whether a prompt does not say which of the project's work it is about, be it that it is about something else."""
+    return bool(prompt) and not ranking.meant
 
 
 def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:
@@ -94,7 +106,7 @@ def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[I
     """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
     out: dict[str, Item] = {}
     for item in items:
-        key = item.id.removeprefix("pin/")
+        key = pinned.subject(item.id)
         told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
         if key not in out and not told and chosen.get(key) != pinned.EXCLUDE:
             out[key] = item

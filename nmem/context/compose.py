@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.context.items import EPISODE, FILE, LEARNING, MARKER, NEXT, PIN, THREAD
+from nmem.context.items import EPISODE, FILE, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
 from nmem.context.marks import BEGIN, END
 from nmem.context.neutral import neutral
 
@@ -17,6 +17,7 @@ HEADINGS = {
     PIN: "Pinned",
     THREAD: "This work so far",
     NEXT: "Left to do",
+    RECALL: "Decided here; the command shows what",
     LEARNING: "Known here",
     EPISODE: "Earlier work",
     MARKER: "Noted",

@@ -9,8 +9,8 @@
     holdout = 0.0                # the fraction of sessions, up to 0.5, that are told nothing
     off = ["name, or root folder, of a project"]
 
-The parsed form is cached beside the database, keyed by the file's time and size. What cannot be read leaves the
-defaults in force, except that a [context] table that cannot be understood says nothing rather than too much.
+The parsed form is cached beside the database, keyed by the file's time and size. A file or a
+[context] table that cannot be understood says nothing rather than too much: it may be what switches telling off.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ DEFAULTS = {
     "deadline_ms": 60.0,
     "holdout": 0.0,
 }
-_HIGHEST = {"start_tokens": 2400.0, "prompt_tokens": 2400.0, "recovery_tokens": 2400.0, "deadline_ms": 2000.0,
+HIGHEST = 2400.0
+"""Of a budget, in tokens: as much as the roomiest client takes."""
+_HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens": HIGHEST, "deadline_ms": 2000.0,
             "holdout": MOST}  # fmt: skip
 
 
@@ -82,9 +84,12 @@ def _read(file: str, stamp: tuple[str, int, int]) -> Form:
     try:
         with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
             document = tomllib.load(handle)
-    except (OSError, ValueError) as error:
-        return dict(DEFAULTS), [], [f"{file}: {error}"]
-    found = form(document, file)
+    except OSError as error:
+        return {**DEFAULTS, "enabled": 0.0}, [], [f"{file}: {error}; no context is given"]
+    except ValueError as error:
+        found: Form = {**DEFAULTS, "enabled": 0.0}, [], [f"{file}: {error}; no context is given"]
+    else:
+        found = form(document, file)
     cache.write(_cache(), (stamp, found))
     return found
 

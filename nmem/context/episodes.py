@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from nmem.context.items import EPISODE, Item
-from nmem.context.neutral import name, neutral, quoted
+from nmem.context.neutral import name, quoted
 from nmem.context.rank import marks, unpack
 from nmem.context.weights import EPISODE as WEIGHTS
 from nmem.context.words import ago, texts
@@ -115,9 +115,9 @@ def told(
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
         said = [line for line in texts(stored) if not _names_files(line)]
-        lines = [neutral(line, _LINE) for line in said[:_LINES]]
+        lines = [quoted(line.rstrip(". "), _LINE) for line in said[:_LINES]]
         if lines:
-            parts.append(f"{label}: {'; '.join(line.rstrip('.') for line in lines)}.")
+            parts.append(f"{label}: {'; '.join(lines)}.")
     if files:
         parts.append(f"Files: {', '.join(name(path) for path in files)}.")
     return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 COMPACT = "compact"
 """The event of an injection after which whatever was told before is gone from the conversation."""
 
+LATE = "late"
+"""The reason of one that was not ready in time: nothing was told."""
+
 
 def since(db: Connection, session_id: str) -> int:
     """The injection with which the conversation began anew; 0 when it never was folded."""
@@ -20,7 +23,7 @@ def since(db: Connection, session_id: str) -> int:
 
 def given(db: Connection, session_id: str) -> tuple[frozenset[str], frozenset[str]]:
     """The items, and the files that they named. What was kept back counts: it would have been told."""
-    from capture.jsonio import loads
+    from capture.jsonio import BadJson, loads
 
     items: set[str] = set()
     files: set[str] = set()
@@ -31,7 +34,10 @@ def given(db: Connection, session_id: str) -> tuple[frozenset[str], frozenset[st
     ).fetchall():
         items.add(item)
         if named != "[]":
-            found = loads(named)
+            try:
+                found = loads(named)
+            except BadJson:
+                continue
             files.update(str(path) for path in found if path) if isinstance(found, list) else None
     return frozenset(items), frozenset(files)
 

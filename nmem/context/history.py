@@ -114,16 +114,45 @@ def _turns(db: Connection, session_id: str) -> list[Turn]:
         ):
             _holding(turns, at).said.append(content)
         _touched(db, session_id, turns)
+        if _swept(db, session_id):
+            _retold(db, session_id, turns)
     return turns
+
+
+def _swept(db: Connection, session_id: str) -> bool:
+    """Whether something of a session is known by its trace only; a replay's tables know of none."""
+    return db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
+
+
+def _retold(db: Connection, session_id: str, turns: list[Turn]) -> None:
+    """Turns whose words are forgotten speak in those of their episode: what it was about, and what came of it."""
+    told = {
+        first: (intent, summary) for first, intent, summary in db.execute(
+            "SELECT first_prompt_id, coalesce(title, intent), coalesce(summary, '') FROM work_units"
+            " WHERE session_id = ?", (session_id,),
+        )
+    }  # fmt: skip
+    for turn in turns:
+        intent, summary = told.get(turn.prompt_id, ("", ""))
+        turn.prompt = turn.prompt or intent
+        if not turn.said and summary:
+            turn.said.append(summary)
 
 
 def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
     """Files and commits, each in the turn that its time lies in."""
-    for at, kind, path, metadata in db.execute(
-        "SELECT at, obs_type, file_path, metadata FROM observations WHERE session_id = ?"
+    found = db.execute(
+        "SELECT at, obs_type, file_path, metadata, id FROM observations WHERE session_id = ?"
         " AND obs_type IN ('file_edit', 'file_write', 'file_read', 'git_commit') ORDER BY at, id",
         (session_id,),
-    ):
+    ).fetchall()
+    if _swept(db, session_id):
+        from nmem.retention import trace
+
+        found += [(one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
+                  if one.obs_type in (*_EDITS, "file_read", "git_commit")]  # fmt: skip
+        found.sort(key=lambda row: (row[0], row[4]))
+    for at, kind, path, metadata, _ in found:
         turn = _holding(turns, at)
         if kind == "git_commit":
             message = _message(metadata)

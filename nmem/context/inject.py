@@ -9,19 +9,24 @@ already is silence.
 from __future__ import annotations
 
 from nmem.context import given
+from nmem.context.items import RECALL
 from nmem.context.record import Injection, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from sqlite3 import Connection
 
     from capture.event import Event
     from nmem.context.config import Config
-    from nmem.context.items import Item
-    from nmem.context.present import Present
+    from nmem.context.decide import Decision
 
 LATE = "context_late"
 """The counter of selections that took too long."""
+UNSOUND = "context_unsound"
+"""The counter of texts that were thrown away because their end could not have been told again."""
+_IDLE = 8
+"""So many prompts that say nothing, or were answered too late, may come before the first that is told something."""
 _TICKS = 2000
 """Steps of SQLite's machine between two looks at the clock."""
 PROMPT = "prompt"
@@ -66,7 +71,7 @@ def at_prompt(db: Connection, event: Event) -> str:
     return _told(db, event, _at_prompt)
 
 
-def _told(db: Connection, event: Event, decide: object) -> str:
+def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Config, Injection, int], None]) -> str:
     from capture.clients.telling import room
 
     most = room(event)
@@ -80,13 +85,25 @@ def _told(db: Connection, event: Event, decide: object) -> str:
     one = Injection(event.session_id, event.at, event.source or "startup", event.client)
     try:
         with _Clock(db, config.deadline_ms):
-            decide(db, event, config, one, most)  # type: ignore[operator]
+            decide(db, event, config, one, most)
     except Late:
-        from capture.storage.store import count
-
-        count(db, LATE)
-        return ""
+        _count(db, LATE)
+        return _late(db, one)
     return _kept(db, one, config)
+
+
+def _late(db: Connection, one: Injection) -> str:
+    """Keep that a prompt was not answered in time, so that the next one still is the first; and that of a fold."""
+    if one.event == given.COMPACT or one.prompt_id is not None:
+        one.items, one.text, one.reason = (), "", given.LATE
+        store(db, one)
+    return ""
+
+
+def _count(db: Connection, name: str) -> None:
+    from capture.storage.store import count
+
+    count(db, name)
 
 
 def _kept(db: Connection, one: Injection, config: Config) -> str:
@@ -96,44 +113,40 @@ def _kept(db: Connection, one: Injection, config: Config) -> str:
     if not one.text and one.event != given.COMPACT:
         return ""
     one.withheld = bool(one.text) and withheld(one.session_id, config.holdout)
-    return one.text if store(db, one) and not one.withheld else ""
+    if not store(db, one) or one.withheld:
+        return ""
+    if any(item.kind == RECALL for item in one.items):
+        from nmem.context.decided import note
+
+        note(db, one.session_id, one.items, one.at)
+    return one.text
 
 
 def _at_start(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
     from nmem.context.present import read
 
     present = read(db, event.session_id, event.at)
-    if present is None or _left_alone(db, present, config):
+    if present is None:
         return
+    from nmem.context import decide
+
     if event.source in ("compact", "clear"):
-        _recovered(db, event, config, one, most)
-        if one.items or event.source == given.COMPACT:
+        cleared = event.source == "clear"
+        session = _before_clear(db, event) if cleared else event.session_id
+        if session is not None:
+            _taken(db, one, decide.recovered(db, present, config, config.recovery_tokens, most, session, cleared))
+        if one.items or not cleared:
             return
-    from nmem.context import beginning
+    from nmem.context.beginning import goes_on
 
-    budget = min(config.start_tokens, most // 4)
-    if event.source in ("resume", "fork"):
-        one.reason = "the session is resumed"
-        _packed(present, beginning.meanwhile(db, present), budget, one, most)
-        return
-    one.reason = beginning.goes_on(db, present)
-    _selected(db, present, budget, one, most, only="" if one.reason else "pin")
-    one.reason = one.reason or "pinned"
+    goes = "" if event.source in decide.RESUMED else goes_on(db, present)
+    _taken(db, one, decide.start(db, present, config, config.start_tokens, most, goes, event.source or ""))
 
 
-def _recovered(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
-    """What was going on before the conversation was folded or cleared."""
-    from nmem.context import recovery
+def _before_clear(db: Connection, event: Event) -> str | None:
+    from nmem.context.recovery import before_clear
 
-    cleared = event.source == "clear"
-    session = recovery.before_clear(db, event.session_id, event.at) if cleared else event.session_id
-    if session is None:
-        return
-    items = recovery.recover(db, session, min(config.recovery_tokens, most // 4))
-    while items and len(recovery.compose(items, cleared).encode("utf-8", "replace")) > most:
-        items.pop()
-    one.items, one.text = _sound(items, recovery.compose(items, cleared))
-    one.reason = f"the conversation was {'cleared' if cleared else 'compacted'}: session {session}"
+    return before_clear(db, event.session_id, event.at)
 
 
 def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
@@ -146,25 +159,39 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
         return
     number, at, text = newest
     one.event, one.prompt_id = PROMPT, number
-    one.reason = _occasion(db, event.session_id, number, at)
+    occasion = _occasion(db, event.session_id, number, at)
     from nmem.context.present import read
 
     present = read(db, event.session_id, event.at, text)
-    if present is None or _left_alone(db, present, config):
+    if present is None:
         return
+    from nmem.context import decide
+
     one.unit_id = present.unit_id
-    _selected(db, present, min(config.prompt_tokens, most // 4), one, most, only="" if one.reason else "learning")
-    one.reason = one.reason or "it runs into what is known to go wrong"
+    _taken(db, one, decide.prompt(db, present, config, config.prompt_tokens, most, occasion))
+
+
+def _taken(db: Connection, one: Injection, made: Decision) -> None:
+    """Fill in what was decided."""
+    one.items, one.text, one.reason = made.items, made.text, made.reason
+    if made.unsound:
+        _count(db, UNSOUND)
 
 
 def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
-    """Why this prompt may be told anything: it is the first one, or opens an episode; empty for any other."""
+    """Why this prompt may be told anything: it is the first one, or opens an episode; empty for any other.
+
+    The first is the first that says something, and stays the first as long as answering it was too late.
+    """
     before = db.execute(
-        "SELECT 1 FROM prompts WHERE session_id = ? AND source = 'user' AND (at, id) < (?, ?) AND at >= coalesce("
-        "(SELECT max(at) FROM injections WHERE session_id = ? AND event = ?), 0) LIMIT 1",
-        (session_id, at, prompt_id, session_id, given.COMPACT),
-    ).fetchone()
-    if before is None:
+        "SELECT substr(p.content, 1, 400),"
+        " EXISTS (SELECT 1 FROM injections j WHERE j.prompt_id = p.id AND j.reason = ?) FROM prompts p WHERE"
+        " p.session_id = ? AND p.source = 'user' AND p.agent_id IS NULL AND (p.at, p.id) < (?, ?)"
+        " AND p.at >= coalesce((SELECT max(at) FROM injections WHERE session_id = ? AND event = ?), 0)"
+        " ORDER BY p.at DESC, p.id DESC LIMIT ?",
+        (given.LATE, session_id, at, prompt_id, session_id, given.COMPACT, _IDLE),
+    ).fetchall()
+    if len(before) < _IDLE and all(late or _idle(text) for text, late in before):
         return "the first prompt"
     opens = db.execute(
         "SELECT 1 FROM unit_prompts u JOIN work_units w ON w.id = u.unit_id AND w.first_prompt_id = u.prompt_id"
@@ -174,56 +201,9 @@ def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:
     return "another episode begins" if opens else ""
 
 
-def _left_alone(db: Connection, present: Present, config: Config) -> bool:
-    """Whether the person wants nothing told in this project."""
-    if config.off:
-        row = db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone()
-        if row and not set(row).isdisjoint(config.off):
-            return True
-    return given.switched_off(db, present.project_id)
+def _idle(text: str) -> bool:
+    """Whether a prompt says nothing that anything could be selected by."""
+    from nmem.context.chat import CHAT
+    from nmem.context.words import mentions, terms
 
-
-def _selected(db: Connection, present: Present, budget: int, one: Injection, most: int, *, only: str = "") -> None:
-    """Fill in what the present selects; `only`: a kind that is told alone, without ranking anything."""
-    if only:
-        _packed(present, _of_kind(db, present, only), budget, one, most)
-        return
-    from nmem.context.select import select
-
-    _fitted(present, select(db, present, budget), one, most)
-
-
-def _packed(present: Present, items: list[Item], budget: int, one: Injection, most: int) -> None:
-    from nmem.context.budget import packed
-
-    if items:
-        _fitted(present, packed(items, budget), one, most)
-
-
-def _fitted(present: Present, items: list[Item], one: Injection, most: int) -> None:
-    """Fill in items that the session has not been told, as many as the client takes."""
-    from nmem.context.compose import compose
-
-    items = [item for item in items if item.id not in present.given]
-    while items and len(compose(items, present).encode("utf-8", "replace")) > most:
-        items.pop()
-    one.items, one.text = _sound(items, compose(items, present))
-
-
-def _of_kind(db: Connection, present: Present, kind: str) -> list[Item]:
-    """What a person pinned, or the learnings that a prompt runs into."""
-    from nmem.context import pinned
-
-    chosen = pinned.choices(db, present.project_id)
-    if kind == "pin":
-        return pinned.pins(db, present, chosen)
-    from nmem.context.known import learnings
-
-    return [item for item in learnings(db, present, []) if chosen.get(item.id) != pinned.EXCLUDE]
-
-
-def _sound(items: list[Item], text: str) -> tuple[list[Item], str]:
-    """The same, unless capture could not tell again where the text begins and ends."""
-    from nmem.context.marks import whole
-
-    return (items, text) if items and whole(text) else ([], "")
+    return CHAT.issuperset(terms(text)) and not mentions(text)

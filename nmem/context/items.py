@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
-KINDS = (PIN, THREAD, NEXT, LEARNING, EPISODE, MARKER, FILE)
+RECALL = "recall"
+"""A written decision: where it stands, not what it says."""
+KINDS = (PIN, THREAD, NEXT, RECALL, LEARNING, EPISODE, MARKER, FILE)
 """In the order in which they are told."""
 _CHARS = 4
 """Characters of a token, as everything here counts them; clients count their own."""
@@ -18,7 +20,7 @@ class Item:
         self, id: str, kind: str, text: str, *, files: tuple[str, ...] = (), score: float = 0.0, reason: str = ""  # noqa: A002 - an item's id is called so
     ) -> None:  # fmt: skip
         self.id = id
-        """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12."""
+        """episode/12, thread/4, learning/3, file/src/a.py, pin/obs/8, marker/9, next/12, recall/when adding a table."""
         self.kind = kind
         self.text = text
         """Inert already, one paragraph."""

@@ -55,6 +55,7 @@ def refold(db: Connection, project_id: int, name: str, now: int) -> int:
         beside.executescript(CANDIDATES)
         count = fold_into(beside, list(history.sessions(db, project_id, now)), project_id, name)
         with transaction(db):
+            _take_over(db, project_id)
             for table in TABLES:
                 db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our own names
                 found = beside.execute(f"SELECT * FROM {table}")  # noqa: S608
@@ -69,6 +70,17 @@ def refold(db: Connection, project_id: int, name: str, now: int) -> int:
                 (*made, taken, project_id),
             )
     return count
+
+
+def _take_over(db: Connection, project_id: int) -> None:
+    """Sessions that were counted for another project are this one's now; that one is counted anew."""
+    moved = "session_id IN (SELECT id FROM sessions WHERE project_id = ?1) AND project_id != ?1"
+    db.execute(
+        "UPDATE context_projects SET taken = taken + 1 WHERE project_id IN"  # noqa: S608 - our own words
+        f" (SELECT project_id FROM context_sessions WHERE {moved})",
+        (project_id,),
+    )
+    db.execute(f"DELETE FROM context_sessions WHERE {moved}", (project_id,))  # noqa: S608
 
 
 def _standing(db: Connection, project_id: int) -> tuple[str, int, int]:

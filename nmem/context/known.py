@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.context.items import LEARNING, Item
-from nmem.context.neutral import neutral
+from nmem.context.neutral import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
             reason = "it often goes wrong here, and what puts it right is known"
         if reason and len(out) < MOST:
             score = min(1.0, 0.5 + heat / 200.0)
-            out.append(Item(f"learning/{number}", LEARNING, neutral(told, BOUND), score=score, reason=reason))
+            out.append(Item(f"learning/{number}", LEARNING, quoted(told, BOUND), score=score, reason=reason))
     return out
 
 

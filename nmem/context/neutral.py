@@ -14,8 +14,19 @@ _MORE = 6
 _SELECTORS = (("\u115f", "\u1160"), ("\u180b", "\u180f"), ("\u3164", "\u3164"), ("\ufe00", "\ufe0f"),
               ("\uffa0", "\uffa0"), ("\U000e0000", "\U000e0fff"))  # fmt: skip
 """Characters that take no room although they count as letters or marks."""
-_BRACKETS = {ord("<"): "‹", ord(">"): "›", ord("＜"): "‹", ord("＞"): "›", ord("﹤"): "‹", ord("﹥"): "›"}
+_BRACKETS = {
+    ord("<"): "‹",
+    ord(">"): "›",
+    ord("＜"): "‹",
+    ord("＞"): "›",
+    ord("﹤"): "‹",
+    ord("﹥"): "›",
+    ord("［"): "(",
+    ord("］"): ")",
+}
 _MARKS = ("[nmem", "[/nmem", "[inst", "[/inst", "[sys", "[/sys", "[[", "[system", "[assistant", "[user", "[human")
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+"""Every mark is plain ASCII: so are its letters."""
 _ROLES = ("human", "assistant", "system", "user", "developer", "tool", "function")
 _FENCES = (("```", "'''"), ("~~~", "---"), ("`````", "'''"))
 
@@ -73,7 +84,7 @@ def _visible(text: str) -> str:
 
 def _unmarked(text: str) -> str:
     """Square brackets that open a mark of ours or of a chat template become round."""
-    low = text.lower()
+    low = text.translate(_LOWER)  # str.lower() makes some letters two: places would shift
     out, start = [], 0
     at = low.find("[")
     while at >= 0:
@@ -92,5 +103,5 @@ def _unroled(text: str) -> str:
         if ":" in word:
             head, _, tail = word.partition(":")
             if head.strip("#*_>-([{'\"").lower() in _ROLES and (not tail or not tail[0].isalnum()):
-                words[at] = head + " -" + tail
+                words[at] = head + " -" + _unroled(tail)
     return " ".join(words)

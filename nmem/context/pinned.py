@@ -5,7 +5,7 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 
 from __future__ import annotations
 
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, Item
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
 from nmem.context.neutral import name, neutral, quoted
 from nmem.context.words import ago, terms
 
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
 
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
-MOST = 6
-"""Pins told at once: the newest."""
+MOST = 40
+"""Pins looked at: the newest. As many are told as there is room for."""
 MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
 _TEXT = 240
+
+
+def subject(item: str) -> str:
+    """What an item stands for: a pin for what is pinned, a marker for its observation."""
+    item = item.removeprefix("pin/")
+    return f"obs/{item[7:]}" if item.startswith("marker/") else item
 
 
 def choices(db: Connection, project_id: int) -> dict[str, str]:
@@ -34,32 +40,29 @@ def choices(db: Connection, project_id: int) -> dict[str, str]:
 
 
 def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]:
-    """Pinned observations, episodes and threads of the project, and whatever else was chosen to be told."""
+    """What is pinned in the project, and whatever else was chosen to be told, the newest first."""
     out: dict[str, Item] = {}
-    for item, choice in chosen.items():
-        if choice in (INCLUDE, PINNED):
-            for one in resolved(db, item, present, "you chose that it is always told"):
-                out[one.id] = one
     for item in _pinned(db, present.project_id):
-        if len(out) >= MOST:
-            break
-        if item not in out:
-            for one in resolved(db, item, present, "it is pinned"):
+        reason = "you chose that it is always told" if item in chosen else "it is pinned"
+        if chosen.get(item) != EXCLUDE:
+            for one in resolved(db, item, present, reason):
                 out.setdefault(one.id, one)
     return list(out.values())
 
 
 def _pinned(db: Connection, project_id: int) -> list[str]:
-    """Ids of what is pinned, the newest first."""
+    """Ids of what is pinned or was chosen to be told, the newest first."""
     rows = db.execute(
         "SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s ON s.id = u.session_id"
         " WHERE u.pinned = 1 AND s.project_id = ?1"
         " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
         " UNION ALL SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"
-        " WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY 2 DESC LIMIT ?2",
-        (project_id, 2 * MOST),
+        " WHERE o.pinned = 1 AND s.project_id = ?1"
+        " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')"
+        " ORDER BY 2 DESC, 1 LIMIT ?2",
+        (project_id, MOST),
     ).fetchall()
-    return [row[0] for row in rows]
+    return list(dict.fromkeys(row[0] for row in rows))
 
 
 def resolved(db: Connection, item: str, present: Present, reason: str) -> list[Item]:
@@ -67,6 +70,8 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
     kind, _, rest = item.partition("/")
     if kind == "file":
         return [Item(item, FILE, name(rest), files=(rest,), score=1.0, reason=reason)] if rest else []
+    if kind == RECALL:
+        return [Item(item, RECALL, f"/{neutral(rest)}", score=1.0, reason=reason)]
     if not (rest.isascii() and rest.isdigit() and len(rest) < 19):
         return []
     number = int(rest)
@@ -82,23 +87,24 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         return work.of_thread(db, number, present, reason, f"pin/{item}", PIN, 1.0)
     if kind == "learning":
         row = db.execute("SELECT coalesce(rule, title) FROM learnings WHERE id = ?", (number,)).fetchone()
-        return [Item(item, LEARNING, neutral(row[0], _TEXT), score=1.0, reason=reason)] if row else []
+        return [Item(item, LEARNING, quoted(row[0], _TEXT), score=1.0, reason=reason)] if row else []
     return _said(db, kind, number, item, present, reason)
 
 
 def _said(db: Connection, kind: str, number: int, item: str, present: Present, reason: str) -> list[Item]:
     """An observation or a prompt, quoted."""
     if kind == "obs":
-        row = db.execute("SELECT at, obs_type, content FROM observations WHERE id = ?", (number,)).fetchone()
+        row = db.execute("SELECT at, obs_type, content, file_path FROM observations WHERE id = ?", (number,)).fetchone()
     elif kind == "prompt":
-        row = db.execute("SELECT at, source, content FROM prompts WHERE id = ?", (number,)).fetchone()
+        row = db.execute("SELECT at, source, content, NULL FROM prompts WHERE id = ?", (number,)).fetchone()
     else:
         return []
     if row is None:
         return []
-    at, what, content = row
+    at, what, content, path = row
     word = {"user": "You said", "agent": "The agent said", "marker": "Noted"}.get(what, what.replace("_", " "))
-    text = f"{word}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
+    about = f" of {name(path)}" if path else ""
+    text = f"{word}{about}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
     return [Item(f"pin/{item}", PIN, text, score=1.0, reason=reason)]
 
 

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from sqlite3 import Connection
 
+from capture.clients import telling
 from nmem import database
-from nmem.context import asof, history, keep, present, warm
+from nmem.context import asof, decide, given, history, keep, pinned, present, warm
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
-from nmem.context.candidates import gathered
+from nmem.context.candidates import chosen, gathered
 from nmem.context.choose import FEW, FLOOR
-from nmem.context.compose import compose
-from nmem.context.items import FILE, PIN, Item, tokens
+from nmem.context.config import load
+from nmem.context.items import FILE, Item, tokens
 from nmem.context.present import Present
 from nmem.context.rank import rank
 from nmem.errors import NmemError
 from nmem.text import printable
+from nmem.threads import continuity
+
+_UNKNOWN = "nothing says what a session that starts goes on with: its first prompt will"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Preview:
     """A text and what it is made of."""
 
     project: str
+    project_id: int
     session_id: str
     prompt: str
     at: int
@@ -42,6 +47,12 @@ class Preview:
     """Weighed, but told no more: too little room, or too little worth."""
     why_silent: str
     """Why nothing is told; empty when something is."""
+    excluded: tuple[Item, ...] = ()
+    """What a person said shall never be told, as far as it is still there."""
+    choices: dict[str, str] = field(default_factory=dict)
+    """What a person said: the own id of an item -> include, exclude or pin; pins of its own count as well."""
+    occasion: str = ""
+    """Why a session that starts is told more than pins; at a prompt nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +65,110 @@ class Asked:
     branch: str = ""
     now: int = 0
     as_of: int | None = None
+    like: str = ""
+    """Instead of all these: a new session of the project, branch and client of this one."""
 
 
 def preview(path: str, asked: Asked, budget: int) -> Preview:
     """What would be told within `budget` tokens. Raises NmemError for a project or session that is not known."""
     with _opened(path, asked) as db:
-        present = _present(db, asked)
-        if asked.as_of is not None:
-            _fold(db, present)
-        found = gathered(db, present)
-        told = found if present.prompt or goes_on(db, present) else [item for item in found if item.kind == PIN]
-        items = packed(told, budget)
-        text = compose(items, present)
-        return Preview(
-            present.project, present.session_id, asked.prompt, present.at, budget, text, tokens(text) if text else 0,
-            tuple(items), _left_out(found, items), "" if text else _silent(db, present, found),
-        )  # fmt: skip
+        return of(db, asked, budget)
+
+
+def of(db: Connection, asked: Asked, budget: int) -> Preview:
+    """The same on a connection; of a moment that is over, on one that is veiled (nmem.context.asof)."""
+    present = _present(db, asked)
+    if asked.as_of is not None:
+        _fold(db, present)
+    most = telling.most(present.client)
+    goes = _goes_on(db, present)
+    config = load() if asked.as_of is None else None
+    made = (
+        decide.prompt(db, present, config, budget, most, "a prompt that opens an episode")
+        if present.prompt
+        else decide.start(db, present, config, budget, most, goes, present.source if present.session_id else "")
+    )
+    found = gathered(db, present) if made.found is None else made.found
+    said = pinned.choices(db, present.project_id)
+    return Preview(
+        present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
+        made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
+        "" if made.text else made.silent or _silent(db, present, found, goes),
+        tuple(_excluded(db, present, said)), _stands(found, said), goes,
+    )  # fmt: skip
+
+
+def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: bool = False) -> Preview:
+    """What a session would be told if its conversation were compacted, or cleared, now. Raises NmemError."""
+    known = present.read(db, session_id, at)
+    if known is None:
+        raise NmemError(f"there is no session {printable(session_id)}")
+    most = telling.most(known.client)
+    made = decide.recovered(db, known, load(), budget, most, session_id, cleared)
+    silent = made.silent or "no episode of this session is known yet: its first prompt opens one"
+    return Preview(
+        known.project, known.project_id, session_id, "", at, decide.within(budget, most), made.text,
+        tokens(made.text) if made.text else 0, tuple(made.items), (), "" if made.text else silent,
+    )  # fmt: skip
+
+
+_PROJECTS = {
+    "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
+    "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
+    "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
+    "thread": "SELECT project_id FROM threads WHERE id = ?",
+    "learning": "SELECT project_id FROM learnings WHERE id = ?",
+}
+
+
+def pins_left_out(db: Connection, item: str, budget: int, now: int) -> list[str]:
+    """What is pinned in the project of `item` and finds no room when a session starts, the newest first."""
+    kind, _, number = item.partition("/")
+    row = db.execute(_PROJECTS[kind], (int(number),)).fetchone() if kind in _PROJECTS else None
+    if row is None:
+        return []
+    there = Present(int(row[0]), "", now)
+    found = chosen(db, there)
+    told = packed(found, budget)
+    return [pinned.subject(one.id) for one in found if one not in told]
+
+
+def _goes_on(db: Connection, present: Present) -> str:
+    """What says that a session that starts goes on with earlier work; a session that is not there yet counts, too."""
+    if present.prompt:
+        return ""
+    if not present.session_id:
+        thread, why = continuity.awaited(db, present.project_id, present.at, present.client, present.branch)
+        if why == continuity.CHOSEN and thread is not None:
+            present.thread_id = thread
+            return "the thread was chosen"
+        found = goes_on(db, present)
+        present.thread_id = thread
+        return found
+    return goes_on(db, present)
+
+
+def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Iterator[Item]:
+    """What is never told, each as it would be."""
+    for item, choice in chosen.items():
+        if choice == pinned.EXCLUDE and item != given.EVERYTHING:
+            kind, _, rest = item.partition("/")
+            source = f"episode/{rest}" if kind == "next" else item
+            for one in pinned.resolved(db, source, present, "you said that it is never told")[:1]:
+                yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
+
+
+def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:
+    """What a person said of each item, by choice or by a pin of its own."""
+    out = {pinned.subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
+    return {**out, **{item: choice for item, choice in chosen.items() if item != given.EVERYTHING}}
 
 
 def _left_out(found: list[Item], items: list[Item]) -> tuple[Item, ...]:
     """What was weighed and is not told; a file that an episode names is."""
-    named = {path for item in items for path in item.files}
+    named, told = {path for item in items for path in item.files}, {item.id for item in items}
     return tuple(
-        item for item in found if item not in items and not (item.kind == FILE and named.issuperset(item.files))
+        item for item in found if item.id not in told and not (item.kind == FILE and named.issuperset(item.files))
     )
 
 
@@ -98,6 +190,13 @@ def _present(db: Connection, asked: Asked) -> Present:
         if known is None:
             raise NmemError(f"there is no session {printable(asked.session_id)}{' then' if asked.as_of else ''}")
         return known
+    if asked.like:
+        other = present.read(db, asked.like, at)
+        if other is None:
+            raise NmemError(f"there is no session {printable(asked.like)}")
+        out = Present(other.project_id, "", at, asked.prompt)
+        out.project, out.branch, out.client = other.project, other.branch, other.client
+        return out
     row = db.execute(
         "SELECT id, name FROM projects WHERE ?1 IN (key, root, name) ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC",
         (asked.project,),
@@ -118,17 +217,13 @@ def _fold(db: Connection, present: Present) -> None:
     db.execute("COMMIT")
 
 
-def _silent(db: Connection, present: Present, found: list[Item]) -> str:
+def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> str:
     """Why nothing is told."""
-    row = db.execute(
-        "SELECT files, taken = known FROM context_projects WHERE project_id = ?", (present.project_id,)
-    ).fetchone()
+    row = db.execute("SELECT 1 FROM context_projects WHERE project_id = ?", (present.project_id,)).fetchone()
     if row is None:
         return "nothing of this project is prepared yet: `nmem settle` does it"
-    if not row[1]:
-        return "something was taken away since it was prepared: `nmem settle` prepares it anew"
-    if not present.prompt and not goes_on(db, present):
-        return "nothing says what a session that starts goes on with; what its first prompt brings is shown by --prompt"
+    if not present.prompt and not goes:
+        return _UNKNOWN
     if found:
         return "nothing of what is known fits the budget"
     ranking = rank(db, present.project_id, present.prompt, present.branch)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import exp, log
 
+from nmem.context.chat import CHAT
 from nmem.context.scale import LONG, PLAIN, SHORT
 from nmem.context.weights import PROMPT, START
 from nmem.context.words import base, branch_terms, mentions, terms
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     Row = tuple[int, str, float | None, float | None, float | None, float]
+    Heard = tuple[int, str]
+    """How many turns have a word, and the word."""
+    Named = tuple[str, int, bytes]
+    """A word, files whose base name has it, the newest of these packed."""
 
 FEATURES = ("named", "text", "name", "branch", "recent", "long", "read")
 TERMS = 32
@@ -36,12 +41,18 @@ COMMON = 400
 """A word that more base names have tells none of them apart."""
 SAME_NAME = 12
 """A base name that more files have names none of them outright."""
+ABOUT = 0.3
+"""The share of what a prompt says, by weight, that the project must have spoken of; else it is about something else."""
+RARE = 0.1
+"""The part of a project's turns in which a word may stand that says by itself which work is meant."""
+_FEW = 5
+"""A word in no more turns than this is rare in a young project, too."""
 
 
 class Ranking:
     """Files from the most to the least likely, and the earlier turns that speak of the same."""
 
-    __slots__ = ("features", "files", "known", "paths", "turns")
+    __slots__ = ("features", "files", "known", "meant", "paths", "turns")
 
     def __init__(self) -> None:
         self.files: list[tuple[float, int]] = []
@@ -52,6 +63,8 @@ class Ranking:
         """Earlier turn -> how much it speaks of the same, 0 to about 1."""
         self.known = 0.0
         """The share of what the prompt says, by weight, that the project has ever spoken of."""
+        self.meant = False
+        """Whether the prompt says which of the project's work it is about: what was only done lately tells nothing."""
 
 
 def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") -> Ranking:
@@ -65,13 +78,16 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     sessions, turns, files = row
     words = list(terms(prompt))[:ASKED] if prompt else []
     said = mentions(prompt) if prompt else []
-    text = _like(db, project_id, words, turns, out) if words else {}
-    weigh = _by_name(db, project_id, words, files) if words else {}
+    heard = _heard(db, project_id, [word for word in words if word not in CHAT], turns, out) if words else []
+    text, together = _like(db, project_id, heard, turns, out) if heard else ({}, False)
+    names = _names(db, project_id, words) if words else []
+    weigh = _by_name(names, files)
     named = _named(db, project_id, said) if said else []
     by_branch = _by_branch(db, project_id, branch)
     numbers = {*_best(text, BY_TEXT), *_best(weigh, BY_NAME), *named[:BY_NAME], *by_branch, *_hot(db, project_id)}
     rows = _rows(db, project_id, numbers)
     outright = _outright(said, rows, named)
+    out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
     found = []
     for number, path, edits, long, reads, weight in rows:
         out.paths[number] = path
@@ -104,19 +120,45 @@ def unpack(packed: bytes) -> memoryview:
     return memoryview(packed).cast("I")
 
 
-def _like(db: Connection, key: int, words: list[str], turns: int, out: Ranking) -> dict[int, float]:
-    """File -> how much the earlier turns that edited it speak of the same; fills the turns' likeness."""
-    found = db.execute(
-        f"SELECT turns_with, turns FROM context_terms WHERE project_id = ? AND term IN ({marks(len(words))})",  # noqa: S608
+def _heard(db: Connection, key: int, words: list[str], turns: int, out: Ranking) -> list[Heard]:
+    """The words that the project has spoken of, the rarest first; fills how much of all they are."""
+    if not words:
+        return []
+    found: list[Heard] = db.execute(
+        f"SELECT turns_with, term FROM context_terms WHERE project_id = ? AND term IN ({marks(len(words))})",  # noqa: S608
         (key, *words),
     ).fetchall()
     found.sort(key=_first)
-    heard = sum(log(1.0 + turns / (1.0 + count)) for count, _ in found)
-    out.known = heard / (heard + (len(words) - len(found)) * log(1.0 + turns))
+    weight = sum(log(1.0 + turns / (1.0 + count)) for count, _ in found)
+    out.known = weight / (weight + (len(words) - len(found)) * log(1.0 + turns))
+    return found
+
+
+def _first(row: Heard) -> int:
+    return row[0]
+
+
+def _alone(heard: list[Heard], names: list[Named], turns: int, out: Ranking) -> bool:
+    """Whether a rare word is also in a file's name, or is all that is said."""
+    rare = {word for count, word in heard if count <= max(_FEW, RARE * turns)}
+    return bool(rare) and (len(heard) == 1 == out.known or any(word in rare for word, _, _ in names))
+
+
+def _like(db: Connection, key: int, heard: list[Heard], turns: int, out: Ranking) -> tuple[dict[int, float], bool]:
+    """File -> how much the earlier turns that edited it speak of the same, and whether one of these turns has two of
+    the words; fills the turns' likeness."""
     shared: dict[int, float] = {}
-    for count, packed in found[:TERMS]:
+    said = 0
+    rarest = [word for _, word in heard[:TERMS]]  # the turns of common words are many, and are not read
+    for count, packed in db.execute(
+        f"SELECT turns_with, turns FROM context_terms WHERE project_id = ? AND term IN ({marks(len(rarest))})"  # noqa: S608
+        " ORDER BY turns_with, term",
+        (key, *rarest),
+    ).fetchall():
         weight = log(1.0 + turns / (1.0 + count)) ** 2
-        for turn in unpack(packed):
+        those = unpack(packed)
+        said += len(those)
+        for turn in those:
             shared[turn] = shared.get(turn, 0.0) + weight
     best = sorted(shared, key=shared.__getitem__, reverse=True)[:TURNS]
     by_file: dict[int, float] = {}
@@ -127,20 +169,22 @@ def _like(db: Connection, key: int, words: list[str], turns: int, out: Ranking) 
         like = out.turns[turn] = shared[turn] / norm
         for number in unpack(edited):
             by_file[number] = by_file.get(number, 0.0) + like * like
-    return by_file
+    return by_file, said > len(shared)
 
 
-def _first(row: tuple[int, bytes]) -> int:
-    return row[0]
+def _names(db: Connection, key: int, words: list[str]) -> list[Named]:
+    """The words that base names have, and their files."""
+    found: list[Named] = db.execute(
+        f"SELECT word, files_with, files FROM context_names WHERE project_id = ? AND word IN ({marks(len(words))})",  # noqa: S608
+        (key, *words),
+    ).fetchall()
+    return found
 
 
-def _by_name(db: Connection, key: int, words: list[str], files: int) -> dict[int, float]:
+def _by_name(names: list[Named], files: int) -> dict[int, float]:
     """File -> weight of the prompt's words that its base name has."""
     out: dict[int, float] = {}
-    for count, packed in db.execute(
-        f"SELECT files_with, files FROM context_names WHERE project_id = ? AND word IN ({marks(len(words))})",  # noqa: S608
-        (key, *words),
-    ).fetchall():
+    for _, count, packed in names:
         if count <= COMMON:
             weight = log(1.0 + files / (1.0 + count))
             for number in unpack(packed):

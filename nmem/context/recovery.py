@@ -32,15 +32,19 @@ _RUNS = ("command", "test", "build", "lint", "install")
 
 
 def before_clear(db: Connection, session_id: str, at: int) -> str | None:
-    """The session that was cleared to begin this one: of the same client and folder, ended just now."""
-    row = db.execute(
+    """The session that was cleared to begin this one: of the same client and folder, ended just now by that.
+
+    None where several were: another terminal's work is not told here.
+    """
+    rows = db.execute(
         "SELECT o.id FROM sessions s JOIN sessions o ON o.project_id = s.project_id AND o.client = s.client"
         " AND o.cwd = s.cwd AND o.id != s.id WHERE s.id = ? AND o.last_at >= ? AND o.ended_at >= ?"
-        " AND o.end_reason IN ('clear', 'other', 'user_exit') ORDER BY o.end_reason = 'clear' DESC, o.ended_at DESC"
-        " LIMIT 1",
+        " AND o.end_reason = 'clear' AND NOT EXISTS (SELECT 1 FROM sessions n WHERE n.project_id = o.project_id"
+        " AND n.client = o.client AND n.cwd = o.cwd AND n.source = 'clear' AND n.id NOT IN (s.id, o.id)"
+        " AND n.started_at >= o.ended_at AND n.started_at < s.started_at) LIMIT 2",
         (session_id, at - CLEARED, at - CLEARED),
-    ).fetchone()
-    return str(row[0]) if row else None
+    ).fetchall()
+    return str(rows[0][0]) if len(rows) == 1 else None
 
 
 def recover(db: Connection, session_id: str, budget: int) -> list[Item]:

@@ -6,6 +6,8 @@ from sqlite3 import Connection
 
 from nmem.context.given import EVERYTHING
 from nmem.errors import NmemError
+from nmem.read.project import meant
+from nmem.text import printable
 
 
 def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
@@ -18,10 +20,7 @@ def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
 
 def project_of(db: Connection, project: str) -> int:
     """A project by its key, root or name. Raises NmemError."""
-    row = db.execute(
-        "SELECT id FROM projects WHERE key = ?1 OR root = ?1 OR name = ?1 ORDER BY key = ?1 DESC, id LIMIT 1",
-        (project,),
-    ).fetchone()
-    if row is None:
-        raise NmemError(f"no project {project}: nmem status lists what is recorded")
-    return int(row[0])
+    found = meant(db, project)
+    if found is None:
+        raise NmemError(f"no project {printable(project)}: nmem status lists what is recorded")
+    return found.id

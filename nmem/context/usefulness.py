@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
+from nmem.context.decided import asked
+from nmem.context.items import RECALL
+from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
 from nmem.learn.commands import normalise
@@ -44,6 +47,7 @@ class _After:
     ran: list[tuple[int, str]] = field(default_factory=list)
     said: list[tuple[int, frozenset[str]]] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
+    places: Places = field(default_factory=lambda: Places(""))
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,8 @@ def _after(db: Connection, session_id: str, now: int) -> _After:
         "SELECT project_id, last_at, state FROM sessions WHERE id = ?", (session_id,)
     ).fetchone()
     out = _After(project_id, last_at, state == "ended" or now - last_at > IDLE)
+    roots = db.execute("SELECT roots FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
+    out.places = Places("", roots=roots[0].split("\n") if roots and roots[0] else ())
     first = db.execute("SELECT min(at) FROM injections WHERE session_id = ?", (session_id,)).fetchone()[0] or 0
     for at, kind, path, content in db.execute(
         "SELECT at, obs_type, file_path, content FROM observations WHERE session_id = ? AND at >= ? ORDER BY seq",
@@ -130,7 +136,12 @@ def _after(db: Connection, session_id: str, now: int) -> _After:
 
 def _judged(db: Connection, after: _After, at: int, item: str, files: list[str], rare: tuple[str, ...]) -> Judged:
     """Whether an item was of use after a moment, by what, and when."""
-    found = _touched(after, at, files) or _ran(db, after, at, item) or _repeated(after, at, rare)
+    found = (
+        _touched(after, at, files)
+        or _looked_up(after, at, item)
+        or _ran(db, after, at, item)
+        or _repeated(after, at, rare)
+    )
     if found is not None:
         return found
     return Judged(False, "", after.last_at) if after.over else Judged(None)
@@ -138,14 +149,20 @@ def _judged(db: Connection, after: _After, at: int, item: str, files: list[str],
 
 def _touched(after: _After, at: int, files: list[str]) -> Judged | None:
     for moment, path, what in after.touched:
-        if moment > at and any(_same(path, each) for each in files):
+        if moment > at and any(_same(after.places, path, each) for each in files):
             return Judged(True, f"{what} {path}", moment)
     return None
 
 
-def _same(path: str, other: str) -> bool:
-    """Whether two paths name one file: one may be from another checkout's root."""
-    return path == other or path.endswith("/" + other) or other.endswith("/" + path)
+def _same(places: Places, path: str, other: str) -> bool:
+    """Whether two paths name one file, whichever checkout they are of; another folder's README is another file."""
+    one, two = forward(path), forward(other)
+    if one == two or (places.name_of(one) or one) == (places.name_of(two) or two):
+        return True
+    if absolute(one) == absolute(two):
+        return False
+    long, short = (one, two) if absolute(one) else (two, one)
+    return places.name_of(long) is None and long.endswith("/" + short)
 
 
 def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
@@ -160,6 +177,15 @@ def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
         if moment > at and wanted and (made := normalise(content)) and made.key in wanted:
             return Judged(True, f"ran {content[:80]}", moment)
     return None
+
+
+def _looked_up(after: _After, at: int, item: str) -> Judged | None:
+    """Whether a decision was asked for by the command that was told."""
+    if not item.startswith(f"{RECALL}/"):
+        return None
+    words = f"nmem {asked(item.removeprefix(f'{RECALL}/'))}"
+    ran = next((moment for moment, content in after.ran if moment > at and words in content.lower()), None)
+    return Judged(True, f"ran {words}"[:90], ran) if ran is not None else None
 
 
 def _repeated(after: _After, at: int, rare: tuple[str, ...]) -> Judged | None:

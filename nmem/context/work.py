@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmem.context.episodes import headline
 from nmem.context.items import NEXT, THREAD, Item
-from nmem.context.neutral import neutral, quoted
+from nmem.context.neutral import quoted
 from nmem.context.words import ago, texts
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
     title, micro, last_at = row
     text = f"You were working on {quoted(title, _LINE)} (thread {number}, {ago(present.at - last_at)})."
     if micro:
-        text += f" So far: {neutral(micro, SO_FAR)}"
+        text += f" So far: {quoted(micro, SO_FAR)}"
     return [Item(item or f"thread/{number}", kind, text, score=score, reason=reason)]
 
 
@@ -61,7 +61,7 @@ def left_open(db: Connection, present: Present) -> list[Item]:
         (present.project_id, present.session_id, SESSIONS, present.at - OLD, 2 * SESSIONS),
     ).fetchall()
     for number, intent, last_at, stored in rows:
-        steps = [neutral(step, _LINE).rstrip(".") for step in texts(stored)[:LEFT]]
+        steps = [quoted(step.rstrip(". "), _LINE) for step in texts(stored)[:LEFT]]
         if steps:
             where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"
             text = f"{'; '.join(steps)}. ({where})"

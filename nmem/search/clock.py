@@ -11,15 +11,24 @@ from sqlite3 import Connection
 _STEPS = 1_000
 """Instructions of SQLite between two looks at the clock: well under a millisecond."""
 
+OUTER_STEPS = 20_000
+"""The same for a clock that has seconds."""
+
 
 class Clock:
-    """Time left of a search; somebody who lost interest may end it early."""
+    """Time left of a search; somebody who lost interest may end it early.
 
-    def __init__(self, seconds: float, stopped: Callable[[], bool] | None = None) -> None:
+    SQLite watches one clock a connection: whoever has set one already passes it as `outer`, and has it back afterwards.
+    """
+
+    def __init__(
+        self, seconds: float, stopped: Callable[[], bool] | None = None, outer: Callable[[], bool] | None = None
+    ) -> None:
         self._begun = time.perf_counter()
         self._seconds = seconds
         self._until = self._begun + seconds
         self._stopped = stopped
+        self._outer = outer
 
     def share(self, part: float) -> None:
         """What follows may go on until this part of the whole time is over."""
@@ -27,7 +36,9 @@ class Clock:
 
     def over(self) -> bool:
         """Whether to stop here."""
-        return time.perf_counter() > self._until or (self._stopped is not None and self._stopped())
+        if time.perf_counter() > self._until or (self._stopped is not None and self._stopped()):
+            return True
+        return self._outer is not None and self._outer()
 
     def spent(self) -> float:
         """Seconds since it began."""
@@ -40,7 +51,8 @@ class Clock:
         try:
             yield
         finally:
-            db.set_progress_handler(None, 0)
+            outer = self._outer
+            db.set_progress_handler(outer and (lambda: int(outer())), OUTER_STEPS)
 
 
 def interrupted(error: sqlite3.Error) -> bool:

@@ -49,6 +49,8 @@ class Narrowed:
         found = Where("".join(f" AND {one}" for one in kept[0]), kept[1])
         if self.filters.since is not None:
             found &= Where(f" AND {source.at} >= ?", (self.filters.since,))
+        if self.filters.until is not None:
+            found &= Where(f" AND {source.at} < ?", (self.filters.until,))
         if self.before is not None:
             found &= Where(f" AND {source.at} <= ?", (self.before,))
         return found & self.places(source)
@@ -70,9 +72,14 @@ def _among(column: str, values: Sequence[object]) -> Where:
     return Where(f" AND {test}", tuple(values))
 
 
-def narrowed(db: Connection, filters: Filters, before: int | None = None) -> Narrowed:
-    """Resolve names of projects and clients, which may be given by a part, to those that are stored."""
-    projects = _named(db, "SELECT id, name FROM projects", filters.project)
+def narrowed(
+    db: Connection, filters: Filters, before: int | None = None, within: tuple[int, ...] = ()
+) -> Narrowed:  # fmt: skip
+    """Resolve names of projects and clients, which may be given by a part, to those that are stored.
+
+    `within` are the projects that are meant where the filters name none.
+    """
+    projects = _named(db, "SELECT id, name FROM projects", filters.project) if filters.project else list(within)
     clients = _named(db, "SELECT DISTINCT client, client FROM sessions", filters.client) if filters.client else []
     unknown = [f"project:{','.join(filters.project)}"] if filters.project and not projects else []
     if filters.client and not clients:

@@ -126,7 +126,7 @@ def _take(db: Connection, sql: str, values: Sequence[object], found: Found) -> b
 def _settled(found: Found, limit: int, newest_left: int) -> bool:
     """Whether no row that was not walked can be among the newest."""
     times = sorted((at for _, at in found.ids), reverse=True)
-    return times[limit - 1] >= newest_left
+    return times[limit - 1] > newest_left
 
 
 def _statement(source: Source, where: Where, *, timed: bool) -> str:
@@ -144,7 +144,7 @@ def browse(db: Connection, source: Source, where: Where, limit: int, clock: Cloc
     joined = f" CROSS JOIN sessions s ON s.id = {source.session}" if where.sessions else ""
     sql = (
         f"SELECT o.id, {source.at} FROM {source.table} o{by}{joined} WHERE 1{where.sql}"  # noqa: S608 -- our names
-        f" ORDER BY {source.at} DESC LIMIT ?"
+        f" ORDER BY {source.at} DESC, o.id DESC LIMIT ?"
     )
     found = Found()
     with clock.watching(db):

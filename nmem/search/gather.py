@@ -114,7 +114,9 @@ class Gatherer:
 
     def _order(self, source: Source, most: int) -> Sequence[Block]:
         """The stretches to walk; one for all ids where so few texts can match that this is the quickest."""
-        if source.table not in ("observations", "prompts") or most < (_FEW_TIMED if self.timed else _FEW_TEXTS):
+        if source.table not in ("observations", "prompts"):
+            return fts.EVERYWHERE
+        if most < (_FEW_TIMED if self.timed else _FEW_TEXTS) and not self._counting():
             return fts.EVERYWHERE
         if source.table not in self._orders:
             narrow = self.narrow
@@ -122,6 +124,11 @@ class Gatherer:
                 self.db, source.table, narrow.filters.since, narrow.projects, narrow.clients
             )
         return self._orders[source.table]
+
+    def _counting(self) -> bool:
+        """Whether words are just being counted anew: until then nobody knows which are rare."""
+        sql = "SELECT 1 FROM search_state WHERE source IN ('observations', 'prompts') AND done < indexed"
+        return self.db.execute(sql).fetchone() is not None
 
     def _unspaced(self) -> None:
         """Words of scripts without blanks are parts of what the other indexes take for one word."""

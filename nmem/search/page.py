@@ -12,21 +12,31 @@ if TYPE_CHECKING:
     from nmem.search.search import Hit
 
 RELEVANCE, NEWEST = "relevance", "newest"
-_FORM = re.compile(r"(relevance|newest)\.(\d{1,6})\.(\d{1,15})\.(\d{1,15})\Z")
+_FORM = re.compile(r"(relevance|newest)\.(\d{1,6})\.(\d{1,15})\.(\d{1,15})(?:\.(\d)\.(\d{1,18}))?\Z")
+_TABLES = ("search_docs", "work_units", "prompts", "observations")
+Key = tuple[int, int, int]
+"""What hits are ordered by when the newest come first: no two have the same."""
+
+
+def key(row: Row) -> Key:
+    """A row's place in time; of one millisecond, by its table, and the last stored first."""
+    return -row.at, _TABLES.index(row.table), -row.number
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """Where a page begins.
 
-    By relevance: after `skip` hits, as of `now`: what is later does not count. By time: at `at`, after `skip` hits of
-    just that millisecond.
+    By relevance: after `skip` hits, as of `now`: what is later does not count. By time: after the hit with the key
+    (`at`, `table`, `number`); `skip` of that millisecond are found again.
     """
 
     order: str
     now: int
     skip: int = 0
     at: int = 0
+    table: int = 0
+    number: int = 0
 
     @classmethod
     def of(cls, text: str, order: str, now: int) -> Cursor:
@@ -38,7 +48,7 @@ class Cursor:
         found = _FORM.match(text)
         if found is None:
             raise ValueError("cursor: pass the `next` of an earlier page of the same query, unchanged")
-        return cls(found[1], int(found[4]), int(found[2]), int(found[3]))
+        return cls(found[1], int(found[4]), int(found[2]), int(found[3]), int(found[5] or 0), int(found[6] or 0))
 
     def by_time(self) -> Cursor:
         """The same page, of an order by time."""
@@ -58,14 +68,20 @@ class Cursor:
 
     def page(self, scored: Sequence[tuple[Hit, Row]], limit: int) -> Sequence[tuple[Hit, Row]]:
         """The hits of this page, of all in order."""
-        return scored[self.skip : self.skip + limit]
+        return scored[(first := self._first(scored)) : first + limit]
+
+    def _first(self, scored: Sequence[tuple[Hit, Row]]) -> int:
+        if self.order == RELEVANCE or not self.number:
+            return self.skip
+        last = -self.at, self.table, -self.number
+        return sum(key(row) <= last for _, row in scored)
 
     def further(self, scored: Sequence[tuple[Hit, Row]], page: Sequence[tuple[Hit, Row]], *, more: bool) -> str:
         """The cursor of the page after this one, empty when there is none; `more`: not all hits are in `scored`."""
-        if not page or (self.skip + len(page) >= len(scored) and not (more and self.order == NEWEST)):
+        if not page or (self._first(scored) + len(page) >= len(scored) and not (more and self.order == NEWEST)):
             return ""
         if self.order == RELEVANCE:
             return f"{RELEVANCE}.{self.skip + len(page)}.0.{self.now}"
-        last = page[-1][0].at
-        same = sum(hit.at == last for hit, _ in page) + (self.skip if last == self.at else 0)
-        return f"{NEWEST}.{same}.{last}.{self.now}"
+        at, table, number = key(page[-1][1])
+        same = sum(hit.at == -at for hit, _ in page) + (self.skip if -at == self.at else 0)
+        return f"{NEWEST}.{same}.{-at}.{self.now}.{table}.{-number}"

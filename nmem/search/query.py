@@ -15,6 +15,17 @@ LONGEST = 2_000
 """Characters of a query that are read: more is a text pasted by mistake."""
 MOST_WORDS = 24
 STATES = ("failed", "pinned")
+TIMES = "30m, 12h, 7d, 4w, today, yesterday, 2026-01, 2026-01-31 or 2026-01-31T10:00"
+MEANT = {
+    "is": "is:failed or is:pinned",
+    "type": "type:test, type:git, type:prompt, type:episode ...",
+    "since": f"since: with {TIMES}",
+    "until": f"until: with {TIMES}",
+    "before": f"before: with {TIMES}",
+}
+"""What may stand behind the filters that not every word can stand behind."""
+_TOLD = 4
+_STAMPS = ("%Y-%m-%d", "%Y-%m-%dt%H:%M", "%Y-%m-%dt%H:%M:%S", "%Y-%m")
 _CHUNK = re.compile(r'(!?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
 _SPAN = re.compile(r"(\d{1,5})([mhdw])\Z")
 _MS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
@@ -51,12 +62,14 @@ class Filters:
     client: tuple[str, ...] = ()
     since: int | None = None
     """Milliseconds."""
+    until: int | None = None
+    """Milliseconds; what was then is no longer wanted."""
     failed: bool = False
     pinned: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.project or self.type or self.file or self.client or self.failed or self.pinned
-                    or self.since is not None)  # fmt: skip
+                    or self.since is not None or self.until is not None)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,8 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     cut: bool = False
     """More was typed than is looked for."""
+    mistaken: tuple[str, ...] = ()
+    """What looks like a filter and says nothing that could be: each in words, and taken as a word."""
 
     @property
     def wanted(self) -> tuple[Word, ...]:
@@ -87,11 +102,14 @@ def parse(text: str, now: int) -> Query:
     read = _readable(text[:LONGEST])
     found: dict[str, list[str]] = {}
     words = dict[tuple[str, bool], Word]()
+    mistaken = []
     for no, name, value, quoted, whole in _chunks(read):
-        kept = _filter(name, value, now) if name and value and not no else None
+        kept = _filter(name, value, now, whole=quoted) if name and value and not no else None
         if kept is not None:
             found.setdefault(name, []).extend(kept)
             continue
+        if name in MEANT and value:
+            mistaken.append(f"{whole} is no filter, so it was taken as a word; there is {MEANT[name]}")
         word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no)
         if word is not None:
             words.setdefault((word.text, word.no), word)
@@ -100,7 +118,7 @@ def parse(text: str, now: int) -> Query:
     ordered = ordered[:MOST_WORDS]
     if ordered and not cut and _unfinished(read, ordered[-1]):
         ordered[-1] = _opened(ordered[-1])
-    return Query(text[:LONGEST], tuple(ordered), _filters(found), cut)
+    return Query(text[:LONGEST], tuple(ordered), _filters(found), cut, tuple(dict.fromkeys(mistaken))[:_TOLD])
 
 
 def _readable(text: str) -> str:
@@ -140,9 +158,9 @@ def _opened(word: Word) -> Word:
     return Word(word.text, word.tokens, word.camel, word.quoted, word.no, True, word.exact, word.unspaced)
 
 
-def _filter(name: str, value: str, now: int) -> list[str] | None:
-    """The values of a filter; None when it is none, or says nothing that could be."""
-    values = [one for one in value.split(",") if one]
+def _filter(name: str, value: str, now: int, *, whole: bool) -> list[str] | None:
+    """The values of a filter; None when it is none, or says nothing that could be. Quotation marks hold one name."""
+    values = [value] if whole and name in ("project", "file", "client") else [one for one in value.split(",") if one]
     if name in ("project", "file", "client"):
         return values or None
     if name == "is":
@@ -150,7 +168,7 @@ def _filter(name: str, value: str, now: int) -> list[str] | None:
         return states if states and len(states) >= len(values) else None
     if name == "type":
         return [kind for one in values for kind in _types(fold(one))] or None
-    if name == "since":
+    if name in ("since", "until", "before"):
         at = since(value, now)
         return None if at is None else [str(at)]
     return None
@@ -163,7 +181,7 @@ def _types(value: str) -> list[str]:
 
 
 def since(value: str, now: int) -> int | None:
-    """30m, 12h, 7d, 4w, today, yesterday or 2026-01-31 as milliseconds; None when it is no time.
+    """30m, 12h, 7d, 4w, today, yesterday, 2026-01 or 2026-01-31T10:00 as milliseconds; None when it is no time.
 
     Days begin where the person is.
     """
@@ -173,10 +191,12 @@ def since(value: str, now: int) -> int | None:
     if value in ("today", "yesterday"):
         today = datetime.fromtimestamp(now / 1000, UTC).astimezone().date()
         value = str(today - timedelta(days=value == "yesterday"))
-    try:
-        return int(datetime.strptime(value, "%Y-%m-%d").astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
+    for stamp in _STAMPS:
+        try:
+            return int(datetime.strptime(value, stamp).astimezone().timestamp() * 1000)
+        except (ValueError, OverflowError):
+            continue
+    return None
 
 
 def _filters(found: dict[str, list[str]]) -> Filters:
@@ -184,7 +204,9 @@ def _filters(found: dict[str, list[str]]) -> Filters:
         return tuple(dict.fromkeys(found.get(name, ())))
 
     states, times = unique("is"), unique("since")
+    ends = (*unique("until"), *unique("before"))
     return Filters(
         project=unique("project"), type=unique("type"), file=unique("file"), client=unique("client"),
-        since=max(map(int, times)) if times else None, failed="failed" in states, pinned="pinned" in states,
+        since=max(map(int, times)) if times else None, until=min(map(int, ends)) if ends else None,
+        failed="failed" in states, pinned="pinned" in states,
     )  # fmt: skip

@@ -41,35 +41,89 @@ _STEPS = {"observations": STRETCH, "prompts": STRETCH // 4, "search_docs": STRET
 def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
     """Take in what is new, on a writing connection outside a transaction; how many texts there were."""
     db.execute(f"PRAGMA cache_size=-{_CACHE}")
-    if _stale(db):
+    _heal(db)
+    if _flag(db, "stale"):
         _restart(db)
     taken = 0
     for source, step in _STEPS.items():
         while not stopped():
-            found = _stretch(db, source, step)
+            upto, found = _stretch(db, source, step)
             taken += found
-            if not found:
+            if not upto:
                 break
     return taken
 
 
-def _stretch(db: Connection, source: str, step: int) -> int:
+def leaving(db: Connection, source: str, ids: Iterable[int]) -> None:
+    """Uncount the words of observations or prompts that the caller's transaction is about to delete.
+
+    Who deletes a few says so, and nothing else is counted anew because of them.
+    """
     done, indexed = _state(db, source)
-    upto = db.execute(_NEXT[source], (done, step)).fetchone()[0]
+    texts, credit = [], 0
+    for number in ids:
+        found = db.execute(_TEXTS[source], (number - 1, number)).fetchall()
+        texts += [_joined(row) for row in found if number <= done]
+        credit += len(found) if number <= max(done, indexed) else 0
+    vocabulary.subtract(db, vocabulary.counted(texts))
+    db.execute("UPDATE search_state SET texts = max(0, texts - ?) WHERE source = ?", (len(texts), source))
+    db.execute("UPDATE search_state SET done = done - ? WHERE source = 'stale'", (credit,))
+
+
+def rebuild(db: Connection) -> None:
+    """Have the texts that settling indexes indexed anew, within the caller's transaction; `refresh` does it.
+
+    For what an index holds that is not so. Nothing is searched for worse meanwhile, but in unspaced scripts and in
+    what failing calls answered.
+    """
+    for index in ("search_unspaced_fts", "search_outputs_fts"):
+        db.execute(f"INSERT INTO {index}({index}) VALUES ('delete-all')")  # noqa: S608 -- our names
+    db.execute("UPDATE search_state SET indexed = 0 WHERE source IN ('observations', 'prompts')")
+    db.execute("UPDATE search_state SET done = 0 WHERE source = 'rebuild'")
+
+
+def _heal(db: Connection) -> None:
+    """No mark may be above every id: those to come would be taken for known ones."""
+    above = "SELECT source FROM search_state JOIN gone_ids ON name = source WHERE max(done, indexed) >"
+    tops = {source: f"max(newest, (SELECT coalesce(max(id), 0) FROM {source}))" for source in _BITS}  # noqa: S608
+    wrong = [
+        source for source, top in tops.items() if db.execute(f"{above} {top} AND source = ?", (source,)).fetchone()
+    ]
+    if not wrong and not _flag(db, "rebuild"):
+        return
+    with transaction(db):
+        for source in wrong:
+            db.execute("DELETE FROM search_blocks WHERE source = ?", (source,))
+        if wrong:
+            _clear(db)
+        rebuild(db)
+
+
+def _stretch(db: Connection, source: str, step: int) -> tuple[int, int]:
+    """Up to which id a stretch was taken in, 0 at the end, and how many texts were counted."""
+    done, indexed = _state(db, source)
+    after = min(done, indexed) if source in _BITS else done
+    upto = db.execute(_NEXT[source], (after, step)).fetchone()[0]
     if upto is None:
-        return 0
-    texts = [" ".join(part for part in row if part) for row in db.execute(_TEXTS[source], (done, upto))]
+        return 0, 0
+    if source in _BITS and after < max(done, indexed) < upto:
+        upto = max(done, indexed)  # what is behind comes up to the rest first
+    texts = [_joined(row) for row in db.execute(_TEXTS[source], (done, upto))] if upto > done else []
     counted = vocabulary.counted(texts)
     known = vocabulary.known_ids(db, counted)
     with transaction(db):
         if _state(db, source) != (done, indexed):
-            return len(texts)  # somebody else took it in meanwhile
+            return upto, len(texts)  # somebody else took it in meanwhile
         vocabulary.add(db, counted, known)
         if source in _BITS and upto > indexed:
             _index(db, source, indexed, upto)
-        db.execute("UPDATE search_state SET done = ?, indexed = max(indexed, ?), texts = texts + ? WHERE source = ?",
-                   (upto, upto, len(texts), source))  # fmt: skip
-    return len(texts)
+        db.execute("UPDATE search_state SET done = max(done, ?1), indexed = max(indexed, ?1), texts = texts + ?2"
+                   " WHERE source = ?3", (upto, len(texts), source))  # fmt: skip
+    return upto, len(texts)
+
+
+def _joined(row: tuple[object, ...]) -> str:
+    return " ".join(str(part) for part in row if part)
 
 
 def _state(db: Connection, source: str) -> tuple[int, int]:
@@ -89,7 +143,9 @@ def _index(db: Connection, source: str, done: int, upto: int) -> None:
             " SELECT id, response FROM search_outputs WHERE id > ? AND id <= ?",
             (done, upto),
         )
-    _block(db, source, done, upto)
+    covered = db.execute("SELECT max(last_id) FROM search_blocks WHERE source = ?", (source,)).fetchone()[0] or 0
+    if upto > covered:
+        _block(db, source, covered, upto)
 
 
 def _block(db: Connection, source: str, done: int, upto: int) -> None:
@@ -122,12 +178,16 @@ def _list(names: Iterable[str]) -> str:
     return f" {' '.join(sorted(names))} "
 
 
-def _stale(db: Connection) -> bool:
-    return bool(db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()[0])
+def _flag(db: Connection, name: str) -> bool:
+    return bool(db.execute("SELECT done FROM search_state WHERE source = ?", (name,)).fetchone()[0])
 
 
 def _restart(db: Connection) -> None:
     """Count the words anew: texts were deleted, and what only they held must not be offered any more."""
     with transaction(db):
-        vocabulary.clear(db)
-        db.execute("UPDATE search_state SET done = 0, texts = 0")
+        _clear(db)
+
+
+def _clear(db: Connection) -> None:
+    vocabulary.clear(db)
+    db.execute("UPDATE search_state SET done = 0, texts = 0 WHERE source != 'rebuild'")

@@ -38,6 +38,7 @@ class Row:
     path: str = ""
     outcome: str = ""
     pinned: bool = False
+    project_id: int = 0
 
     @property
     def id(self) -> str:
@@ -56,15 +57,16 @@ _SELECT = {
     "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, intent), state, intent, summary, learned,"
                   " completed, next_steps, notes, files_edited FROM work_units WHERE id IN ({marks}) ORDER BY id DESC",
     "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
-                   " p.name, EXISTS (SELECT 1 FROM context_choices c WHERE c.project_id = d.project_id"
+                   " p.name, coalesce(d.project_id, 0), EXISTS (SELECT 1 FROM context_choices c"
+                   " WHERE c.project_id = d.project_id"
                    " AND c.item = d.kind || '/' || d.ref AND c.choice = 'pin')"
                    " FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id WHERE d.id IN ({marks})"
                    " ORDER BY d.id DESC",
 }  # fmt: skip
 
 Raw = Sequence[object]
-Place = tuple[str, str]
-"""Project and client of a session."""
+Place = tuple[str, str, int]
+"""Project and client of a session, and the project's id."""
 
 
 def rows(db: Connection, table: str, numbers: Iterable[int], clock: Clock) -> list[Row]:
@@ -84,7 +86,7 @@ def rows(db: Connection, table: str, numbers: Iterable[int], clock: Clock) -> li
 def _built(db: Connection, table: str, raw: Sequence[Raw]) -> list[Row]:
     places = _places(db, {str(row[2]) for row in raw if row[2]})
     build = _BUILD[table]
-    return [build(row, places.get(str(row[2]), ("", ""))) for row in raw]
+    return [build(row, places.get(str(row[2]), ("", "", 0))) for row in raw]
 
 
 def _places(db: Connection, sessions: set[str]) -> dict[str, Place]:
@@ -93,11 +95,11 @@ def _places(db: Connection, sessions: set[str]) -> dict[str, Place]:
     for start in range(0, len(names), _CHUNK):
         some = names[start : start + _CHUNK]
         found = db.execute(
-            "SELECT s.id, p.name, s.client FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
+            "SELECT s.id, p.name, s.client, p.id FROM sessions s JOIN projects p ON p.id = s.project_id"  # noqa: S608
             f" WHERE s.id IN ({','.join('?' * len(some))})",
             some,
         )
-        out.update((row[0], (row[1], row[2])) for row in found)
+        out.update((row[0], (row[1], row[2], row[3])) for row in found)
     return out
 
 
@@ -105,30 +107,31 @@ def _observation(row: Raw, place: Place) -> Row:
     number, at, session, kind, outcome, pinned, path, content, response = row
     text = f"{content}\n{str(response)[:TEXT]}" if response else str(content)
     sort = kinds.MARKER if kind == "marker" else kinds.OBSERVATION
-    return Row("observations", _int(number), sort, str(number), str(kind), _int(at), str(session), *place,
+    return Row("observations", _int(number), sort, str(number), str(kind), _int(at), str(session), *place[:2],
                title=str(path or content)[:300], text=text, path=str(path or ""), outcome=str(outcome),
-               pinned=bool(pinned))  # fmt: skip
+               pinned=bool(pinned), project_id=place[2])  # fmt: skip
 
 
 def _said(row: Raw, place: Place) -> Row:
     number, at, session, source, kind, content, pinned = row
     sort = kinds.PROMPT if source == "user" else kinds.REASONING
-    return Row("prompts", _int(number), sort, str(number), str(kind), _int(at), str(session), *place,
-               title=str(content)[:300], text=str(content), pinned=bool(pinned))  # fmt: skip
+    return Row("prompts", _int(number), sort, str(number), str(kind), _int(at), str(session), *place[:2],
+               title=str(content)[:300], text=str(content), pinned=bool(pinned), project_id=place[2])  # fmt: skip
 
 
 def _story(row: Raw, place: Place) -> Row:
     number, at, session, pinned, title, state, *told = row
     text = "\n".join(piece for piece in map(_plain, told) if piece)
-    return Row("work_units", _int(number), kinds.EPISODE, str(number), "episode", _int(at), str(session), *place,
-               title=str(title)[:300], text=text, outcome=str(state), pinned=bool(pinned))  # fmt: skip
+    return Row("work_units", _int(number), kinds.EPISODE, str(number), "episode", _int(at), str(session), *place[:2],
+               title=str(title)[:300], text=text, outcome=str(state), pinned=bool(pinned),
+               project_id=place[2])  # fmt: skip
 
 
 def _doc(row: Raw, place: Place) -> Row:
-    number, at, session, kind, ref, title, body, project, pinned = row
+    number, at, session, kind, ref, title, body, project, project_id, pinned = row
     return Row("search_docs", _int(number), str(kind), str(ref), str(kind), _int(at), str(session),
                str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{body}",
-               pinned=bool(pinned))  # fmt: skip
+               pinned=bool(pinned), project_id=_int(project_id))  # fmt: skip
 
 
 _BUILD: dict[str, Callable[[Raw, Place], Row]] = {

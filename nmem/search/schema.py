@@ -170,3 +170,85 @@ INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
 INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
   SELECT * FROM search_learned;
 """
+
+KEYED = """
+DROP TRIGGER search_outputs_delete;
+DROP TRIGGER search_outputs_update;
+DROP TRIGGER search_prompts_delete;
+DROP TRIGGER search_prompts_update;
+DROP TRIGGER search_observations_delete;
+DROP TRIGGER search_observations_update;
+CREATE TRIGGER search_outputs_update AFTER UPDATE OF metadata, outcome ON observations
+WHEN old.id <= (SELECT max(done, indexed) FROM search_state WHERE source = 'observations') BEGIN
+  UPDATE search_state SET done = done + 1 WHERE source = 'stale' AND old.outcome = 'failed'
+    AND iif(json_valid(old.metadata), json_extract(old.metadata, '$.response'), '')
+      IS NOT iif(json_valid(new.metadata) AND new.outcome = 'failed', json_extract(new.metadata, '$.response'), '');
+  INSERT INTO search_outputs_fts(search_outputs_fts, rowid, response)
+    SELECT 'delete', old.id, iif(json_valid(old.metadata), json_extract(old.metadata, '$.response'), '')
+    WHERE EXISTS (SELECT 1 FROM search_outputs_fts_docsize WHERE id = old.id);
+  INSERT INTO search_outputs_fts(rowid, response)
+    SELECT id, response FROM search_outputs WHERE id = new.id
+    AND new.id <= (SELECT indexed FROM search_state WHERE source = 'observations');
+END;
+CREATE TRIGGER search_prompts_delete AFTER DELETE ON prompts BEGIN
+  UPDATE search_state SET done = done + 1 WHERE source = 'stale'
+    AND old.id <= (SELECT max(done, indexed) FROM search_state WHERE source = 'prompts');
+  INSERT INTO search_unspaced_fts(search_unspaced_fts, rowid, text)
+    SELECT 'delete', old.id * 2, old.content || '  '
+    WHERE EXISTS (SELECT 1 FROM search_unspaced_fts_docsize WHERE id = old.id * 2);
+  DELETE FROM search_blocks WHERE source = 'prompts' AND first_id >= old.id
+    AND (SELECT coalesce(max(id), 0) FROM prompts) < old.id;
+  UPDATE search_blocks SET last_id = old.id - 1 WHERE source = 'prompts' AND last_id >= old.id
+    AND (SELECT coalesce(max(id), 0) FROM prompts) < old.id;
+  UPDATE search_state SET done = min(done, old.id - 1), indexed = min(indexed, old.id - 1)
+    WHERE source = 'prompts' AND (SELECT coalesce(max(id), 0) FROM prompts) < old.id;
+END;
+CREATE TRIGGER search_prompts_update AFTER UPDATE OF content ON prompts
+WHEN old.content IS NOT new.content BEGIN
+  UPDATE search_state SET done = done + 1 WHERE source = 'stale'
+    AND old.id <= (SELECT max(done, indexed) FROM search_state WHERE source = 'prompts')
+    AND (new.content = '' OR substr(old.content, -length(new.content)) IS NOT new.content);
+  INSERT INTO search_unspaced_fts(search_unspaced_fts, rowid, text)
+    SELECT 'delete', old.id * 2, old.content || '  '
+    WHERE EXISTS (SELECT 1 FROM search_unspaced_fts_docsize WHERE id = old.id * 2);
+  INSERT INTO search_unspaced_fts(rowid, text)
+    SELECT new.id * 2, new.content || '  '
+    WHERE new.id <= (SELECT indexed FROM search_state WHERE source = 'prompts') AND new.content GLOB
+    '*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f]*';
+END;
+CREATE TRIGGER search_observations_delete AFTER DELETE ON observations BEGIN
+  UPDATE search_state SET done = done + 1 WHERE source = 'stale'
+    AND old.id <= (SELECT max(done, indexed) FROM search_state WHERE source = 'observations');
+  INSERT INTO search_unspaced_fts(search_unspaced_fts, rowid, text)
+    SELECT 'delete', old.id * 2 + 1, old.content || '  '
+    WHERE EXISTS (SELECT 1 FROM search_unspaced_fts_docsize WHERE id = old.id * 2 + 1);
+  INSERT INTO search_outputs_fts(search_outputs_fts, rowid, response)
+    SELECT 'delete', old.id, iif(json_valid(old.metadata), json_extract(old.metadata, '$.response'), '')
+    WHERE EXISTS (SELECT 1 FROM search_outputs_fts_docsize WHERE id = old.id);
+  DELETE FROM search_blocks WHERE source = 'observations' AND first_id >= old.id
+    AND (SELECT coalesce(max(id), 0) FROM observations) < old.id;
+  UPDATE search_blocks SET last_id = old.id - 1 WHERE source = 'observations' AND last_id >= old.id
+    AND (SELECT coalesce(max(id), 0) FROM observations) < old.id;
+  UPDATE search_state SET done = min(done, old.id - 1), indexed = min(indexed, old.id - 1)
+    WHERE source = 'observations' AND (SELECT coalesce(max(id), 0) FROM observations) < old.id;
+END;
+CREATE TRIGGER search_observations_update AFTER UPDATE OF content ON observations
+WHEN old.content IS NOT new.content BEGIN
+  UPDATE search_state SET done = done + 1 WHERE source = 'stale'
+    AND old.id <= (SELECT max(done, indexed) FROM search_state WHERE source = 'observations')
+    AND (new.content = '' OR substr(old.content, -length(new.content)) IS NOT new.content);
+  INSERT INTO search_unspaced_fts(search_unspaced_fts, rowid, text)
+    SELECT 'delete', old.id * 2 + 1, old.content || '  '
+    WHERE EXISTS (SELECT 1 FROM search_unspaced_fts_docsize WHERE id = old.id * 2 + 1);
+  INSERT INTO search_unspaced_fts(rowid, text)
+    SELECT new.id * 2 + 1, new.content || '  '
+    WHERE new.id <= (SELECT indexed FROM search_state WHERE source = 'observations') AND new.content GLOB
+    '*[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f]*';
+END;
+INSERT INTO search_state(source, done)
+  SELECT 'rebuild', EXISTS (SELECT 1 FROM corrections WHERE kind = 'mark' AND undone_at IS NOT NULL);
+UPDATE gone_ids SET newest = max(newest, (SELECT indexed FROM search_state WHERE source = gone_ids.name), coalesce(
+  (SELECT max(CAST(substr(target, instr(target, '/') + 1) AS INTEGER)) FROM corrections
+    WHERE target GLOB iif(gone_ids.name = 'prompts', 'prompt/[0-9]*', 'obs/[0-9]*')), 0));
+"""
+"""Texts leave an index only where they are in it: an id that was given twice, before ids were for good, broke them."""

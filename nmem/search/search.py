@@ -15,7 +15,7 @@ from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Found, Source
 from nmem.search.gather import ALL, Gathered, Gatherer
 from nmem.search.match import Matcher
 from nmem.search.meaning import Meaning, meaning
-from nmem.search.page import NEWEST, RELEVANCE, Cursor
+from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
 from nmem.search.query import Query, parse
 from nmem.search.rows import Row, rows
 from nmem.search.snippet import Snippet, snippet
@@ -72,26 +72,31 @@ class Results:
 
 def search(
     db: Connection, text: str, now: int, *, order: str = RELEVANCE, limit: int = PAGE, cursor: str = "",
-    seconds: float = SECONDS, stopped: Callable[[], bool] | None = None,
+    seconds: float = SECONDS, stopped: Callable[[], bool] | None = None, outer: Callable[[], bool] | None = None,
+    projects: tuple[int, ...] = (),
 ) -> Results:  # fmt: skip
     """Find what a text asks for, on a reading connection.
 
     `order` is RELEVANCE or NEWEST; `cursor` is the `next` of an earlier page. `stopped` ends it early, when somebody
-    has typed on. Raises ValueError for a cursor that is none, sqlite3.Error when the database cannot be read.
+    has typed on; `outer` says when the time of all that the caller does is over, and watches the connection again
+    afterwards. `projects` are the ids of those that it is about, where the text itself names none. Raises ValueError
+    for a cursor that is none, sqlite3.Error when the database cannot be read.
     """
-    clock = Clock(seconds, stopped)
+    clock = Clock(seconds, stopped, outer)
     begin = Cursor.of(cursor, order, now)
     limit = max(1, min(limit, MOST))
     named, db.row_factory = db.row_factory, None
     try:
         query = parse(text, begin.now)
-        return _search(db, query, begin if query.wanted else begin.by_time(), limit, clock)
+        return _search(db, query, begin if query.wanted else begin.by_time(), limit, clock, projects)
     finally:
         db.row_factory = named
 
 
-def _search(db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock) -> Results:
-    narrow, meant = narrowed(db, query.filters, cursor.before), meaning(db, query)
+def _search(
+    db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clock, projects: tuple[int, ...]
+) -> Results:  # fmt: skip
+    narrow, meant = narrowed(db, query.filters, cursor.before, projects), meaning(db, query)
     clock.share(_WALKING)
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
     found = _rows(db, gathered, cursor, limit, clock)
@@ -103,7 +108,7 @@ def _search(db: Connection, query: Query, cursor: Cursor, limit: int, clock: Clo
     further = cursor.further(scored, page, more=not whole)
     hits = tuple(replace(hit, snippet=snippet(row.text, matcher)) for hit, row in page)
     counts = counting.facets((row for _, row in scored), whole=whole)
-    remarks = tuple(_remarks(query, narrow, gathered, scored, whole=whole))
+    remarks = (*_remarks(query, narrow, gathered, scored, limit, whole=whole), *_forgotten(db))
     return Results(query, cursor.order, hits, len(scored), not whole, counts, remarks, further, round(clock.spent(), 4))
 
 
@@ -117,8 +122,9 @@ def _gathered(
         return _unworded(db, narrow, meant, cursor, limit, clock)
     timed = cursor.order == NEWEST
     out = Gatherer(db, narrow, meant, clock, timed, _few(limit, cursor), out).gather()
+    most = _few(limit, cursor) if timed else 0
     for source in fresh.SOURCES:
-        if (found := fresh.fresh(db, source, narrow, meant, clock)) is not None:
+        if (found := fresh.fresh(db, source, narrow, meant, clock, most)) is not None:
             out.add(source, found, ALL)
     return out
 
@@ -128,7 +134,9 @@ def _unworded(db: Connection, narrow: Narrowed, meant: Meaning, cursor: Cursor, 
     out = Gathered()
     for source in (DOCS, EPISODES, PROMPTS, OBSERVATIONS):
         if meant.signs:
-            found = fresh.glance(db, source, narrow, meant, clock) if source in fresh.SOURCES else None
+            found = (
+                fresh.glance(db, source, narrow, meant, clock, _few(limit, cursor)) if source in fresh.SOURCES else None
+            )
         else:
             where = narrow.where(source)
             found = None if where is None else _browsed(db, source, where, narrow, _few(limit, cursor), clock)
@@ -158,12 +166,12 @@ def _rows(db: Connection, gathered: Gathered, cursor: Cursor, limit: int, clock:
     for table, (usual, share) in _FETCHED.items():
         clock.share(share)
         most = usual
-        keys = [key for key in gathered.tiers if key[0] == table]
+        keys = [each for each in gathered.tiers if each[0] == table]
         if newest:
-            keys.sort(key=lambda key: -gathered.times[key])
+            keys.sort(key=lambda each: (-gathered.times[each], -each[1]))
             most = _few(limit, cursor)
         else:
-            keys.sort(key=lambda key: (gathered.tiers[key], -key[1]))
+            keys.sort(key=lambda each: (gathered.tiers[each], -each[1]))
         out += rows(db, table, (number for _, number in keys[:most]), clock)
     return out
 
@@ -181,26 +189,28 @@ def _scored(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Curs
                   row.pinned, Snippet(""), round(value, 4))  # fmt: skip
         scored.append((hit, row))
     if cursor.order == NEWEST:
-        return sorted(scored, key=lambda pair: (-pair[0].at, pair[0].id))
+        return sorted(scored, key=lambda pair: key(pair[1]))
     return _merged(sorted(scored, key=lambda pair: (-pair[0].score, -pair[0].at, pair[0].id)))
 
 
 def _merged(scored: Scored) -> Scored:
-    first: dict[tuple[str, str, str], int] = {}
+    first: dict[tuple[str, int, str], int] = {}
     out: Scored = []
     for hit, row in scored:
-        key = (hit.kind, hit.project, row.text)
-        if key in first:
-            best, its = out[first[key]]
-            out[first[key]] = (replace(best, times=best.times + 1, pinned=best.pinned or hit.pinned), its)
+        same = (hit.kind, row.project_id, row.text)
+        if same in first:
+            best, its = out[first[same]]
+            out[first[same]] = (replace(best, times=best.times + 1, pinned=best.pinned or hit.pinned), its)
         else:
-            first[key] = len(out)
+            first[same] = len(out)
             out.append((hit, row))
     return out
 
 
-def _remarks(query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, *, whole: bool) -> list[str]:
-    out = [f"nothing stored answers to {one}" for one in narrow.unknown]
+def _remarks(
+    query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, limit: int, *, whole: bool
+) -> list[str]:
+    out = [*query.mistaken, *(f"nothing stored answers to {one}" for one in narrow.unknown)]
     if query.cut:
         out.append("the query is long: only its beginning and its rarest words were looked for")
     if scored and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
@@ -209,6 +219,14 @@ def _remarks(query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored,
         out.append("signs are in no index: only the newest texts were looked through")
     elif gathered.cut:
         out.append("time was over before everything was looked through: the newest were first")
-    elif not whole and query.wanted:
+    elif not whole and query.wanted and len(scored) >= limit:
         out.append(f"there are more: of each kind the newest were ranked, {len(scored)} in all")
     return out
+
+
+def _forgotten(db: Connection) -> list[str]:
+    """What cannot be found any more, and where it is told still."""
+    from nmem.retention.read import gone
+
+    lost = gone(db)
+    return [f"{lost.said}: their episodes are searched, and `nmem show FILE` tells them"] if lost.said else []

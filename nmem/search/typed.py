@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from nmem.search.query import parse
 
 _NAMED = re.compile(r"!?[a-z]+:(?=.*\s)")
+_STANDS = re.compile(r'!?(?:[a-z]+:)?(?:"[^"]*"|\S+)')
+"""A word, a phrase or a filter of a query."""
 
 
 def filters(name: str, values: Sequence[str], now: int) -> list[str]:
@@ -37,3 +39,30 @@ def _quoted(argument: str) -> str:
         return argument
     at = named.end() if named else 0
     return f'{argument[:at]}"{argument[at:]}"'
+
+
+def standing(text: str) -> list[str]:
+    """The filters that stand in a query, each as it was typed."""
+    return [found[0] for found in _STANDS.finditer(text) if _is_filter(found[0])]
+
+
+def toggled(text: str, one: str) -> str:
+    """A query with a filter put in, or taken out where it stands already; another of its name gives way to it."""
+    pieces = [found[0] for found in _STANDS.finditer(text)]
+    name, _, value = one.partition(":")
+    kept, there = list[str](), False
+    for piece in pieces:
+        if not piece.startswith(f"{name}:") or not _is_filter(piece):
+            kept.append(piece)
+        elif piece == one:
+            there = True
+        elif name == "is":  # failed and pinned stand side by side
+            kept.append(piece)
+    if not there and value:
+        kept.append(one)
+    return " ".join(kept)
+
+
+def _is_filter(piece: str) -> bool:
+    read = parse(piece, 0)
+    return bool(read.filters) and not read.words

@@ -70,6 +70,34 @@ def clear(db: Connection) -> None:
     db.execute("INSERT INTO search_parts(search_parts) VALUES ('rebuild')")
 
 
+def refill(db: Connection) -> None:
+    """Make the index of parts anew of the words that are there, within the caller's transaction."""
+    db.execute("INSERT INTO search_parts(search_parts) VALUES ('delete-all')")
+    words = db.execute("SELECT id, term FROM search_terms").fetchall()
+    db.executemany(
+        "INSERT INTO search_parts(rowid, term) VALUES (?, ?)", [(row[0], row[1]) for row in words if _has_parts(row[1])]
+    )
+
+
+def drop(db: Connection, texts: Iterable[str]) -> None:
+    """Forget every word of some texts, within the caller's transaction; the counts of the others stay as they are."""
+    found = known_ids(db, counted(texts))
+    db.executemany(
+        "INSERT INTO search_parts(search_parts, rowid, term) VALUES ('delete', ?, ?)",
+        [(number, term) for term, number in found.items() if _has_parts(term)],
+    )
+    db.executemany("DELETE FROM search_terms WHERE id = ?", [(number,) for number in found.values()])
+
+
+def subtract(db: Connection, counts: Counter[str]) -> None:
+    """Uncount words, within the caller's transaction; what no other text has is gone."""
+    known = known_ids(db, counts)
+    db.executemany("UPDATE search_terms SET n = n - ? WHERE id = ?", [(counts[term], known[term]) for term in known])
+    for term, number in known.items():
+        if db.execute("DELETE FROM search_terms WHERE id = ? AND n <= 0", (number,)).rowcount and _has_parts(term):
+            db.execute("INSERT INTO search_parts(search_parts, rowid, term) VALUES ('delete', ?, ?)", (number, term))
+
+
 def _has_parts(term: str) -> bool:
     """Whether anybody would look for a part of it: not of a hash."""
     return len(term) > _PART_LEAST and not (len(term) >= 8 and _HEX.issuperset(term))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from capture import paths
 from nmem.context import asof, candidates
 from nmem.errors import NmemError
 from nmem.evaluate import context as ev
@@ -109,6 +110,26 @@ VALUES ('s0', ?, 9000, 'file_edit', 'poison/old.py', 'poison', 'poison')
 LATE_PROMPT = """
 INSERT INTO prompts (session_id, at, source, kind, content, dedup_key) VALUES ('s0', ?, 'user', 'prompt', ?, 'poison')
 """
+RENAMED = """
+INSERT INTO corrections (at, kind, target, payload, before)
+SELECT ?, 'rename', 'episode/' || id, '{}', '{}' FROM work_units
+"""
+MOVED = """
+INSERT INTO corrections (at, kind, target, payload, before)
+SELECT ?, 'thread', 'session/' || session_id, '{}', '{}' FROM session_threads WHERE thread_id = 9999
+"""
+LATE_THREAD = """
+INSERT INTO threads (id, project_id, title, state, created_at, last_at) VALUES (9999, 1, 'poison', 'open', ?, ?)
+"""
+IN_VAIN = """
+INSERT INTO injections (id, at, session_id, event, client, text, tokens) VALUES (7001, ?, 's0', 'prompt', 'claude',
+  'poison', 1)
+"""
+UNUSED = """
+INSERT INTO injection_items (injection_id, position, item, kind, score, reason, text, tokens, used, used_how, used_at)
+SELECT 7001, id, 'episode/' || id, 'episode', 1, '', 'poison', 1, 0, '', ? FROM work_units
+"""
+USEFULNESS = "INSERT INTO context_usefulness SELECT 1, 'episode/' || id, 9, 0 FROM work_units"
 LATE_PIN = "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, 'pin', 'episode/1', '{}', '{}')"
 
 
@@ -129,6 +150,12 @@ def poison(moment: ev.Moment) -> list[tuple[str, tuple[object, ...]]]:
         ("INSERT INTO context_choices VALUES (1, 'file/poison.py', 'pin', ?)", (at,)),
         (LATE_PIN, (at,)),
         ("UPDATE work_units SET pinned = 1 WHERE id = 1", ()),
+        (IN_VAIN, (at,)),
+        (UNUSED, (at + 1,)),
+        (USEFULNESS, ()),
+        ("UPDATE work_units SET title = 'poison'", ()),
+        (RENAMED, (at,)),
+        (LATE_THREAD, (at, at)),
     ]
 
 
@@ -144,6 +171,46 @@ def test_nothing_of_the_future_is_told(history: str, tmp_path: Path) -> None:
             assert without_learnings(after[key]) == without_learnings(value), (moment.session_id, key)
         assert "poison" not in str(after)
         (tmp_path / "poisoned.db").unlink()
+
+
+def test_a_later_thread_is_not_the_thread_then(history: str, tmp_path: Path) -> None:
+    with asof.opened(history) as db:
+        at = ev.moments(db)[5].at
+    moved: list[tuple[str, tuple[object, ...]]] = [
+        (LATE_THREAD, (at, at)),
+        ("UPDATE session_threads SET thread_id = 9999 WHERE session_id = 's1'", ()),
+        ("UPDATE work_units SET thread_id = 9999 WHERE session_id = 's1'", ()),
+        (MOVED, (at,)),
+        ("UPDATE session_threads SET thread_id = 1 WHERE session_id = 's2'", ()),
+        (MOVED.replace("thread_id = 9999", "session_id = 's2'"), (at,)),
+    ]  # fmt: skip
+    with asof.opened(changed(history, tmp_path / "moved.db", moved), at) as db:
+        known = dict(db.execute("SELECT session_id, thread_id FROM session_threads").fetchall())
+        assert "s0" in known
+        assert not {"s1", "s2"} & set(known)
+        assert not db.execute("SELECT 1 FROM work_units WHERE thread_id = 9999").fetchall()
+
+
+def test_whatever_is_read_is_veiled(history: str) -> None:
+    """No reader reaches past the views: what a later table or column says cannot leak in unseen."""
+    read: set[str] = set()
+
+    def look(action: int, table: str | None, _: str | None, where: str | None, through: str | None) -> int:
+        if action == sqlite3.SQLITE_READ and where == "main" and through is None and table:
+            read.add(table)
+        return sqlite3.SQLITE_OK
+
+    with asof.opened(history) as db:
+        asked = ev.moments(db)
+    with asof.opened(history) as db:
+        db.set_authorizer(look)
+        for one in (asked[3], asked[-1]):
+            ev.as_it_was(db, one)
+            ev.told_names(db, one)
+            for prompt in ("", one.prompt):
+                candidates.gathered(db, ev._present(one, prompt))
+        db.set_authorizer(None)
+    assert read - {"sqlite_master", "json_each"} <= set(asof.UNVEILED), "veil it, or say in UNVEILED why not"
 
 
 def test_the_same_is_told_as_if_the_future_had_not_come(history: str, tmp_path: Path) -> None:
@@ -210,6 +277,9 @@ def test_real_history_is_told_better_than_newest_first(shared: Path, tmp_path: P
     tool = shared / "tools" / "timelines_to_transcripts.py"
     words = [sys.executable, str(tool), str(shared / "data" / "timelines"), str(made)]
     subprocess.run(words, check=True, capture_output=True)
+    config = Path(paths.config())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[retention]\nenabled = false\n")  # all of it is old
     nmem.main(["import", str(made), "--client", "claude"], standalone_mode=False)
     path = str(Path(tmp_path / "home" / "data" / "nmem.db"))
     assert settle(path, models=False) is not None

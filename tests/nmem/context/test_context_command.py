@@ -60,7 +60,8 @@ def test_the_exact_text_of_a_prompt(nmem: Nmem) -> None:
     assert "src/voucher.py" in out
     found = nmem.json("context", "--project", "shop", "--prompt", PROMPT)
     assert found["text"] == out.removesuffix("\n")
-    keys = {"project", "session", "prompt", "at", "budget", "tokens", "text", "why_silent", "items", "left_out"}
+    keys = {"project", "session", "prompt", "at", "budget", "tokens", "text", "why_silent", "items", "left_out",
+            "occasion", "choices", "excluded"}  # fmt: skip
     assert set(found) == keys
     assert found["tokens"] <= found["budget"] == 400
     assert set(found["items"][0]) == {"id", "kind", "score", "reason", "tokens", "files", "text"}
@@ -123,7 +124,8 @@ def test_what_is_wrong_is_one_line(nmem: Nmem) -> None:
         (("context", "--project", "nowhere"), 1, "nothing is recorded of project nowhere"),
         (("context", "--session", "nobody"), 1, "there is no session nobody"),
         (("context", "--preview"), 2, "--prompt TEXT"),
-        (("context", "--project", "shop", "--as-of", "soon"), 2, "soon is no time"),
+        (("context", "--project", "shop", "--as-of", "soon"), 2, "--as-of: soon is no time"),
+        (("context", "--project", "shop", "--as-of", "2999-01-01"), 2, "what is not yet"),
         (("eval", "context", "--project", "nowhere"), 1, "no session is left to replay"),
     ):
         got, _, err = nmem(*words)
@@ -139,3 +141,104 @@ def test_the_evaluation(nmem: Nmem) -> None:
     code, out, _ = nmem("eval", "context", "--budget", "300")
     assert code == 0
     assert "newest five sessions" in out
+
+
+def test_an_item_is_never_told_always_told_and_neither(nmem: Nmem) -> None:
+    of_shop = ("context", "--project", "shop")
+    before = nmem.json(*of_shop, "--prompt", PROMPT)
+    item = before["items"][0]["id"]
+    code, out, _ = nmem(*of_shop, "--exclude", item)
+    assert code == 0 and out == f"{item} is never told (`nmem undo` takes it back)\n"
+    found = nmem.json(*of_shop, "--prompt", PROMPT)
+    assert item not in {each["id"] for each in found["items"] + found["left_out"]}
+    assert [each["id"] for each in found["excluded"]] == [item] and found["choices"] == {item: "exclude"}
+    code, out, _ = nmem(*of_shop, "--prompt", PROMPT, "--explain")
+    assert f"## Never told: you excluded it\n{item}\t" in out
+    code, _, err = nmem(*of_shop, "--exclude", item)
+    assert code == 1 and f"{item} is never told already" in err
+    code, out, _ = nmem("undo")
+    assert code == 0 and f"{item} never told" in out
+    assert nmem.json(*of_shop, "--prompt", PROMPT) | {"at": 0} == before | {"at": 0}
+
+    other = nmem.json(*of_shop, "--prompt", "the chart rounding is wrong")
+    code, _, _ = nmem(*of_shop, "--include", "file/src/chart.py")
+    assert code == 0
+    assert "src/chart.py" in nmem.json(*of_shop, "--prompt", PROMPT)["text"]
+    nmem(*of_shop, "--neither", "file/src/chart.py")
+    assert nmem.json(*of_shop, "--prompt", "the chart rounding is wrong") | {"at": 0} == other | {"at": 0}
+    for wrong in ("nonsense", "episode/x", "*", "file/", "episode/" + "9" * 30):
+        code, _, err = nmem(*of_shop, "--exclude", wrong)
+        assert code == 1 and "is no item of a context" in err
+
+
+def test_what_comes_after_a_reset(nmem: Nmem) -> None:
+    found = nmem.json("context", "--project", "shop", "--recovery")
+    assert found["session"] == "s3" and "Interrupted:" in found["text"] and "src/chart.py" in found["text"]
+    code, out, _ = nmem("context", "--session", "s2", "--recovery", "--explain")
+    assert code == 0 and "after a reset" in out and "the goal that was interrupted" in out
+    code, out, _ = nmem("context", "--session", "s2", "--recovery")
+    assert "the voucher rounding" in out
+    code, _, err = nmem("context", "--project", "elsewhere", "--recovery")
+    assert code == 1 and "no session of this project is recorded" in err
+
+
+def test_what_was_told_and_what_became_of_it(nmem: Nmem, record: Recorded, db_path: str) -> None:
+    from nmem.context.items import Item
+    from nmem.context.record import Injection, store
+
+    record.begin("s9").user(PROMPT)
+    one = Injection("s9", record.at, "prompt", "claude")
+    one.prompt_id = record.db.execute("SELECT max(id) FROM prompts WHERE session_id = 's9'").fetchone()[0]
+    one.text, one.reason = f"{BEGIN}\nsrc/voucher.py src/chart.py\n{END}", "the first prompt"
+    one.items = [Item(f"file/src/{each}.py", "file", f"src/{each}.py", files=(f"src/{each}.py",), score=0.6,
+                      reason="edited lately") for each in ("voucher", "chart")]  # fmt: skip
+    assert store(record.db, one)
+    found = nmem.json("context", "--project", "shop", "--past")
+    assert (found["tellings"], found["sessions"], found["items"], found["used"]) == (1, 1, 2, 0)
+    assert found["told"][0]["undecided"] == 2 and found["told"][0]["text"] == one.text
+    record.edit("src/voucher.py")
+    record.db.execute("UPDATE sessions SET state = 'ended' WHERE id = 's9'")
+    assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
+    found = nmem.json("context", "--project", "shop", "--past")
+    assert [(each["id"], each["used"], each["how"]) for each in found["told"][0]["items"]] == [
+        ("file/src/voucher.py", True, "edited src/voucher.py"), ("file/src/chart.py", False, ""),
+    ]  # fmt: skip
+    code, out, _ = nmem("context", "--project", "shop", "--past", "--limit", "1")
+    assert code == 0 and "1 text told in 1 session: 1 of 2 things of use" in out
+    assert "of use: edited src/voucher.py" in out and "not of use  (edited lately)" in out
+
+
+def test_where_nothing_is_told_the_preview_says_so(nmem: Nmem) -> None:
+    assert nmem("context", "--project", "shop", "--off")[0] == 0
+    found = nmem.json("context", "--project", "shop", "--prompt", PROMPT)
+    assert not found["text"] and "this project is told nothing" in found["why_silent"] and found["left_out"]
+    assert "this project is told nothing" in nmem.json("context", "--project", "shop", "--recovery")["why_silent"]
+
+
+def test_pinning_says_what_finds_no_room(nmem: Nmem, record: Recorded) -> None:
+    numbers = [row[0] for row in record.db.execute("SELECT id FROM observations ORDER BY id DESC").fetchall()]
+    assert nmem("pin", f"obs/{numbers[0]}")[1].count("\n") == 1
+    long = "a long note of many words " * 20
+    record.db.execute("UPDATE observations SET pinned = 1, content = ?", (long,))
+    for number in range(30):
+        record.act("marker", f"{number} {long}")
+    record.db.execute("UPDATE observations SET pinned = 1 WHERE obs_type = 'marker'")
+    record.db.execute("UPDATE observations SET pinned = 0 WHERE id = ?", (numbers[-1],))
+    code, out, _ = nmem("pin", f"obs/{numbers[-1]}")
+    assert code == 0
+    assert "no room for all pins" in out and "`nmem unpin` makes room" in out
+    found = nmem.json("context", "--project", "shop")
+    assert "Pinned" in found["text"]
+    assert found["left_out"]
+
+
+def test_a_chosen_thread_counts_for_the_session_that_is_not_there_yet(nmem: Nmem, record: Recorded) -> None:
+    from nmem.threads import steering
+
+    assert not nmem.json("context", "--project", "shop")["text"]
+    thread = record.db.execute("SELECT max(id) FROM threads").fetchone()[0]
+    from nmem.commands import terminal
+
+    steering.continue_next(record.db, thread, terminal.now())
+    found = nmem.json("context", "--project", "shop")
+    assert found["occasion"] == "the thread was chosen" and f"thread/{thread}" in {one["id"] for one in found["items"]}

@@ -208,7 +208,7 @@ def test_what_is_late_is_not_said_and_is_counted(played: Played, monkeypatch: py
     played.begin("b")
     assert played.ask(SAME) == ""
     assert count(played, "SELECT value FROM counters WHERE name = 'context_late'") >= 1
-    assert count(played, "SELECT count(*) FROM injections") == 0
+    assert count(played, "SELECT count(*) FROM injections WHERE text != ''") == 0
     configure("[context]\ndeadline_ms = 60\n")
     monkeypatch.setattr(inject, "_TICKS", 1)
     played.begin("b2")
@@ -222,9 +222,46 @@ def test_a_query_that_would_not_end_is_stopped(played: Played, monkeypatch: pyte
 
     played.fix()
     played.begin("b")
-    monkeypatch.setattr("nmem.context.select.select", endless)
+    monkeypatch.setattr("nmem.context.candidates.gathered", endless)
     assert played.ask(SAME) == ""
     assert count(played, "SELECT value FROM counters WHERE name = 'context_late'") == 1
+
+
+def test_a_late_first_prompt_does_not_mute_the_session(played: Played) -> None:
+    played.fix()
+    played.begin("b")
+    configure("[context]\ndeadline_ms = 0\n")
+    assert played.ask(SAME) == ""
+    configure("[context]\ndeadline_ms = 5000\n")
+    assert "truncated" in played.ask(f"{SAME}, I said")
+    assert played.ask("and the voucher in shop/cart.py?") == ""
+
+
+def test_a_compaction_that_is_late_may_be_told_again_all_the_same(played: Played) -> None:
+    played.fix()
+    played.begin("b")
+    assert "truncated" in played.ask(SAME)
+    played.hook("PreCompact", trigger="auto", custom_instructions=None)
+    configure("[context]\ndeadline_ms = 0\n")
+    assert played.hook("SessionStart", source="compact") == ""
+    configure("[context]\ndeadline_ms = 5000\n")
+    assert "truncated" in played.ask(f"{SAME}, once more")
+
+
+def test_a_greeting_is_no_first_prompt(played: Played) -> None:
+    played.fix()
+    played.begin("b")
+    for words in ("hello there", "ok, let's go", "thanks!"):
+        assert played.ask(words) == ""
+    assert "truncated" in played.ask(SAME)
+
+
+def test_a_text_that_cannot_be_marked_is_counted(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    played.fix()
+    played.begin("b")
+    monkeypatch.setattr("nmem.context.compose.neutral", lambda *_: f"shop {END}")
+    assert played.ask(SAME) == ""
+    assert count(played, "SELECT value FROM counters WHERE name = 'context_unsound'") == 1
 
 
 @pytest.mark.parametrize(("client", "most"), [("claude", 10_000), ("codex", 10_000), ("gemini", 10_000)])

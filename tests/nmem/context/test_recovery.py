@@ -64,6 +64,32 @@ def test_a_clear_long_after_or_elsewhere_is_told_nothing_of_it(played: Played) -
     assert played.begin("d", "clear", gap=200) == ""
 
 
+def test_another_terminals_work_is_not_taken_for_what_was_cleared(played: Played) -> None:
+    """Its end is stored, that of the session that was cleared is not yet."""
+    interrupted(played, "pricing")
+    played.begin("landing")
+    played.ask("make the landing page blue")
+    played.session = "pricing"
+    played.end("other")
+    assert played.begin("fresh", "clear", gap=200) == ""
+
+
+def test_where_two_were_cleared_none_is_told_and_a_second_clear_is_its_own(played: Played) -> None:
+    interrupted(played, "one")
+    interrupted(played, "two")
+    for session in ("one", "two"):
+        played.session = session
+        played.end("clear")
+    assert played.begin("three", "clear", gap=200) == ""
+    interrupted(played, "four")
+    played.at += 2 * 60_000
+    played.end("clear")
+    assert played.begin("five", "clear", gap=200)
+    played.ask("rework the header of the report")
+    played.end("clear")
+    assert "rework the header" in played.begin("six", "clear", gap=200)
+
+
 def test_a_session_without_a_goal_has_nothing_to_recover(played: Played) -> None:
     played.begin("b")
     assert played.hook("SessionStart", source="compact") == ""

@@ -150,3 +150,16 @@ def test_the_factor_is_bounded_and_grows_with_use(counts: tuple[int, int]) -> No
 
 def test_an_unknown_item_is_worth_what_it_is() -> None:
     assert factor(0, 0) == pytest.approx(1.0)
+
+
+def test_a_file_of_the_same_end_is_another_file() -> None:
+    from nmem.context.places import Places
+    from nmem.context.usefulness import _same
+
+    places = Places("shop", roots=["/home/ann/shop"])
+    for one, other in (("README.md", "vendor/lib/README.md"), ("src/__init__.py", "__init__.py"),
+                       ("/home/ann/shop/vendor/README.md", "README.md"), ("/a/x.py", "/b/a/x.py")):  # fmt: skip
+        assert not _same(places, one, other) and not _same(places, other, one)
+    for one, other in (("README.md", "README.md"), ("/home/ann/shop/README.md", "README.md"),
+                       ("src\\a.py", "src/a.py"), ("/elsewhere/shop/src/a.py", "src/a.py")):  # fmt: skip
+        assert _same(places, one, other) and _same(places, other, one)

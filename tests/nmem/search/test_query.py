@@ -88,6 +88,15 @@ def test_what_is_no_filter_is_a_word(text: str) -> None:
     found = parse(text, NOW)
     assert not found.filters
     assert [word.text for word in found.words] == [text]
+    looks_like_one = text.partition(":")[0] in ("is", "type", "since") and not text.endswith(":")
+    assert bool(found.mistaken) is looks_like_one
+    assert all(one.startswith(f"{text} is no filter") for one in found.mistaken)
+
+
+def test_an_end_of_time_is_the_earliest_that_is_named() -> None:
+    kept = parse("login before:2025-02 until:7d", NOW).filters
+    assert kept.until == since("2025-02", NOW) == since("2025-02-01", NOW)
+    assert kept.since is None
 
 
 def test_a_type_may_be_begun() -> None:
@@ -142,6 +151,9 @@ def test_long_texts_are_cut_and_it_is_said() -> None:
         ("7d", NOW - 7 * DAY),
         ("12h", NOW - DAY // 2),
         ("2025-01-01", 1_735_689_600_000),
+        ("2025-01-01T10:30", 1_735_689_600_000 + 10 * 3_600_000 + 30 * 60_000),
+        ("2025-01", 1_735_689_600_000),
+        ("2025-13", None),
         ("today", NOW - NOW % DAY),
         ("99999w", 0),
         ("soon", None),

@@ -221,6 +221,25 @@ def test_pages_neither_repeat_nor_leave_out_while_rows_come_in(stored: Stored) -
         assert set(seen) >= expected
 
 
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("text", ["widget", "type:command,prompt", "project:shop", "登录"])
+def test_pages_by_time_lose_nothing_of_one_millisecond(stored: Stored, text: str, settled: bool) -> None:
+    expected = {stored.do(f"widget 登录 {n}", at=NOW - MINUTE) for n in range(90)}
+    expected |= {stored.say(f"widget 登录 {n}", at=NOW - MINUTE) for n in range(70)}
+    expected |= {stored.do(f"widget 登录 old {n}", at=NOW - 2 * MINUTE) for n in range(30)}
+    if settled:
+        stored.settle()
+    seen, cursor = list[str](), ""
+    while True:
+        page = find(stored, text, NEWEST, limit=20, cursor=cursor)
+        seen += ids(page)
+        cursor = page.next
+        if not cursor:
+            break
+    assert len(seen) == len(set(seen))
+    assert set(seen) == expected
+
+
 def test_a_wrong_cursor_is_told(stored: Stored) -> None:
     with pytest.raises(ValueError, match="cursor"):
         find(stored, "x", cursor="nonsense")
@@ -339,3 +358,26 @@ def test_a_database_grows_no_insert_trigger_for_hooks(new_store: Callable[[], St
         " ('prompts', 'observations') AND sql LIKE '%AFTER INSERT%'"
     )
     assert found.fetchall() == []
+
+
+def test_projects_of_one_name_are_two(stored: Stored) -> None:
+    stored.db.execute("INSERT INTO projects VALUES (9, 'two/shop', 'shop', '/two/shop', NULL, 0)")
+    stored.db.execute(
+        "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at) VALUES ('two','claude',9,'/',0,0)"
+    )
+    one, two = stored.do("make widget"), stored.do("make widget", session="two")
+    stored.settle()
+    assert {(hit.id, hit.times) for hit in find(stored, "widget").hits} == {(one, 1), (two, 1)}
+    for text in ("widget", "myproject:x widget", ""):
+        found = search(stored.db, text or "type:command", NOW, seconds=30, projects=(9,))
+        assert ids(found) == [two]
+    assert ids(search(stored.db, "widget project:blog", NOW, seconds=30, projects=(9,))) == []
+
+
+def test_a_name_in_quotation_marks_is_one_name(stored: Stored) -> None:
+    stored.db.execute("UPDATE projects SET name = 'a,b' WHERE id = 1")
+    stored.db.execute("UPDATE projects SET name = 'xbx' WHERE id = 2")
+    mine, other = stored.do("make widget"), stored.do("make widget", session="blog")
+    stored.settle()
+    assert ids(find(stored, 'widget project:"a,b"')) == [mine]
+    assert ids(find(stored, "widget project:xbx")) == [other]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -73,6 +74,21 @@ def test_a_pipe_gets_a_line_a_hit_and_no_control(recorded: Recorded) -> None:
     assert not any(char < " " and char not in "\n\t" for char in result.output)
     assert "\x9b" not in result.output
     assert "\u202e" not in result.output
+
+
+def test_a_filter_that_is_none_and_a_search_that_finds_nothing_say_so(recorded: Recorded) -> None:
+    lines = run("coupon is:broken").output.splitlines()
+    assert "# is:broken is no filter, so it was taken as a word; there is is:failed or is:pinned" in lines
+    assert "# nothing found" in run("zzyyxx").output.splitlines()
+    assert "there are more" not in run("zzyyxx").output
+
+
+def test_until_ends_what_is_found(recorded: Recorded) -> None:
+    ats = [each["at"] for each in json.loads(run("coupon", "--newest", "--json").output)["hits"]]
+    assert len(set(ats)) > 1
+    middle = datetime.strptime(max(ats), "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC).astimezone().strftime("%Y-%m-%dT%H:%M")
+    earlier = [each["at"] for each in json.loads(run(f"coupon until:{middle}", "--json").output)["hits"]]
+    assert earlier and max(earlier) < max(ats)
 
 
 def test_a_terminal_gets_ids_snippets_and_where_they_are_from(

@@ -1,0 +1,104 @@
+"""What a person chose about one item of a project's context (SQL): always told, never told, or neither; with its undo.
+
+Where an item stands for something that carries a pin of its own, `nmem.pins` sets that; a file has none.
+"""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
+from nmem.episodes.corrections_log import Entry, write
+from nmem.errors import NmemError
+
+CHOICE = "choice"
+"""The kind of these corrections; the target is context/PROJECT_ID."""
+NEITHER = ""
+_TARGET = "context/"
+_KINDS = ("file", "episode", "thread", "learning", "obs", "prompt", "next", "recall")
+_NUMBERED = len(str(2**63 - 1)) - 1
+_WORDS = {INCLUDE: "always told", EXCLUDE: "never told", PINNED: "pinned", NEITHER: "chosen by its score again"}
+
+
+def choose(db: Connection, project_id: int, item: str, choice: str, now: int) -> str:
+    """Choose `include`, `exclude` or `pin` for an item of a project, or '' for neither; gives the item's own id.
+
+    Raises NmemError for an id that no item has, and when it is so already.
+    """
+    item = subject(item)
+    _check(item, choice)
+    with transaction(db):
+        before = _standing(db, project_id, item)
+        if before == choice:
+            raise NmemError(f"{item} is {_WORDS[choice]} already")
+        _put(db, project_id, item, choice, now)
+        write(db, CHOICE, f"{_TARGET}{project_id}", {"item": item, "after": choice}, {"choice": before}, now)
+    return item
+
+
+def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> str:
+    """Pin what an item stands for, or take its pin away; gives the id of what was pinned. Raises NmemError."""
+    item = subject(item)
+    kind, _, rest = item.partition("/")
+    if kind == "file":
+        return choose(db, project_id, item, PINNED if pinned else NEITHER, now)
+    from nmem import pins
+
+    kind = "episode" if kind == "next" else kind
+    if not _number(rest):
+        raise NmemError(f"{item} cannot be pinned")
+    pins.pin(db, kind, int(rest), pinned, now)
+    return f"{kind}/{rest}"
+
+
+def _check(item: str, choice: str) -> None:
+    kind, _, rest = item.partition("/")
+    if kind not in _KINDS or not rest or (kind not in ("file", "recall") and not _number(rest)):
+        raise NmemError(f"{item} is no item of a context: `nmem context --explain` lists their ids")
+    if choice in (INCLUDE, PINNED) and kind == "recall":
+        raise NmemError(f"{item} is offered where a prompt speaks of it: what is always to be read stands in AGENTS.md")
+    if choice in (INCLUDE, PINNED) and kind == "next":
+        raise NmemError(f"{item} is told while it is open: choose episode/{rest} to have it always told")
+
+
+def _number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _NUMBERED
+
+
+def _standing(db: Connection, project_id: int, item: str) -> str:
+    row = db.execute(
+        "SELECT choice FROM context_choices WHERE project_id = ? AND item = ?", (project_id, item)
+    ).fetchone()
+    return str(row[0]) if row else NEITHER
+
+
+def _put(db: Connection, project_id: int, item: str, choice: str, now: int) -> None:
+    if choice:
+        db.execute(
+            "INSERT OR REPLACE INTO context_choices (project_id, item, choice, at) VALUES (?, ?, ?, ?)",
+            (project_id, item, choice, now),
+        )
+    else:
+        db.execute("DELETE FROM context_choices WHERE project_id = ? AND item = ?", (project_id, item))
+
+
+def ours(entry: Entry) -> bool:
+    """Whether a correction is one of these."""
+    return entry.kind == CHOICE and entry.target.startswith(_TARGET)
+
+
+def describe(entry: Entry) -> str:
+    """What a person did, in a few words."""
+    return f"{entry.payload.get('item', '?')} {_WORDS.get(str(entry.payload.get('after', '')), 'chosen')}"
+
+
+def take_back(db: Connection, entry: Entry, now: int) -> str:
+    """Put back what was, inside a transaction; what the person should know beside it."""
+    project_id, item = int(entry.target.removeprefix(_TARGET)), str(entry.payload.get("item", ""))
+    if db.execute("SELECT 1 FROM projects WHERE id = ?", (project_id,)).fetchone() is None:
+        return "its project is gone"
+    if _standing(db, project_id, item) != entry.payload.get("after", NEITHER):
+        return "something else was chosen since, and stays so"
+    _put(db, project_id, item, str(entry.before.get("choice") or NEITHER), now)
+    return ""

@@ -1,0 +1,169 @@
+"""What a session is told now: decided here, for the hook that tells it, the preview and the replay alike (SQL).
+
+On the hook's path. Without a configuration (a moment that is over) only what the database says switches telling off.
+"""
+
+from __future__ import annotations
+
+import os
+
+from capture import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.context.config import Config
+    from nmem.context.items import Item
+    from nmem.context.present import Present
+
+NAMES = "-names.bin"
+"""How the files end in which the names of decisions are kept."""
+RESUMED = ("resume", "fork")
+"""Sources of a start in which the session still has its conversation."""
+WAITS = "something was taken away since it was prepared: `nmem settle` prepares it anew"
+
+
+class Decision:
+    """What is told, why, and why nothing is."""
+
+    __slots__ = ("found", "items", "reason", "silent", "text", "unsound")
+
+    def __init__(self, reason: str = "", silent: str = "") -> None:
+        self.items: list[Item] = []
+        self.text = ""
+        """Exactly what is given; empty: nothing."""
+        self.reason = reason
+        self.silent = silent
+        """Why nothing may be told, whatever there is."""
+        self.found: list[Item] | None = None
+        """All that was weighed, where everything was."""
+        self.unsound = False
+        """Whether a text was thrown away because capture could not have told again where it ends."""
+
+
+def silent(db: Connection, present: Present, config: Config | None) -> str:
+    """Why a project is told nothing at all, in words; empty where it may be."""
+    if config is not None:
+        if not config.enabled:
+            return "context is switched off: [context] enabled in config.toml"
+        if config.off:
+            row = db.execute("SELECT name, root, key FROM projects WHERE id = ?", (present.project_id,)).fetchone()
+            if row and not set(row).isdisjoint(config.off):
+                return "this project is told nothing: [context] off in config.toml names it"
+    from nmem.context.given import switched_off
+
+    if switched_off(db, present.project_id):
+        return "this project is told nothing: `nmem context --on` tells it something again"
+    return ""
+
+
+def waits(db: Connection, project_id: int) -> str:
+    """Why a project's candidates may not be told: something they may hold is gone; empty where they may."""
+    row = db.execute("SELECT taken = known FROM context_projects WHERE project_id = ?", (project_id,)).fetchone()
+    return "" if row is None or row[0] else WAITS
+
+
+def start(
+    db: Connection, present: Present, config: Config | None, budget: int, most: int, goes: str, source: str = ""
+) -> Decision:
+    """When a session starts; `goes`: what says that it goes on with earlier work, without which only pins are told."""
+    why = silent(db, present, config) or waits(db, present.project_id)
+    if why:
+        return Decision(silent=why)
+    from nmem.context import candidates
+
+    if source in RESUMED:
+        from nmem.context.beginning import meanwhile
+
+        out = Decision("the session is resumed")
+        items = candidates.once(db, present, meanwhile(db, present))
+    elif goes:
+        out = Decision(goes)
+        items = out.found = candidates.gathered(db, present)
+    else:
+        out = Decision("pinned")
+        items = candidates.chosen(db, present)
+    return _packed(out, present, items, budget, most)
+
+
+def prompt(
+    db: Connection, present: Present, config: Config | None, budget: int, most: int, occasion: str
+) -> Decision:  # fmt: skip
+    """When a session is asked something; without an `occasion` only the learnings that it runs into are told."""
+    why = silent(db, present, config) or waits(db, present.project_id)
+    if why:
+        return Decision(silent=why)
+    from nmem.context import candidates
+
+    if occasion:
+        out = Decision(occasion)
+        items = out.found = candidates.gathered(db, present)
+    else:
+        out = Decision("it runs into what is known to go wrong")
+        items = candidates.warned(db, present)
+    if config is not None and _decisions_kept():  # of a moment that is over nobody knows what was decided then
+        from nmem.context.decided import offers
+
+        if decided := candidates.once(db, present, offers(db, present, occasion)):
+            items = [*items, *decided]
+            out.found = [*out.found, *decided] if out.found is not None else None
+            out.reason = occasion or (out.reason if len(items) > len(decided) else "a command failed")
+    return _packed(out, present, items, budget, most)
+
+
+def _decisions_kept() -> bool:
+    """Whether names of any project's decisions are kept for hooks (nmem.recall.kept): mostly none, and nothing is
+    loaded for them."""
+    try:
+        return any(name.endswith(NAMES) for name in os.listdir(paths.cache(paths.database())))
+    except OSError:
+        return False
+
+
+def recovered(
+    db: Connection, present: Present, config: Config | None, budget: int, most: int, session_id: str, cleared: bool
+) -> Decision:  # fmt: skip
+    """After a conversation was folded or cleared: what `session_id` was at, from its records as they stand."""
+    why = silent(db, present, config)
+    if why:
+        return Decision(silent=why)
+    from nmem.context import recovery
+
+    out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
+    items = recovery.recover(db, session_id, within(budget, most))
+    while items and most and _size(recovery.compose(items, cleared)) > most:
+        items.pop()
+    return _sound(out, items, recovery.compose(items, cleared))
+
+
+def within(budget: int, most: int) -> int:
+    """A budget as far as a client takes it; `most` bytes, 0 for one that is not known."""
+    return min(budget, most // 4) if most else budget
+
+
+def _packed(out: Decision, present: Present, items: list[Item], budget: int, most: int) -> Decision:
+    """As many as fit the budget and the client."""
+    if not items:
+        return out
+    from nmem.context.budget import packed
+    from nmem.context.compose import compose
+
+    items = packed(items, within(budget, most))
+    while items and most and _size(compose(items, present)) > most:
+        items.pop()
+    return _sound(out, items, compose(items, present))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _sound(out: Decision, items: list[Item], text: str) -> Decision:
+    """The same, unless capture could not tell again where the text begins and ends."""
+    from nmem.context.marks import whole
+
+    if items and whole(text):
+        out.items, out.text = items, text
+    out.unsound = bool(items) and not out.text
+    return out
