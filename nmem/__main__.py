@@ -1,6 +1,6 @@
 """`python -m nmem` is the `nmem` command."""
 
-from nmem.commands.main import main
+from nmem.commands.start import main
 
 if __name__ == "__main__":
     main()

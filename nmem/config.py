@@ -1,25 +1,33 @@
-"""The person's config.toml, read strictly: what cannot be read is one clear error, not a default."""
+"""The person's config.toml, read strictly: what cannot be used is one clear error, not a default.
+
+Off the hook's path only; what may be said is declared in nmem.settings.
+"""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
-from capture import paths
 from nmem.errors import NmemError
+from nmem.settings import file
+from nmem.settings.declared import SETTINGS
 
 
 def table(name: str) -> Mapping[str, object]:
-    """One table of the file, empty when there is no file or no such table. Raises NmemError."""
-    file = Path(paths.config())
-    try:
-        document = tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise NmemError(f"{file}: {error}") from None
-    found = document.get(name, {})
-    if not isinstance(found, dict):
-        raise NmemError(f"{file}: [{name}] is not a table")
+    """One table of the file, empty when there is no file or no such table. Raises NmemError at its first fault."""
+    config = file.read()
+    found = config.document.get(name, {})
+    if config.unreadable or not isinstance(found, Mapping):
+        raise NmemError(f"{config.path}: {config.unreadable or f'[{name}] is not a table'}")
+    if any(setting.parts[0] == name for setting in SETTINGS) and (faults := config.faults(name)):
+        raise NmemError(config.told(faults[0]))
     return found
+
+
+def values(name: str) -> dict[str, object]:
+    """The settings of one table that are in force, by the rest of their names; the defaults of what is not said.
+
+    Those with a part to choose stay as they stand in the file. Raises NmemError.
+    """
+    own = table(name)
+    known = {setting.parts[1]: setting.default for setting in SETTINGS if setting.parts[0] == name}
+    return {**known, **own}

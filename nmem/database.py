@@ -1,9 +1,10 @@
-"""Opens the database for reading: never writes, never holds a read transaction open, never creates a file."""
+"""Opens the database for reading (SQL): never writes, never holds a read transaction open, never creates a file."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from capture.storage.schema import MIGRATIONS
@@ -19,6 +20,17 @@ def exists(path: str) -> bool:
         return Path(path).stat().st_size > 0
     except OSError:
         return False
+
+
+def recorded(path: str) -> bool:
+    """Whether any session is recorded at this path; a database that cannot be read may hold some."""
+    try:
+        with closing(reader(path)) as db:
+            return db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() is not None
+    except NoDatabase:
+        return False
+    except (NmemError, sqlite3.Error):
+        return True
 
 
 def reader(path: str) -> sqlite3.Connection:
@@ -48,7 +60,7 @@ def _other(path: str, version: int, meaning: int) -> str:
         said = f"episodes and threads in {path} are of version {meaning}"
         return f"{said}, this nmem reads {tables.VERSION}: upgrade nmem"
     said = f"the database {path} was made by an older nmem"
-    return f"{said}: the next hook brings it up to date, or `nmem init` and then `nmem settle`"
+    return f"{said}: `nmem settle` brings it up to date, as the next hook would"
 
 
 def _shared(path: str) -> bool:

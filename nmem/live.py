@@ -5,6 +5,8 @@ A listener's failure is the hook's boundary's to log and to count: the event its
 
 from __future__ import annotations
 
+from os import environ
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -33,9 +35,18 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
             _turn_end(db, event.session_id, path)
         elif kind in _PASSAGES:
             _passage(db, event)
+        if "NMEM_TASK" in environ:
+            _task(db, event)
     finally:
         settles = kind in ("session_start", "session_end") and _settle(path)
     return settles, told
+
+
+def _task(db: Connection, event: Event) -> None:
+    from nmem.dispatch.link import link
+
+    _ensure(db)
+    link(db, event)
 
 
 def _settle(path: str) -> bool:

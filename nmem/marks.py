@@ -65,9 +65,8 @@ def mark(db_path: str, text: str, kind: str = NOTE, *, cwd: str = "", session_id
 
 
 def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: int) -> Marker:
-    session, client, folder, state, ended = _session(db, cwd, session_id)
+    session, client, folder = _session(db, cwd, session_id)
     batch = Batch(client, session, at, folder)
-    batch.session = {"state": state, "ended_at": ended} if state == "ended" else {"state": state}
     words = blake2b(f"{kind} {text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     seen = Observation(at, "marker", text, dedup_key=f"m:{words}:{at // _SAME}")
     seen.metadata["kind"] = kind
@@ -79,11 +78,11 @@ def _kept(db: Connection, text: str, kind: str, cwd: str, session_id: str, at: i
     return Marker(row[0], row[1], kind, row[2], session)
 
 
-def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str, str, int | None]:
-    """The session that a marker belongs to: id, client, folder, state, end. Raises NmemError."""
+def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str]:
+    """The session that a marker belongs to: id, client, folder. Raises NmemError."""
     from capture.project import resolve
 
-    columns = "SELECT s.id, s.client, s.cwd, s.state, s.ended_at FROM sessions s"
+    columns = "SELECT s.id, s.client, s.cwd FROM sessions s"
     row = db.execute(f"{columns} WHERE s.id = ?", (session_id,)).fetchone() if session_id else None
     here = resolve(cwd)
     if row is None:
@@ -94,4 +93,4 @@ def _session(db: Connection, cwd: str, session_id: str) -> tuple[str, str, str, 
         ).fetchone()
     if row is None:
         raise NmemError(f"no session is recorded of {here.name} yet: a marker belongs to one")
-    return row[0], row[1], row[2], row[3], row[4]
+    return row[0], row[1], row[2]

@@ -14,6 +14,7 @@ from nmem import marks
 from nmem.context.pinned import PINNED
 from nmem.episodes.corrections_log import Entry, newest, write
 from nmem.errors import NmemError
+from nmem.search import refresh
 
 PIN, UNPIN, MARK = "pin", "unpin", "mark"
 KINDS = (PIN, UNPIN, MARK)
@@ -126,6 +127,7 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
     """Put back what was, inside a transaction; what the person should know beside it."""
     kind, _, number = entry.target.partition("/")
     if entry.kind == MARK:
+        refresh.leaving(db, "observations", [int(number)])
         gone = db.execute("DELETE FROM observations WHERE id = ? AND obs_type = 'marker'", (int(number),)).rowcount
         return "" if gone else "it is gone already"
     one = _Pin(db, kind, int(number))

@@ -6,9 +6,14 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 
 from __future__ import annotations
 
+from nmem.audit.schema import AUDIT
 from nmem.context.schema import CONTEXT
+from nmem.dispatch.schema import TASKS
 from nmem.learn.schema import LEARNED
-from nmem.search.schema import SEARCH
+from nmem.purge.schema import PURGED_KEYS, PURGES
+from nmem.recall.schema import RECALL
+from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
+from nmem.search.schema import KEYED, SEARCH
 
 _MEANING = """
 CREATE TABLE threads (
@@ -286,4 +291,45 @@ CREATE TABLE unit_warnings (                 -- hot learnings that an episode's 
 CREATE INDEX unit_warnings_by_learning ON unit_warnings(learning_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_MEANING, _LABELS_AND_LEARNINGS, CONTEXT, LEARNED, SEARCH)
+_TOLD = (
+    "coalesce({0}.summary, '') || ' ' || coalesce({0}.learned, '') || ' ' || coalesce({0}.completed, '') || ' '"
+    " || coalesce({0}.next_steps, '') || ' ' || coalesce({0}.notes, '')"
+)
+_FILES = "coalesce({0}.files_edited, '') || ' ' || coalesce({0}.files_read, '')"
+_WATCHED = ("id", "title", "intent", "summary", "learned", "completed", "next_steps", "notes", "files_edited",
+            "files_read")  # fmt: skip
+_WHOLLY_INDEXED = f"""
+DROP TRIGGER narratives_update;
+CREATE TRIGGER narratives_update AFTER UPDATE OF {", ".join(_WATCHED)} ON work_units
+WHEN {" OR ".join(f"old.{name} IS NOT new.{name}" for name in _WATCHED)} BEGIN
+  DELETE FROM narratives_fts WHERE rowid = old.id;
+  INSERT INTO narratives_fts(rowid, title, intent, body, files)
+    VALUES (new.id, new.title, new.intent, {_TOLD.format("new")}, {_FILES.format("new")});
+END;
+DELETE FROM narratives_fts WHERE rowid IN (
+  SELECT u.id FROM work_units u JOIN narratives_fts f ON f.rowid = u.id WHERE f.title IS NOT u.title
+    OR f.intent IS NOT u.intent OR f.body IS NOT {_TOLD.format("u")} OR f.files IS NOT {_FILES.format("u")}
+);
+INSERT INTO narratives_fts(rowid, title, intent, body, files)
+  SELECT u.id, u.title, u.intent, {_TOLD.format("u")}, {_FILES.format("u")} FROM work_units u
+  WHERE u.id NOT IN (SELECT id FROM narratives_fts_docsize);
+"""  # noqa: S608 - our names
+"""The index of episodes follows every column it holds; what it missed is put right."""
+
+MIGRATIONS: tuple[str, ...] = (
+    _MEANING,
+    _LABELS_AND_LEARNINGS,
+    CONTEXT,
+    LEARNED,
+    SEARCH,
+    TASKS,
+    AUDIT,
+    PURGES,
+    FORGETTING,
+    KEYED,
+    RECALL,
+    SWEPT_KEYS,
+    _WHOLLY_INDEXED,
+    PURGED_KEYS,
+    TAKEN_BACK,
+)

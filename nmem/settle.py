@@ -1,20 +1,21 @@
 """What nobody should wait for: episodes closed and told, sessions summed up, threads linked and condensed.
 
 One process at a time; each step is a transaction of its own and asks the database what is left to do, so it can be
-killed anywhere, goes on where it was, and finds little to do when there is nothing.
+killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import paths
+from capture import log, paths
 from capture.settle import settle as fold
 from capture.storage import store
 from nmem import tables
@@ -29,6 +30,9 @@ from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
 from nmem.llm.segmenter import Segmenter
+from nmem.purge import due, history, strays
+from nmem.recall import ready
+from nmem.retention.automatic import automatic
 from nmem.search import refresh as index
 from nmem.settle_start import wanted
 from nmem.threads import compaction, continuity, decisions, material, outcomes, tuning
@@ -37,6 +41,10 @@ from nmem.threads.link import REASSESS, Linker
 SECONDS = 900.0
 """How long one run works at most; what is left is for the next one."""
 _WAIT = 10.0
+_HISTORY = 10.0
+"""Seconds that a run goes over history for secrets by rules that are new; the next one goes on."""
+ERRORS = "settle errors"
+"""The counter of steps that failed since everything was last done without one."""
 _CHECKPOINT = 1000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -67,6 +75,10 @@ class Report:
     """Things that sessions were told, of which it is known now whether they were of use."""
     indexed: int = 0
     """Texts taken in by the search."""
+    redacted: int = 0
+    """Secrets that rules which are new took out of what was stored."""
+    forgotten: int = 0
+    """Records past their lifetime that went; told by their traces from now on."""
     seconds: float = 0.0
     left: bool = False
     model: str = ""
@@ -74,13 +86,15 @@ class Report:
     problem: str = ""
     failures: dict[str, int] = field(default_factory=dict)
     """What models failed at, by kind."""
+    failed: list[str] = field(default_factory=list)
+    """Steps that failed; the log says how. The others were done."""
 
     @property
     def idle(self) -> bool:
         """Whether there was nothing to do."""
         return not any((self.drained, self.labelled, self.detected, self.closed, self.threads, self.judged, self.told,
                         self.by_model, self.summaries, self.links, self.condensed, self.learned, self.folded,
-                        self.weighed, self.indexed))  # fmt: skip
+                        self.weighed, self.indexed, self.redacted, self.forgotten))  # fmt: skip
 
 
 def settle(
@@ -89,14 +103,14 @@ def settle(
 ) -> Report | None:  # fmt: skip
     """Do all that is due, for at most `seconds`; None when another process is at it.
 
-    `models`: whether one may be asked. Raises sqlite3.Error, OSError or NewerDatabase.
+    `models`: whether one may be asked. Raises sqlite3.Error, OSError or NewerDatabase where it cannot begin.
     """
     begun = time.monotonic()
     stop = Cancel(seconds, also=cancel.is_set if cancel else None)
     report = Report()
     turned_up = False
     while not turned_up or (_wanted(db_path) and not stop.is_set()):
-        with _lock(db_path) as mine:
+        with lock(db_path) as mine:
             if not mine:
                 return report if turned_up else None
             turned_up = True
@@ -123,6 +137,7 @@ class _Run:
     def all(self) -> None:
         steps = (
             self._facts,
+            self._purges,
             self._labels,
             self._episodes,
             self._boundaries,
@@ -132,13 +147,30 @@ class _Run:
             self._condense,
             self._learn,
             self._context,
+            self._decisions,
             self._usefulness,
             self._search,
+            self._forget,
         )
         for step in steps:
             if self.stop.is_set():
                 return
+            self._tried(step)
+        if not self.report.failed:
+            self.db.execute("DELETE FROM counters WHERE name = ?", (ERRORS,))
+
+    def _tried(self, step: Callable[[], None]) -> None:
+        """One step; one that fails stands in nobody's way: the log says what it was, a counter keeps it."""
+        try:
             step()
+        except Exception as error:  # noqa: BLE001 - a boundary: what a step cannot do, the others still do
+            name = step.__name__.strip("_")
+            if self.db.in_transaction:
+                self.db.rollback()
+            log.note(self.db_path, f"settle: {name}: {log.reason(error)}")
+            self.report.failed.append(name)
+            with suppress(sqlite3.Error):
+                store.count(self.db, ERRORS)
 
     def desk(self) -> Desk | None:
         """The model to ask, looked for when it is first needed."""
@@ -149,6 +181,18 @@ class _Run:
             self.report.problem = found.problem
             self.report.model = found.desk.backend.label if found.desk else ""
         return self._desk
+
+    def _purges(self) -> None:
+        """What was purged is out of the files and, after its window, gone for good; also where somebody was killed."""
+        now = due.milliseconds()
+        strays.clear(self.db_path)
+        if due.waiting(self.db, now):
+            from nmem.purge import run
+
+            run.finish(self.db_path, now)
+        due.expire(self.db, self.db_path, now)
+        done = history.automatic(self.db, now, _HISTORY, self.stop.is_set)
+        self.report.redacted += done.counts.total() if done else 0
 
     def _facts(self) -> None:
         """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""
@@ -240,12 +284,20 @@ class _Run:
         """What hooks tell later sessions is made ready: files, words, warm learnings."""
         self.report.folded += keep.keep_all(self.db, self.clock(), self.stop.is_set)
 
+    def _decisions(self) -> None:
+        """Hooks offer written decisions from what is kept of them, and never read a file themselves."""
+        ready.make(self.db, self.clock(), self.stop.is_set)
+
     def _usefulness(self) -> None:
         self.report.weighed += usefulness.judge_due(self.db, self.clock(), self.stop.is_set)
 
     def _search(self) -> None:
         """Last, so that what the other steps wrote is found as well."""
         self.report.indexed += index.refresh(self.db, self.stop.is_set)
+
+    def _forget(self) -> None:
+        """What is past its lifetime, once all that is to be known of it was made; and the upkeep of the file."""
+        self.report.forgotten += automatic(self.db, self.db_path, self.clock(), self.stop.is_set).forgotten
 
 
 def _wanted(db_path: str) -> bool:
@@ -280,7 +332,7 @@ def running(db_path: str) -> bool:
 
 
 @contextmanager
-def _lock(db_path: str) -> Iterator[bool]:
+def lock(db_path: str) -> Iterator[bool]:
     """Whether this process is the one that settles; the system frees the lock when its holder dies."""
     paths.make(paths.folder(db_path))
     lock = os.open(lock_file(db_path), os.O_WRONLY | os.O_CREAT, 0o600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from sqlite3 import Connection
 
 from capture import paths
 from capture.install import bytecode
@@ -54,13 +55,26 @@ def _database(db: str) -> None:
         # a folder that the user chose may hold other things: its mode is theirs
         if not os.environ.get("NMEM_DB") and folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
-        store.connect(db, timeout=5).close()
+        _known(store.connect(db, timeout=5))
     except OSError as error:
         raise NmemError(f"{folder} cannot be used for the memory: {error.strerror}") from None
     except sqlite3.DatabaseError as error:
         raise NmemError(f"{db} cannot be used as the memory: {error}") from None
     except schema.NewerDatabase as error:
-        raise NmemError(f"{db}: {error}") from None
+        raise NmemError(f"{db}: {error}: upgrade nmem") from None
+
+
+def _known(opened: Connection) -> None:
+    """Raise NewerDatabase where what is concluded of the facts is of a newer form."""
+    from capture.storage.schema import NewerDatabase
+    from nmem import tables
+
+    try:
+        meaning = tables.version(opened)
+    finally:
+        opened.close()
+    if meaning > tables.VERSION:
+        raise NewerDatabase(f"its tables of meaning are of version {meaning}; this nmem knows {tables.VERSION}")
 
 
 def warm() -> bool:

@@ -1,31 +1,69 @@
-"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels, pins.
+"""Takes corrections back, the newest first, whatever they are of: episodes, threads, learnings, labels, pins, context.
 
 Each part of the house puts its own back; a correction's kind or target says whose it is.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from sqlite3 import Connection
 
 from nmem import pins
+from nmem.audit import review
+from nmem.context import choosing
 from nmem.episodes import corrections_log as log
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
 from nmem.learn.written import Written
+from nmem.recall import changes
+from nmem.search import refresh
+from nmem.transfer.across import UNDONE_HERE
 
 
 def undo(db: Connection, now: int) -> str:
     """Take back the newest correction that is not undone; what it was, in words.
 
-    Several calls go several steps back. Raises NmemError when nothing is left to undo, and sqlite3.Error.
+    Several calls go several steps back; what cannot be taken back is said and passed over, so it stands in nobody's
+    way. Raises NmemError when nothing is left to undo, and sqlite3.Error.
     """
     with Written(db) as last:
         entry = log.newest(db)
         if entry is None:
             raise NmemError("there is nothing to undo")
-        note = pins.take_back(db, entry, now) if pins.ours(entry) else _take_back(db, entry, last)
+        if entry.id < 0 and entry.kind not in UNDONE_HERE:
+            raise NmemError(f"what is left was done on another machine, and stays so: {describe(entry)}")
+        note = _tried(db, entry, last, now)
         log.undone(db, entry.id, now)
     return f"{describe(entry)} ({note})" if note else describe(entry)
+
+
+def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
+    """Take one back, or leave everything as it is and say why."""
+    for again in (True, False):
+        db.execute("SAVEPOINT taking_back")
+        try:
+            chosen = next((each for each in (pins, choosing, review, changes) if each.ours(entry)), None)
+            note = chosen.take_back(db, entry, now) if chosen else _take_back(db, entry, last, now)
+        except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
+            if _later(db, entry, error, now):
+                raise
+            db.execute("ROLLBACK TO taking_back")
+            if again and "malformed" in str(error):
+                refresh.rebuild(db)  # an index that settling keeps is broken, not what a person did
+                continue
+            note = f"it could not be taken back and stays as it is: {error}"
+        db.execute("RELEASE taking_back")
+        return note
+    raise AssertionError
+
+
+def _later(db: Connection, entry: Entry, error: Exception, now: int) -> bool:
+    """Whether it may well succeed another time: the database is not to be had, or a purge's trash is still kept."""
+    if _of(entry) != "purge" or not isinstance(error, NmemError):
+        return isinstance(error, sqlite3.OperationalError)
+    from nmem.purge import undo as purges
+
+    return purges.kept(db, entry, now)
 
 
 def history(db: Connection, limit: int = 20) -> list[Entry]:
@@ -37,6 +75,12 @@ def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
     if pins.ours(entry):
         return pins.describe(entry)
+    if choosing.ours(entry):
+        return choosing.describe(entry)
+    if review.ours(entry):
+        return review.describe(entry)
+    if changes.ours(entry):
+        return changes.describe(entry)
     if _of(entry) == "learning":
         from nmem.learn import undo as learnings
 
@@ -45,6 +89,10 @@ def describe(entry: Entry) -> str:
         from nmem.labels import corrections as labels
 
         return labels.describe(entry)
+    if _of(entry) == "purge":
+        from nmem.purge import undo as purges
+
+        return purges.describe(entry)
     if entry.kind in ("link", "unlink"):
         joined = "one line of work" if entry.kind == "link" else "not one line of work"
         return f"threads {entry.payload.get('earlier', '?')} and {entry.payload.get('later', '?')} are {joined}"
@@ -55,7 +103,7 @@ def describe(entry: Entry) -> str:
     return episodes.describe(entry)
 
 
-def _take_back(db: Connection, entry: Entry, last: Written) -> str:
+def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
     """Put back what was, files `last`; what the person should know beside it, if anything."""
     if _of(entry) == "learning":
         from nmem.learn import undo as learnings
@@ -65,6 +113,10 @@ def _take_back(db: Connection, entry: Entry, last: Written) -> str:
         from nmem.labels import corrections as labels
 
         return labels.take_back(db, entry)
+    if _of(entry) == "purge":
+        from nmem.purge import undo as purges
+
+        return purges.take_back(db, entry, now)
     if entry.kind in ("link", "unlink"):
         from nmem.threads import outcomes
 

@@ -17,49 +17,81 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--preview", is_flag=True, help="As if the prompt were sent now; the same without it.")
 @click.option("--prompt", default="", metavar="TEXT", help="What is asked; else what a session is told at its start.")
+@click.option("--recovery", is_flag=True, help="What a session is told once its conversation was compacted.")
 @click.option("--explain", is_flag=True, help="Each thing with its score, reason and tokens, and what was left out.")
+@click.option("--past", is_flag=True, help="What sessions were told, the newest first, and what became of it.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, metavar="N", help="Of --past: how many.")
 @click.option("--as-of", "as_of", metavar="TIME", help="As it was then, and no later: 2026-01-31T10:00, 7d, 12h.")
 @click.option("--session", default="", metavar="ID", help="In this session: without what it has been told already.")
 @click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
 @click.option("--branch", default="", help="On this branch; else on the one that is checked out.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most so long; else as configured.")
+@click.option("--include", metavar="ITEM", help="Always tell this item to the project's sessions: file/src/a.py.")
+@click.option("--exclude", metavar="ITEM", help="Never tell it. --explain lists the ids of items.")
+@click.option("--neither", metavar="ITEM", help="Choose it by its score again.")
 @click.option("--report", is_flag=True, help="Whether telling helps: sessions told beside those kept without.")
 @click.option("--off", is_flag=True, help="From now on, tell the sessions of this project nothing.")
 @click.option("--on", "again", is_flag=True, help="Tell them something again.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
-    *, preview: bool, prompt: str, explain: bool, as_of: str | None, session: str, project: str, branch: str,
-    budget: int | None, report: bool, off: bool, again: bool, as_json: bool,
+    *, preview: bool, prompt: str, recovery: bool, explain: bool, past: bool, limit: int, as_of: str | None,
+    session: str, project: str, branch: str, budget: int | None, include: str | None, exclude: str | None,
+    neither: str | None, report: bool, off: bool, again: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """What the next session is told, exactly.
 
-    What became of what sessions were told is shown by --report.
+    What became of what sessions were told is shown by --past, and whether it helps by --report.
     """
-    from capture import paths
-    from nmem.context.preview import Asked
-    from nmem.context.preview import preview as made
+    from nmem.commands import context_told
 
-    if report or off or again:
-        from nmem.commands import context_told
-
-        if report:
-            context_told.report(project, as_json=as_json)
-        else:
-            context_told.switch(project or _here()[0], off=off)
-        return
     if preview and not prompt:
         raise click.UsageError("--preview asks what a prompt would bring: give it with --prompt TEXT")
+    chosen = {"include": include, "exclude": exclude, "": neither}
+    if report:
+        context_told.report(project, as_json=as_json)
+    elif off or again:
+        context_told.switch(project or _here()[0], off=off)
+    elif wanted := {choice: item for choice, item in chosen.items() if item is not None}:
+        context_told.choose(project or _here()[0], wanted)
+    elif past:
+        context_told.past(project or _here()[0], limit, as_json=as_json)
+    else:
+        found = _recovered(session, project, budget) if recovery else _made(
+            session, project, branch, prompt, as_of, budget
+        )  # fmt: skip
+        _say(found, explain=explain, as_json=as_json)
+
+
+def _made(
+    session: str, project: str, branch: str, prompt: str, as_of: str | None, budget: int | None
+) -> Preview:  # fmt: skip
+    from capture import paths
+    from nmem.context.preview import Asked, preview
+
     if not project and not session:
         project, here = _here()
         branch = branch or here
-    asked = Asked(project, session, prompt, branch, terminal.now(), terminal.when(as_of) if as_of else None)
-    found = made(paths.database(), asked, budget or _budget(prompt))
-    if as_json:
-        click.echo(json.dumps(_object(found), ensure_ascii=False))
-    elif explain:
-        _explain(found)
-    else:
-        click.echo(found.text or f"nothing: {found.why_silent}", err=not found.text)
+    now = terminal.now()
+    then = terminal.when(as_of, "--as-of") if as_of else None
+    if then is not None and then > now:
+        raise click.UsageError("--as-of: what is not yet cannot be shown; without it you see what is told now")
+    asked = Asked(project, session, prompt, branch, now, then)
+    return preview(paths.database(), asked, budget or _budget("prompt" if prompt else "start"))
+
+
+def _recovered(session: str, project: str, budget: int | None) -> Preview:
+    """After a reset of the session, else of the project's newest."""
+    from nmem.context.preview import after_reset
+    from nmem.errors import NmemError
+    from nmem.read import views
+
+    with terminal.reading("context") as db:
+        row = None if session else next(iter(views.sessions(db, 1, project or _here()[0])), None)
+        if row is None and not session:
+            raise NmemError("no session of this project is recorded: name another with --project, or --session ID")
+        db.row_factory = None
+        named = session or (row.id if row else "")
+        return after_reset(db, named, terminal.now(), budget or _budget("recovery"))
 
 
 def _here() -> tuple[str, str]:
@@ -72,18 +104,31 @@ def _here() -> tuple[str, str]:
     return found.key, found.branch or ""
 
 
-def _budget(prompt: str) -> int:
+def _budget(what: str) -> int:
     from nmem.context.config import load
 
     config = load()
-    return config.prompt_tokens if prompt else config.start_tokens
+    return {"prompt": config.prompt_tokens, "start": config.start_tokens, "recovery": config.recovery_tokens}[what]
+
+
+def _say(found: Preview, *, explain: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(_object(found), ensure_ascii=False))
+    elif explain:
+        _explain(found)
+    else:
+        click.echo(found.text or f"nothing: {found.why_silent}", err=not found.text)
+        if not found.text and not found.prompt and not found.session_id:
+            click.echo("what a prompt would bring: nmem context --prompt TEXT", err=True)
 
 
 def _object(found: Preview) -> dict[str, object]:
     return {
         "project": found.project, "session": found.session_id or None, "prompt": found.prompt, "at": found.at,
         "budget": found.budget, "tokens": found.tokens, "text": found.text, "why_silent": found.why_silent or None,
-        "items": [_item(each) for each in found.items], "left_out": [_item(each) for each in found.left_out],
+        "occasion": found.occasion or None, "items": [_item(each) for each in found.items],
+        "left_out": [_item(each) for each in found.left_out], "excluded": [_item(each) for each in found.excluded],
+        "choices": found.choices,
     }  # fmt: skip
 
 
@@ -93,13 +138,16 @@ def _item(item: Item) -> dict[str, object]:
 
 
 def _explain(found: Preview) -> None:
-    when = "at a prompt" if found.prompt else "when a session starts"
+    when = "at a prompt" if found.prompt else "after a reset" if found.session_id else "when a session starts"
     heading = f"context of {found.project}, {when}: {found.tokens} of {found.budget} tokens"
     text = [("", line) for line in (found.text or f"nothing: {found.why_silent}").split("\n")]
     told = [(each.id, _why(each)) for each in found.items]
     left = [(each.id, f"{_why(each)}: {each.text}") for each in found.left_out]
-    terminal.say(heading, [("", text), ("Told", told), ("Left out", left)])
+    never = [(each.id, each.text) for each in found.excluded]
+    terminal.say(heading, [("", text), ("Told", told), ("Left out", left), ("Never told: you excluded it", never)])
 
 
 def _why(item: Item) -> str:
-    return f"{item.score:.2f}  {terminal.count(item.tokens, 'token'):>10}  {item.reason}"
+    """For a file the chance that the session edits this one; for anything else its score, .25 at least when told."""
+    score = f"{item.score:>4.0%}" if item.kind == "file" else f"{item.score:.2f}"
+    return f"{score}  {terminal.count(item.tokens, 'token'):>10}  {item.reason}"

@@ -1,16 +1,22 @@
-"""`nmem context --report`, `--on`, `--off`: what telling is worth, and where it is switched off."""
+"""`nmem context --past`, `--report`, `--include` ...: what was told, what it is worth, what a person chose."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from nmem.commands import terminal
 from nmem.context.effect import FEW, MEASURES, Effect, Group, effect
 from nmem.context.switch import project_of, switched
+from nmem.text import fit, printable
 
+if TYPE_CHECKING:
+    from nmem.context.past import Telling, ToldItem
+
+_DID = {True: "of use", False: "not of use", None: "not known yet"}
 _NAMES = {"turns": "turns", "failures": "failed calls", "rereads": "files read again"}
 
 
@@ -65,3 +71,48 @@ def switch(project: str, *, off: bool) -> None:
     with terminal.writing() as db:
         switched(db, project_of(db, project), terminal.now(), off=off)
     click.echo(f"sessions of {project} are told {'nothing' if off else 'what is selected for them'} from now on")
+
+
+def choose(project: str, wanted: dict[str, str]) -> None:
+    """Have items always told, never told, or chosen by their score again."""
+    from nmem.context.choosing import choose as chosen
+
+    words = {"include": "always told", "exclude": "never told", "": "told when its score is high enough"}
+    with terminal.writing() as db:
+        number = project_of(db, project)
+        for choice, item in wanted.items():
+            own = chosen(db, number, item, choice, terminal.now())
+            click.echo(f"{printable(own)} is {words[choice]} (`nmem undo` takes it back)")
+
+
+def past(project: str, limit: int, *, as_json: bool) -> None:
+    """What sessions were told, the newest first, each thing with what became of it."""
+    from nmem.context import past as read
+
+    with terminal.reading("context") as db:
+        found = read.past(db, project_of(db, project), limit)
+        told = [one for each in found.found if (one := read.telling(db, each.id)) is not None]
+    if as_json:
+        shown = [{**asdict(one.told), "undecided": one.told.undecided, "text": one.text,
+                  "items": [asdict(each) for each in one.items]} for one in told]  # fmt: skip
+        counts = {name: getattr(found, name) for name in ("tellings", "sessions", "items", "used", "unused")}
+        click.echo(json.dumps({**counts, "told": shown}, ensure_ascii=False))
+        return
+    heading = (
+        f"{terminal.count(found.tellings, 'text')} told in {terminal.count(found.sessions, 'session')}:"
+        f" {found.used} of {terminal.count(found.used + found.unused, 'thing')} of use"
+    )
+    terminal.say(heading, [(_title(one), [(each.id, _became(each)) for each in one.items]) for one in told])
+
+
+def _title(one: Telling) -> str:
+    told = one.told
+    asked = f": “{fit(printable(told.prompt), 60)}”" if told.prompt else ""
+    kept = ", kept back" if told.withheld else ""
+    when = f"{terminal.local(told.at):%Y-%m-%d %H:%M}"
+    return f"{when}  {told.session_id}  {told.event}{asked}  {terminal.count(told.tokens, 'token')}{kept}"
+
+
+def _became(item: ToldItem) -> str:
+    how = f": {item.how}" if item.how else ""
+    return f"{item.score:.2f}  {terminal.count(item.tokens, 'token'):>10}  {_DID[item.used]}{how}  ({item.reason})"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from capture import paths
 from nmem import doctor
 from nmem.doctor.checks import NOTE, OK, Finding
 from nmem.text import printable
@@ -19,15 +20,20 @@ _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: {ok, findings: [...]}.")
-@click.option("--fix", is_flag=True, help="First mend what needs no decision: file modes, bytecode, spool, old hooks.")
-def command(as_json: bool, fix: bool) -> None:
-    """Send an event through every registered hook, read it back, and say what is wrong and how to mend it.
+@click.option("--fix", is_flag=True, help="First mend what needs no decision: modes, bytecode, spool, indexes, hooks.")
+@click.option("--deep", is_flag=True, help="Read everything: every index, many transcripts, a second secret scanner.")
+def command(as_json: bool, fix: bool, deep: bool) -> None:
+    """Send an event through every registered hook, read it back, look whether the memory does its job, and say what is
+    wrong and how to mend it.
 
-    Exit status 1 when something is wrong: an event would not be recorded, or others could read the memory.
+    Exit status 0 when all is well, 1 when something is wrong: an event would not be recorded, or not as it should, or
+    others could read the memory. What is only worth knowing (a note) does not count.
     """
     folder = str(Path.cwd())
     mended = doctor.fix(folder) if fix else []
-    findings = doctor.examine(folder)
+    if deep and not as_json:
+        click.echo(f"Reading everything: {_takes(paths.database())}.", err=True)
+    findings = doctor.examine(folder, deep)
     healthy = doctor.healthy(findings)
     if as_json:
         data = {"ok": healthy, "fixed": mended, "findings": [dataclasses.asdict(finding) for finding in findings]}
@@ -39,6 +45,15 @@ def command(as_json: bool, fix: bool) -> None:
         _summary(findings, healthy)
     if not healthy:
         sys.exit(1)
+
+
+def _takes(path: str) -> str:
+    """About how long a deep look takes: it reads every page several times."""
+    try:
+        size = Path(path).stat().st_size
+    except OSError:
+        return "there is nothing yet"
+    return f"{size / 1e6:.0f} MB, about {max(5, round(size / 3e7))} seconds"
 
 
 def _subject(finding: Finding) -> str:

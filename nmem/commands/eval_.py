@@ -24,6 +24,7 @@ SUBJECTS = {
     "secrets": "what redaction finds, and what it spoils, on labelled texts",
     "linking": "whether new threads are linked with the earlier ones that they continue",
     "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
+    "recall": "whether written decisions are found by what one would ask, and nonsense is answered by none",
     "context": "whether what a session would have been told names a file that it then edits, on your own history",
 }
 
@@ -132,6 +133,24 @@ def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
         click.echo(json.dumps(figures))
         return
     _print(table(figures, by or ""))
+
+
+@command.command(help=SUBJECTS["recall"])
+@click.argument("queries", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--index", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--decisions", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--nonsense", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSONL: {query}.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense: Path | None, as_json: bool) -> None:
+    """Evaluate recall on JSONL records {query, operator, heading, file, also_ok, kind}."""
+    from nmem.evaluate.recall import evaluate, records, table
+
+    with _text(queries):
+        figures = evaluate(index, decisions, records(queries), records([nonsense] if nonsense else []))
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    _print(table(figures))
 
 
 @command.command(help=SUBJECTS["context"])

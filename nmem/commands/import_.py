@@ -35,16 +35,37 @@ _KINDS = 4
 @click.option("--client", type=click.Choice(CLIENTS), help="Only this client's sessions; with PATH, who wrote it.")
 @click.option("--since", metavar="WHEN", help="Only sessions active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, metavar="N", help="Only the N newest sessions.")
+@click.option("--from-export", "export", metavar="FILE", help="What `nmem export` wrote, or another memory's database.")
+@click.option(
+    "--folder", "moved", multiple=True, metavar="OLD=NEW", help="With it: a folder there, and what it is here."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def command(where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, as_json: bool) -> None:
+def command(
+    where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, export: str | None,
+    moved: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
     """Load past sessions from the transcripts that the coding clients keep.
 
     Without PATH, looks where Claude Code, Codex and Gemini CLI keep theirs. It can be stopped at any time and goes on
     where it was; what is stored already is not stored again. Everything is redacted on the way in.
     """
+    if export or moved:
+        if where or client or since or limit or not export:
+            raise click.UsageError("--from-export FILE stands alone, or with --folder OLD=NEW")
+        from nmem.commands.import_export import take_in
+
+        take_in(export, moved, as_json=as_json)
+        return
     for path in where:
         if not path.exists():
             raise click.UsageError(f"{path} does not exist")
+    _transcripts(where, client, since, limit, as_json=as_json)
+
+
+def _transcripts(
+    where: tuple[Path, ...], client: str | None, since: str | None, limit: int | None, *, as_json: bool
+) -> None:
+    """Past sessions, and what is new of them."""
     chosen = _choose(list(find(list(where), client or "")), since, limit)
     if not chosen and as_json:
         click.echo(json.dumps(Report().to_dict()))
@@ -58,6 +79,8 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
         raise NmemError(f"{database} cannot be written: {error}") from None
     try:
         report = _run(db, chosen, quiet=as_json)
+        told = _spare(db) if report.prompts or report.observations else ""
+        _hollow(db)
         _fold(db)
     except sqlite3.Error as error:
         raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
@@ -67,8 +90,33 @@ def command(where: tuple[Path, ...], client: str | None, since: str | None, limi
     for line in report.failed:
         click.echo(f"nmem: {line}", err=True)
     click.echo(json.dumps(report.to_dict()) if as_json else summary(report))
+    if told and not as_json:
+        click.echo(told)
     if begun and not as_json:
         click.echo("Stories, threads and learnings follow in the background: `nmem settle` waits for them")
+
+
+def _spare(db: sqlite3.Connection) -> str:
+    """Old history shall not be forgotten right after it came; in words when what is past its lifetime will be."""
+    from nmem.commands.terminal import day, now
+    from nmem.retention import grace, policy
+
+    at = now()
+    until = grace.anew(db, at)
+    if not policy.load().enabled or not grace.old(db, at):
+        return ""
+    return (
+        f"From {day(until, at)} on single calls that are past their lifetime go by themselves, stories stay:"
+        " `nmem sweep --dry-run` shows which, `nmem config set retention.enabled false` keeps all"
+    )
+
+
+def _hollow(db: sqlite3.Connection) -> None:
+    """Of a session that was purged nothing is taken in again: no empty one stays, either."""
+    from nmem.purge import keys
+
+    with store.transaction(db):
+        keys.hollow(db)
 
 
 def _fold(db: sqlite3.Connection) -> None:

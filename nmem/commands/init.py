@@ -72,8 +72,10 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     clients, here = chosen(clients), str(Path.cwd())
     made, refused = plans(clients, scope, here, db, line or status_line.WRAP, not no_mcp)
     tools = [] if no_mcp else _tools(clients, scope, here, db)
+    asks = not (yes or dry_run)
     for plan in [*made, *tools]:
-        settings_diff.show(plan, short=yes)
+        if not (asks and plan.changes):  # what is asked about is shown right before its question
+            settings_diff.show(plan, short=yes)
     wanted = [] if dry_run else [plan for some in _asked(made, tools) if yes or _agreed(some) for plan in some]
     made += tools
     if wanted or (made and not dry_run and not any(plan.changes for plan in made)):
@@ -129,6 +131,9 @@ def _asked(made: list[Plan], tools: list[Plan]) -> Iterator[list[Plan]]:
 
 
 def _agreed(some: list[Plan]) -> bool:
+    """Show what would change in some files, and ask."""
+    for plan in some:
+        settings_diff.show(plan, short=True)
     return click.confirm(f"Write {' and '.join(plan.target.path for plan in some)}?", default=True)
 
 

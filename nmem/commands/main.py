@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from capture.storage.sqlite import Error
 from nmem.commands import streams
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -25,20 +26,33 @@ COMMANDS: dict[str, str] = {
     "unpin": "take a pin away",
     "mark": "keep a note, a decision or a point to come back to, beside what is done now",
     "undo": "take back your newest correction",
+    "purge": "forget what you name, wholly: rows, stories, indexes, files; undone within a window",
+    "when": "the decision for a situation: what was written down about it",
+    "how": "the decision for a procedure: how it is done here",
+    "recall": "written decisions: check, migrate, write one, name one, see what is asked for",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
     "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",
+    "task": "queue work for a coding client; run it in panes of tmux, watch, attach, cancel, retry, schedule",
     "context": "what the next session is told, exactly, and why; as it would be for a prompt, or was at a time",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
     "train": "learn from your corrections: where a task begins, what a call is",
     "relabel": "say what a call was: thinking or acting, widening or narrowing ...; see why the model thinks otherwise",
     "backfill": "label past calls by the model in force",
-    "redact": "take the secrets out of standard input",
+    "sweep": "forget what is past its lifetime; see first what would go; what went and why",
+    "maintain": "look after the file: text indexes, statistics, the log, empty pages",
+    "review": "judge samples of what redaction took out: a secret, or a false alarm",
+    "redact": "take the secrets out of standard input, or out of all that is stored",
     "mcp": "serve the memory to a coding agent; your client starts it by itself",
+    "backup": "copy everything recorded into one file, encrypted if you like, while sessions go on",
+    "restore": "make the memory what a backup says; what is there now is kept first",
+    "export": "sessions as lines of JSON, or as tables, for another machine; import --from-export takes them in",
+    "config": "what can be set, and what is set; get, set, check, edit",
     "eval": "measure nmem on labelled data or on your own history",
 }
 """name -> one line of help; the module has the same name with a trailing underscore where Python needs it."""
+_NAME = 200
 ELSEWHERE = {"tui": "nmem_tui.command"}
 """Commands of higher layers, known here by name only."""
 
@@ -102,6 +116,12 @@ def _run() -> int:
         return _failed(error.format_message(), error.exit_code)
     except NmemError as error:
         return _failed(str(error))
+    except Error as error:
+        return _failed(f"the database cannot be read or written: {printable(str(error))}; `nmem doctor` says more")
+    except UnicodeEncodeError as error:
+        return _failed(
+            f"{printable(str(error.object)[:_NAME])} is not UTF-8: nmem knows such names with \ufffd in them"
+        )
     except BrokenPipeError:
         return 0  # whoever read has enough
     except OSError as error:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from nmem.commands import terminal
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _UNDO = "`nmem undo` takes it back"
 
@@ -14,7 +19,8 @@ _UNDO = "`nmem undo` takes it back"
 def command(id_: str) -> None:
     """Pin what ID names: obs/12, prompt/5, episode/3, thread/4 or learning/2.
 
-    What is pinned comes first in searches, is always told to sessions of its project, and is kept.
+    What is pinned comes first in searches, is told to sessions of its project while there is room (the newest first),
+    and is kept.
     """
     set_pin(id_, pinned=True)
 
@@ -27,4 +33,15 @@ def set_pin(id_: str, *, pinned: bool) -> None:
     with terminal.writing() as db:
         ref = ids.parse(db, id_)
         pins.pin(db, ref.kind, ref.number, pinned, terminal.now())
+        left = _left_out(db, ref.kind, ref.number) if pinned else []
     click.echo(f"{ref} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")
+    if left:
+        click.echo(f"no room for all pins when a session starts; left out: {', '.join(left)} (`nmem unpin` makes room)")
+
+
+def _left_out(db: Connection, kind: str, number: int) -> list[str]:
+    """What is pinned in the same project and does not fit into what a session that starts is told."""
+    from nmem.context.config import load
+    from nmem.context.preview import pins_left_out
+
+    return pins_left_out(db, f"{kind}/{number}", load().start_tokens, terminal.now())

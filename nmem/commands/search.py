@@ -59,19 +59,21 @@ def command(
     elif terminal.is_terminal():
         _print(found)
     else:
-        click.echo("\n".join([f"# {printable(text)}", *map(_tabs, found.hits), *(f"# {one}" for one in found.remarks)]))
+        click.echo("\n".join([f"# {printable(text)}", *map(_tabs, found.hits), *_remarks(found)]))
 
 
 def _typed(query: tuple[str, ...], given: dict[str, tuple[str, ...]], now: int) -> str:
     """The query with the options as filters, as one would type them."""
     from nmem.search import typed
+    from nmem.search.query import MEANT
 
     out = []
     for name, values in given.items():
         try:
             out += typed.filters(name, values, now)
         except ValueError as error:
-            raise click.UsageError(f"--{name}: {printable(str(error))} is none") from None
+            meant = MEANT.get(name, "any name without quotation marks")
+            raise click.UsageError(f"--{name}: {printable(str(error))} is none; there is {meant}") from None
     return " ".join([*out, typed.words(query)])
 
 
@@ -83,6 +85,10 @@ def _found(text: str, now: int, order: str, limit: int, cursor: str) -> Results:
             return search(db, text, now, order=order, limit=limit, cursor=cursor, seconds=SECONDS)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+
+
+def _remarks(found: Results) -> list[str]:
+    return [f"# {printable(one)}" for one in (*(() if found.hits else ("nothing found",)), *found.remarks)]
 
 
 def _type(hit: Hit) -> str:

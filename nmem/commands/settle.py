@@ -60,7 +60,9 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
         return
     if report is None:
         raise NmemError("another process is settling this database still: it goes on without you")
-    click.echo(json.dumps(asdict(report)) if as_json else summary(report))
+    click.echo(json.dumps(asdict(report)) if as_json else summary(report, path))
+    if report.failed:
+        raise SystemExit(1)
 
 
 def _wait(path: str, seconds: float, cancel: Cancel) -> None:
@@ -79,7 +81,7 @@ def _stopped() -> Cancel:
     return cancel
 
 
-def summary(report: Report) -> str:
+def summary(report: Report, db_path: str = "") -> str:
     """The report in one line or two."""
     if report.idle:
         line = "nothing to settle"
@@ -91,10 +93,12 @@ def summary(report: Report) -> str:
             (report.by_model, f"told by {report.model or 'a model'}"), (report.summaries, "sessions summed up"),
             (report.judged, "sessions judged by a model"), (report.links, "threads compared"),
             (report.condensed, "threads condensed"),
-            (report.folded, "turns made ready for context"),
+            (report.folded, "turns made ready for context"), (report.forgotten, "old records forgotten"),
+            (report.redacted, "secrets taken out of history by rules that are new"),
         )  # fmt: skip
         line = ", ".join(f"{count:,} {words}" for count, words in counts if count)
     line += f"; {report.seconds:.1f} s" + (", more is left" if report.left else "")
     trouble = [report.problem] if report.problem else []
     trouble += [f"the model failed {count} times ({kind})" for kind, count in report.failures.items()]
+    trouble += [f"the step {name} failed, the others are done: see {paths.log(db_path)}" for name in report.failed]
     return "\n".join([line, *trouble])

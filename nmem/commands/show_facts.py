@@ -51,9 +51,10 @@ def file(db: Connection, path: str, *, whole: bool) -> Told:
     from pathlib import Path
 
     from capture.project import resolve
+    from capture.text import whole as in_utf8
     from nmem.read import file_history
 
-    cwd = str(Path.cwd())
+    cwd = in_utf8(str(Path.cwd()))
     here = resolve(cwd)
     project = db.execute("SELECT id FROM projects WHERE key = ? OR root = ? LIMIT 1", (here.key, here.root)).fetchone()
     name = file_history.beside(path, cwd, here.root)
@@ -74,6 +75,8 @@ def _history(found: History) -> list[Section]:
     if len(found.names) > 1:
         more = f" and {len(found.names) - _NAMES} more" if len(found.names) > _NAMES else ""
         about.append(("known as", "\n".join(found.names[:_NAMES]) + more))
+    if found.forgotten:
+        about.append(("forgotten", f"{count(found.forgotten, 'older call')} known by their trace only"))
     many = len({one.project for one in found.touches}) > 1
     rows = [row for one in found.touches for row in _rows(one, many)]
     if found.more:

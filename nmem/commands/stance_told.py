@@ -95,6 +95,7 @@ def _unread(found: Stance) -> str:
     """What is not among the quadrants, and why."""
     unsure, early = found.observations - found.bare - found.count, found.count - found.placed
     parts = [
+        f"{found.traced} of them older and known by their trace only" if found.traced else "",
         f"{found.bare} without labels (`nmem backfill`)" if found.bare else "",
         f"of {unsure} the model is not sure" if unsure > 0 else "",
         f"{early} before both lines had begun" if early > 0 and found.placed else "",

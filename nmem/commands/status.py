@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from capture import paths
-from nmem import database
+from nmem import database, tables
 from nmem.commands.terminal import LIMIT
+from nmem.doctor.checks.history import MEND, waiting
 from nmem.errors import NoDatabase
 from nmem.labels import read as labels
+from nmem.read import project as places
 from nmem.read import views
 from nmem.read.health import HealthView, Latency, health
+from nmem.read.project import Recorded
 from nmem.read.views import SessionRow
 from nmem.read.window import ContextWindow, window
 from nmem.text import printable
@@ -72,7 +75,7 @@ def _window(row: SessionRow, seen: ContextWindow) -> tuple[str, ...]:
 
 def sections(
     view: HealthView, recent: list[SessionRow], now: int, labelled: labels.Standing | None = None,
-    windows: Sequence[tuple[SessionRow, ContextWindow]] = (),
+    windows: Sequence[tuple[SessionRow, ContextWindow]] = (), projects: Sequence[Recorded] = (),
 ) -> list[Section]:  # fmt: skip
     """What there is to say, as tables; empty ones are left out."""
     tally = {
@@ -89,6 +92,14 @@ def sections(
             [
                 (row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60])
                 for row in recent
+            ],
+        ),
+        (
+            "Projects",
+            ("project", "sessions", "last event", "folder"),
+            [
+                (one.name, str(one.sessions), _ago(one.last_at, now) if one.last_at else "-", one.root)
+                for one in projects
             ],
         ),
         (
@@ -144,7 +155,7 @@ def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Ta
         title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, show_header=any(head), pad_edge=False
     )
     for number, name in enumerate(head):
-        right = number and name in ("p50", "p95", "p99", "count", "size", "runs")
+        right = number and name in ("p50", "p95", "p99", "count", "size", "runs", "sessions")
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
@@ -177,15 +188,19 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     try:
         view, recent = health(connection, path), views.sessions(connection, limit, project)
         labelled = labels.standing(connection, path)
-        windows = _windows(connection, recent)
+        left = waiting(connection) if tables.version(connection) else ""
+        windows, listed = _windows(connection, recent), places.recorded(connection)
     finally:
         connection.close()
     if as_json:
-        data = {**asdict(view), "labels": asdict(labelled), "sessions": [asdict(row) for row in recent],
-                "windows": [asdict(seen) for _, seen in windows]}  # fmt: skip
+        data = {
+            **asdict(view), "history": left, "labels": asdict(labelled), "sessions": [asdict(row) for row in recent],
+            "projects": [asdict(one) for one in listed], "windows": [asdict(seen) for _, seen in windows],
+        }  # fmt: skip
         click.echo(json.dumps(data, ensure_ascii=False))
         return
-    found = sections(view, recent, time.time_ns() // 1_000_000, labelled, windows)
+    found = sections(view, recent, time.time_ns() // 1_000_000, labelled, windows, listed)
+    found += [("History", ("",), [(f"{left}: {MEND}",)])] if left else []
     if not sys.stdout.isatty():
         click.echo(plain(found))
         return

@@ -52,6 +52,7 @@ def writing() -> Iterator[sqlite3.Connection]:
     from capture.storage import store
     from capture.storage.schema import NewerDatabase
     from nmem import tables
+    from nmem.purge import due
 
     database.reader(paths.database()).close()
     try:
@@ -60,6 +61,8 @@ def writing() -> Iterator[sqlite3.Connection]:
         raise NmemError(f"{paths.database()} cannot be written: {error}") from None
     try:
         tables.ensure(db)
+        if due.waiting(db, now()):
+            due.expire(db, paths.database(), now())
         yield db
     except (sqlite3.Error, NewerDatabase) as error:
         raise NmemError(f"{paths.database()}: {error}") from None
@@ -67,14 +70,16 @@ def writing() -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-def when(text: str) -> int:
-    """2026-01-31, 7d, 12h or 4w as milliseconds."""
+def when(text: str, option: str = "--since") -> int:
+    """2026-01-31, 2026-01-31T10:00, 7d, 12h or 4w as milliseconds; `option` is what was given so."""
     try:
         if text[-1:] in _SPANS:
             return now() - int(float(text[:-1]) * _SPANS[text[-1]])
         return int(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1000)
     except (ValueError, OverflowError):
-        raise click.UsageError(f"--since: {printable(text)} is no time: 2026-01-31, 7d, 12h or 4w") from None
+        raise click.UsageError(
+            f"{option}: {printable(text)} is no time: 2026-01-31, 2026-01-31T10:00, 7d, 12h or 4w"
+        ) from None
 
 
 def local(at: int) -> datetime:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
 from nmem.errors import NmemError
@@ -77,29 +78,9 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     if as_json:
         _json({**asdict(found), "turns": [asdict(each) for each in turns]})
         return
-    about = found.thread
-    facts = [
-        ("title", about.title), ("project", about.project), ("state", about.state),
-        ("from", _time(about.created_at)), ("to", _time(about.last_at)), ("clients", " ".join(about.clients)),
-        ("turns", str(about.turn_count)), ("timeout", f"{about.timeout_minutes:g} min"),
-        ("chosen", "yes" if about.explicit else "no"), ("in short", about.micro), ("summary", about.meso),
-        *(("pattern", line) for line in about.macro.splitlines()),
-    ]  # fmt: skip
-    if found.cross:
-        facts.append(("episode across threads", " ".join(map(str, found.cross.threads)) + ": " + found.cross.summary))
-    _table(f"Thread {thread}", ("", ""), [(name, value) for name, value in facts if value])
-    _table("Skills", ("name", "when", "steps", "episodes"), [
-        (each.name, each.use_when, " > ".join(each.steps), str(len(each.evidence))) for each in found.skills
-    ])  # fmt: skip
-    _table("Sessions", ("id", "client", "from", "turns", "how"), [
-        (each.id, each.client, _time(each.started_at), str(each.turns), each.how) for each in found.sessions
-    ])  # fmt: skip
-    _table("Links", ("id", "threads", "linked", "score", "model", "certainty", "outcome"), [
-        _link(each) for each in found.decisions
-    ])  # fmt: skip
-    _table("Turns", ("prompt", "at", "actions", "failed", "text"), [
-        (str(each.prompt_id), _time(each.at), str(each.actions), str(each.failures), each.text[:400]) for each in turns
-    ])  # fmt: skip
+    from nmem.commands.threads_told import told
+
+    terminal.say(*told(found, turns))
 
 
 @command.command("continue")
@@ -219,13 +200,6 @@ def _relate(one: int, other: int, *, related: bool) -> None:
 def _said(found: Decision) -> str:
     word = "linked" if found.linked else "not linked"
     return f"link {found.id}: threads {found.earlier_thread_id} and {found.later_thread_id} are {word}"
-
-
-def _link(each: Decision) -> tuple[str, ...]:
-    model = "" if each.llm_related is None else f"{'yes' if each.llm_related else 'no'} {each.llm_confidence:.2f}"
-    outcome = f"{each.outcome} ({each.outcome_by})" if each.outcome else ""
-    return (str(each.id), f"{each.earlier_thread_id} {each.later_thread_id}", "yes" if each.linked else "no",
-            f"{each.algorithmic_score:.2f}", model, each.certainty, outcome)  # fmt: skip
 
 
 def _time(at: int) -> str:

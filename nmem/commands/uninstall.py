@@ -52,12 +52,12 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
             continue
         if plan.changes:
             plans.append(plan)
-            settings_diff.show(plan, short=yes)
         elif not dry_run:
             installed.forget(db, target.path)
     if not plans and not refused:
         click.echo("No hooks of nmem's were found.")
     for plan in plans:
+        settings_diff.show(plan, short=not dry_run)
         if not dry_run and (yes or click.confirm(f"Write {plan.target.path}?", default=True)):
             _write(plan, db, refused)
     _memory(db)

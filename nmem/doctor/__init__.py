@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable
+from contextlib import closing
 
 from capture import paths
 from capture.install import bytecode
+from nmem import tables
+from nmem.audit import mend, servers
+from nmem.doctor import registrations
 from nmem.doctor.checks import WRONG, Finding, hooks, storage, switches
+from nmem.doctor.checks.config import config
+from nmem.doctor.checks.history import history
 from nmem.doctor.checks.labels import labels
 from nmem.doctor.checks.settling import settling
 from nmem.doctor.checks.status_line import status_lines
+from nmem.errors import NmemError
+from nmem.purge import strays
 
 CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
-    lambda _: storage.database(),
     lambda _: storage.private(),
+    lambda _: storage.copies(),
     lambda _: storage.waiting(),
     lambda _: storage.runtime(),
+    lambda _: config(),
+    lambda _: history(),
     lambda _: settling(),
     lambda _: labels(),
     hooks.registered_hooks,
@@ -31,9 +42,33 @@ CHECKS: tuple[Callable[[str], list[Finding]], ...] = (
 )
 
 
-def examine(folder: str) -> list[Finding]:
-    """Run every check; `folder` is the project whose settings count besides the user's."""
-    return [finding for check in CHECKS for finding in check(folder)]
+def examine(folder: str, deep: bool = False) -> list[Finding]:
+    """Run every check; `folder` is the project whose settings count besides the user's.
+
+    `deep` reads everything that is stored: some ten seconds for a million observations.
+    """
+    out = storage.database(deep)
+    out += [finding for check in CHECKS for finding in check(folder)]
+    connected = [client for client in hooks.found(folder) if any(registrations.all_of(client, folder))]
+    return out + servers.findings(connected, folder) + _audit(deep)
+
+
+def _audit(deep: bool) -> list[Finding]:
+    """Whether the memory does its job; nothing while nothing is recorded, or the database cannot be read."""
+    from nmem import database
+    from nmem.audit import read
+
+    path = paths.database()
+    try:
+        db = database.reader(path)
+    except NmemError:
+        return []  # said by the check of the database
+    try:
+        if not tables.version(db):
+            return []  # nothing was concluded yet
+        return read.findings(db, path, time.time_ns() // 1_000_000, deep)
+    finally:
+        db.close()
 
 
 def healthy(findings: list[Finding]) -> bool:
@@ -56,8 +91,13 @@ def fix(folder: str) -> list[str]:
     for path, mode in storage.open_to_others():
         path.chmod(mode)
         done.append(f"chmod {mode:o} {path}")
-    done += _settle(db) + _index(db)
-    return done + _registrations(folder, db)
+    return done + fix_database(db) + _registrations(folder, db)
+
+
+def fix_database(path: str) -> list[str]:
+    """The part of it that concerns one database, whosever it is: its spool, its text indexes, rows left behind."""
+    gone = [f"{name}, which a killed process left, is gone" for name in strays.clear(path)]
+    return gone + _settle(path) + _index(path) + mend.fix(path)
 
 
 def _settle(db: str) -> list[str]:
@@ -72,17 +112,16 @@ def _settle(db: str) -> list[str]:
 
 def _index(path: str) -> list[str]:
     """Fill text indexes that do not hold all rows."""
-    from sqlite_utils import Database
-
     from capture.storage import store
 
-    db = store.connect(path, timeout=5)
     try:
-        missing = storage.unindexed(db)
-        for name in missing:
-            Database(db).table(name).rebuild_fts()
-    finally:
-        db.close()
+        with closing(store.connect(path, timeout=5)) as db:
+            missing = storage.unindexed(db)
+            for name in missing:
+                index = storage.INDEXED[name]
+                db.execute(f"INSERT INTO {index}({index}) VALUES ('rebuild')")  # noqa: S608 -- our names
+    except (sqlite3.Error, OSError) as error:
+        return [f"the text indexes could not be filled: {error}"]
     return [f"the text index of {name} filled" for name in missing]
 
 
@@ -90,7 +129,6 @@ def _registrations(folder: str, db: str) -> list[str]:
     """Bring hooks that are already registered up to date; never connects a client that was not."""
     from capture import install
     from nmem import setup
-    from nmem.doctor import registrations
 
     out = []
     for client in hooks.found(folder):

@@ -71,7 +71,7 @@ def send(entry: Entry, session: str) -> Outcome:
         fault = _spoken(done)
         try:
             arrived = _arrived(database(command), command, session, since)
-            _clean(database(command), session, folder)
+            _clean(database(command), session, folder, since)
         except sqlite3.Error as error:
             return Outcome(False, ms, fault or f"the database cannot be read: {error}")
     logged = _last_line(paths.log(database(command)), log)
@@ -135,7 +135,7 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
         db.close()
 
 
-def _clean(path: str, session: str, folder: str) -> None:
+def _clean(path: str, session: str, folder: str, since: int) -> None:
     """Take every row of a probe away, and the project that its temporary folder became."""
     if not Path(path).is_file():
         return
@@ -147,6 +147,10 @@ def _clean(path: str, session: str, folder: str) -> None:
         for table in _TABLES:
             db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session,))  # noqa: S608
         db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+        # what nothing was made of has no session; and no shape is only a probe's
+        db.execute("DELETE FROM session_shapes WHERE session_id = ? OR (session_id = '' AND first_at >= ?)",
+                   (session, since))  # fmt: skip
+        db.execute("DELETE FROM payload_shapes WHERE id NOT IN (SELECT shape_id FROM session_shapes)")
         inside = "substr(folder, 1, length(?1)) = ?1"
         db.execute(f"DELETE FROM project_folders WHERE {inside}", (folder,))  # noqa: S608
         unused = "NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = projects.id)"

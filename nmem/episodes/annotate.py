@@ -9,6 +9,7 @@ from nmem.episodes.tally import LABELS, Seen, Tally
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
+    from typing import Any
 
     from nmem.episodes.units import Unit
 
@@ -51,11 +52,12 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
     """
     tally = Tally.of(unit)
     rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
+    end = _end(db, unit)
+    said = db.execute(_SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, end, unit.id)).fetchall()
+    if not unit.annotated_prompt and _swept(db, unit.session_id):
+        rows, said = _with_gone(db, unit, rows, said, end)
     for seen in rows:
         tally.add(seen)
-    said = db.execute(
-        _SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, _end(db, unit), unit.id)
-    ).fetchall()
     tally.live(sorted([(seen.at, seen.duration_ms or 0) for seen in rows] + [(at, 0) for _, at in said]))
     values = tally.columns()
     values["annotated_prompt"] = max([unit.annotated_prompt, *(number for number, _ in said)])
@@ -65,6 +67,11 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
     if trace:
         values["obs_trace"], values["traced_seq"] = _trace(db, unit), tally.seq
     units.annotated(db, unit.id, values)
+
+
+def retrace(db: Connection, unit: Unit) -> None:
+    """Write the trace of an episode again. Inside a transaction."""
+    units.annotated(db, unit.id, {"obs_trace": _trace(db, unit), "traced_seq": unit.annotated_seq})
 
 
 def recount(db: Connection, unit: Unit, trace: bool = False) -> None:
@@ -83,21 +90,43 @@ def _end(db: Connection, unit: Unit) -> int:
     return _FAR if row[0] is None else int(row[0])
 
 
+def _swept(db: Connection, session_id: str) -> bool:
+    return db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
+
+
+def _with_gone(
+    db: Connection, unit: Unit, rows: list[Seen], said: list[tuple[int, int]], end: int
+) -> tuple[list[Seen], list[tuple[int, int]]]:
+    """What there is of an episode, and what only the trace of its session still tells."""
+    from nmem.retention import trace
+
+    whole = [*rows, *(Seen(one.seen()) for one in trace.of_unit(db, unit.session_id, unit.id))]
+    gone = [one for one in trace.said(db, unit.session_id) if unit.started_at <= one[1] < end]
+    return sorted(whole, key=lambda seen: seen.seq), [*said, *gone]
+
+
 def _trace(db: Connection, unit: Unit) -> str:
     """Every observation of an episode in a few words, so that it can still be told when the rows are swept."""
     from capture.jsonio import dumps
 
-    names = [name for name, _, _ in LABELS]
-    out = []
-    for row in db.execute(
-        "SELECT id, at, obs_type, file_path, outcome, phase, scope, locus, novelty, friction FROM observations"
+    rows = db.execute(
+        "SELECT seq, id, at, obs_type, file_path, outcome, phase, scope, locus, novelty, friction FROM observations"
         " WHERE session_id = ? AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?) ORDER BY seq",
         (unit.session_id, unit.id),
-    ):
-        one = {"id": row[0], "t": row[1], "type": row[2], "path": row[3], "outcome": row[4]}
-        scores = {name: score for name, score in zip(names, row[5:], strict=True) if score is not None}
-        out.append({**one, "scores": scores} if scores else one)
-    return dumps(out)
+    ).fetchall()
+    if _swept(db, unit.session_id):
+        from nmem.retention import trace
+
+        rows += [(one.seq, one.id, one.at, one.obs_type, one.file_path, one.outcome, *one.scores)
+                 for one in trace.of_unit(db, unit.session_id, unit.id)]  # fmt: skip
+        rows.sort(key=lambda row: row[0])
+    return dumps([_told(row) for row in rows])
+
+
+def _told(row: tuple[Any, ...]) -> dict[str, object]:
+    one = {"id": row[1], "t": row[2], "type": row[3], "path": row[4], "outcome": row[5]}
+    scores = {name: score for (name, _, _), score in zip(LABELS, row[6:], strict=True) if score is not None}
+    return {**one, "scores": scores} if scores else one
 
 
 def sign_session(db: Connection, session_id: str) -> None:

@@ -86,9 +86,10 @@ def session(
 def _plan(
     db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], by: str, again: bool
 ) -> list[Place]:
-    """Where each prompt belongs; standing decisions of others first."""
+    """Where each prompt belongs; standing decisions of others first. Where words and calls are forgotten, all stand."""
     held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
     firm = {units.PERSON} if again else {units.PERSON, units.LLM}
+    swept = db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
     protected = {
         unit.first_prompt_id: unit for unit in units.of_session(db, session_id)
         if unit.title is not None or unit.pinned
@@ -103,7 +104,7 @@ def _plan(
             if said.label == units.NEW:
                 place.opens = True
                 place.resumes = None if decision.resumes is None else turns[decision.resumes]["ids"][0]
-            if before is not None and (before.verdict.by in firm or number in protected):
+            if before is not None and (swept or before.verdict.by in firm or number in protected):
                 place.keep(before, opens=number in protected or before.verdict.label == units.NEW, current=current)
             current = before.unit_id if before is not None else None
             out.append(place)

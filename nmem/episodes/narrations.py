@@ -57,10 +57,11 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
 
 
 def tellable(db: Connection, limit: int = 200) -> list[int]:
-    """Episodes that no model has told although one could: the newest first."""
+    """Episodes that no model has told although one could, the newest first; not those that were swept."""
     found = db.execute(
         "SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id LEFT JOIN llm_attempts a"  # noqa: S608
         " ON a.subject = 'episode/' || u.id AND a.told_of = n.told_of WHERE u.state = 'closed' AND NOT n.by_model"
+        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id)"
         f" AND {_WORTH} AND coalesce(a.attempts, 0) < ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (MOST_ATTEMPTS, limit),
     )

@@ -352,7 +352,8 @@ def refresh(db: Connection, unit_id: int) -> None:
     first, last = prompts[0], prompts[-1]
     db.execute(
         "UPDATE work_units SET first_prompt_id = ?, last_prompt_id = ?, started_at = ?, last_at = ?, turn_count = ?,"  # noqa: S608
-        f" intent = {_OPENING}, annotated_seq = 0, annotated_prompt = 0, traced_seq = 0 WHERE id = ?",
+        f" intent = coalesce(nullif({_OPENING}, ''), intent), annotated_seq = 0, annotated_prompt = 0, traced_seq = 0"
+        " WHERE id = ?",
         (first.id, last.id, first.at, last.at, len(prompts), unit_id, unit_id),
     )
 

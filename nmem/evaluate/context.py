@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
-from nmem.context import asof, episodes, history, keep, warm
+from nmem.context import asof, decide, episodes, history, keep, warm
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.choose import NAMES
 from nmem.context.compose import compose
 from nmem.context.history import Past
-from nmem.context.items import FILE, PIN, Item, tokens
+from nmem.context.items import FILE, Item, tokens
 from nmem.context.neutral import name
 from nmem.context.places import Places
 from nmem.context.present import Present
@@ -168,13 +168,11 @@ def as_it_was(db: Connection, moment: Moment) -> list[Past]:
 def told_names(db: Connection, moment: Moment) -> list[str]:
     """The files that a session is told of when it starts, if anything says what it goes on with, and when it asks."""
     begins = _present(moment, "")
-    start = select(db, begins, START_TOKENS)
-    if not goes_on(db, begins):
-        start = [item for item in start if item.kind == PIN]
+    start = decide.start(db, begins, None, START_TOKENS, 0, goes_on(db, begins)).items
     present = _present(moment, moment.prompt)
     present.given = frozenset(item.id for item in start)
     present.given_files = _files(start)
-    prompt = select(db, present, PROMPT_TOKENS)
+    prompt = decide.prompt(db, present, None, PROMPT_TOKENS, 0, "the first prompt").items
     return list(dict.fromkeys(path for item in (*start, *prompt) for path in item.files))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from capture.seal import Sealed
+from capture.storage import sqlite as ours
 from capture.storage import store
 from capture.transcript import mend
 from capture.transcript.cursor import load, save
@@ -167,6 +168,6 @@ class Importer:
 def _wal(db: sqlite3.Connection) -> int:
     """Bytes of the write-ahead log."""
     try:
-        return os.stat(db.execute("PRAGMA database_list").fetchone()[2] + "-wal").st_size  # noqa: PTH116 -- a suffix
+        return os.stat(ours.file(db) + "-wal").st_size  # noqa: PTH116 -- a suffix
     except OSError:
         return 0

@@ -124,8 +124,10 @@ def write(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> 
 
 def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, int, str]], *, first: bool) -> None:
     """A part of what a session says; until the last one it counts as not read."""
-    if first:
+    swept = first and db.execute("SELECT 1 FROM swept_sessions WHERE session_id = ?", (session_id,)).fetchone()
+    if first and not swept:  # what was found in rows that are forgotten stays
         db.execute("DELETE FROM learning_findings WHERE session_id = ?", (session_id,))
+    if first:
         db.execute("DELETE FROM learned_sessions WHERE session_id = ?", (session_id,))
     db.executemany(
         "INSERT OR REPLACE INTO learning_findings (project_id, kind, key, session_id, at, data)"
@@ -178,8 +180,12 @@ def _data(one: Finding) -> str:
 
 
 def forget(db: Connection, project_id: int | None = None) -> None:
-    """Take all that was read of sessions back, so that all is read again; learnings stay. Inside a transaction."""
-    ours = "SELECT id FROM sessions WHERE ? IS NULL OR project_id = ?"
+    """Take all that was read of sessions back, so that all is read again; learnings stay, and so does what was read of
+    sessions that are known by their traces. Inside a transaction."""
+    ours = (
+        "SELECT id FROM sessions WHERE (? IS NULL OR project_id = ?)"
+        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = sessions.id AND g.observations)"
+    )
     db.execute(f"DELETE FROM learning_findings WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
     db.execute(f"DELETE FROM learned_sessions WHERE session_id IN ({ours})", (project_id, project_id))  # noqa: S608
     db.execute("UPDATE learned_projects SET reading = reading + 1 WHERE ? IS NULL OR project_id = ?",

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from nmem.errors import NmemError
+from nmem.settings.declared.llm import SETTINGS
+from nmem.settings.kinds import wrong
+from nmem.settings.setting import NUMBER, WHOLE
 
 KEY_VARIABLE = "NMEM_LLM_KEY"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_NUMBERS = {
-    "connect_seconds": (0.05, 60.0),
-    "call_seconds": (1.0, 3600.0),
-    "max_tokens": (16, 32_768),
-    "daily_token_cap": (0, 1_000_000_000),
-    "context_tokens": (512, 1_000_000),
-}
+_DECLARED = {setting.parts[1]: setting for setting in SETTINGS}
+_NUMBERS = tuple(name for name, setting in _DECLARED.items() if setting.kind in (NUMBER, WHOLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,56 +62,25 @@ def loopback(url: str) -> bool:
 
 def from_table(table: Mapping[str, object], env: Mapping[str, str]) -> Settings:
     """Settings from the `[llm]` table of config.toml; the key may be in `NMEM_LLM_KEY` or where `key_env` says."""
-    known = set(Settings.__slots__) | {"key_env"}
-    if unknown := sorted(set(table) - known):
-        raise NmemError(f"config: [llm] has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}")
+    if unknown := sorted(set(table) - set(_DECLARED)):
+        raise NmemError(f"config: [llm] has no setting {unknown[0]!r}; it has {', '.join(sorted(_DECLARED))}")
+    for name, value in table.items():
+        if said := wrong(_DECLARED[name], value):
+            raise NmemError(f"config: llm.{name} {said}")
     settings = Settings(
-        enabled=_flag(table, "enabled"),
-        base_url=_url(table),
+        enabled=bool(table.get("enabled", True)),
+        base_url=_text(table, "base_url").rstrip("/"),
         model=_text(table, "model"),
         key=env.get(_text(table, "key_env") or KEY_VARIABLE, "") or _text(table, "key"),
         command=_command(table),
     )
-    return replace(settings, **{name: _number(table, name) for name in _NUMBERS if name in table})  # type: ignore[arg-type]
+    return replace(settings, **{name: table[name] for name in _NUMBERS if name in table})  # type: ignore[arg-type]
 
 
 def _text(table: Mapping[str, object], name: str) -> str:
-    value = table.get(name, "")
-    if not isinstance(value, str) or any(ord(char) < 32 for char in value):
-        raise NmemError(f"config: llm.{name} must be one line of text")
-    return value.strip()
-
-
-def _flag(table: Mapping[str, object], name: str) -> bool:
-    value = table.get(name, True)
-    if not isinstance(value, bool):
-        raise NmemError(f"config: llm.{name} must be true or false")
-    return value
-
-
-def _number(table: Mapping[str, object], name: str) -> float:
-    low, high = _NUMBERS[name]
-    value = table[name]
-    whole = isinstance(low, int)
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not low <= value <= high:
-        raise NmemError(f"config: llm.{name} must be a {'whole ' if whole else ''}number from {low} to {high}")
-    return value
-
-
-def _url(table: Mapping[str, object]) -> str:
-    url = _text(table, "base_url").rstrip("/")
-    try:
-        parts = urlsplit(url)
-        usable = not url or (parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1))
-    except ValueError:
-        usable = False
-    if not usable or "@" in parts.netloc:
-        raise NmemError("config: llm.base_url must look like http://127.0.0.1:1234/v1, without a password in it")
-    return url
+    return str(table.get(name, "")).strip()
 
 
 def _command(table: Mapping[str, object]) -> tuple[str, ...]:
     value = table.get("command", [])
-    if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
-        raise NmemError('config: llm.command must be a list of words such as ["claude", "-p"]')
-    return tuple(value)
+    return tuple(str(word) for word in value) if isinstance(value, list) else ()

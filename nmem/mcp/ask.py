@@ -1,6 +1,6 @@
 """One call of a tool: its arguments, the database opened for reading when it is first needed, and which project.
 
-SQL: which project a name, a key or a folder means.
+SQL: which projects there are.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from capture import paths
 from nmem.errors import NmemError
 from nmem.mcp.reply import line
 from nmem.mcp.tool import Usage
+from nmem.search.clock import OUTER_STEPS
 
 if TYPE_CHECKING:
     from nmem.mcp.tool import Value
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 EVERYWHERE = "*"
 SECONDS = 10.0
 """How long one call may read."""
-_STEPS = 20_000
 _NAMED = 8
 
 
@@ -45,6 +45,7 @@ class Ask:
         self.cwd = cwd or str(Path.cwd())
         self.now = time.time_ns() // 1_000_000
         self._db: Connection | None = None
+        self._until = 0.0
 
     def text(self, name: str) -> str:
         """An argument that is a text; empty when it was not given."""
@@ -69,9 +70,13 @@ class Ask:
             from nmem import database
 
             self._db = database.reader(paths.database())
-            until = time.monotonic() + SECONDS
-            self._db.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
+            self._until = time.monotonic() + SECONDS
+            self._db.set_progress_handler(lambda: int(self.over()), OUTER_STEPS)
         return self._db
+
+    def over(self) -> bool:
+        """Whether the call has read for as long as it may."""
+        return time.monotonic() > self._until
 
     def close(self) -> None:
         """Let go of the database."""
@@ -85,19 +90,14 @@ class Ask:
         named = self.text("project")
         if named == EVERYWHERE:
             return Place(None, "", "")
+        from nmem.read import project
+
+        found = project.meant(self.db, named) if named else project.here(self.db, self.cwd)
+        if found is not None:
+            return Place(found.id, found.key, found.name)
         from capture.project import resolve
 
-        here = resolve(self.cwd)
-        wanted = (named,) if named else (here.key, here.root)
-        for each in wanted:
-            row = self.db.execute(
-                "SELECT id, key, name FROM projects WHERE ?1 IN (key, root, name)"
-                " ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC LIMIT 1",
-                (each,),
-            ).fetchone()
-            if row is not None:
-                return Place(*row)
-        raise NmemError(f"nothing is recorded of {line(named or here.name, 80)}: {self._others()}")
+        raise NmemError(f"nothing is recorded of {line(named or resolve(self.cwd).name, 80)}: {self._others()}")
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""

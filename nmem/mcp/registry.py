@@ -10,6 +10,8 @@ from nmem.mcp.tools import (
     file_history,
     get,
     mark,
+    queue_task,
+    recall,
     search,
     session_summaries,
     timeline,
@@ -17,7 +19,19 @@ from nmem.mcp.tools import (
 
 TOOLS: dict[str, Tool] = {
     each.TOOL.name: each.TOOL
-    for each in (search, get, timeline, episodes, session_summaries, current_stance, file_history, context, mark)
+    for each in (
+        search,
+        get,
+        timeline,
+        episodes,
+        session_summaries,
+        current_stance,
+        file_history,
+        context,
+        recall,
+        mark,
+        queue_task,
+    )
 }
 
 INSTRUCTIONS = (

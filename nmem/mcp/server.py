@@ -1,4 +1,4 @@
-"""The protocol: tools and prompts over standard input and output, one thread at a time for what reads the database.
+"""The protocol: tools and prompts over standard input and output; two calls at a time read the database, in threads.
 
 The SDK keeps standard output for itself: whatever else is printed meanwhile goes to standard error.
 """
@@ -67,15 +67,15 @@ async def _tools(_: object, __: object) -> types.ListToolsResult:
 
 async def _call(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
     answer = partial(answered, params.name, params.arguments or {})
-    text, failed = await to_thread.run_sync(answer, limiter=_one_at_a_time())
+    text, failed = await to_thread.run_sync(answer, limiter=_two_at_a_time())
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
 
 _limiter: list[anyio.CapacityLimiter] = []
 
 
-def _one_at_a_time() -> anyio.CapacityLimiter:
-    """The readers share one core politely; made inside the loop that it belongs to."""
+def _two_at_a_time() -> anyio.CapacityLimiter:
+    """A long call does not stop the next one, a dozen do not take the machine; made inside the loop it belongs to."""
     if not _limiter:
         _limiter.append(anyio.CapacityLimiter(2))
     return _limiter[0]

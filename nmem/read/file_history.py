@@ -15,6 +15,7 @@ from nmem import tables
 from nmem.context.places import absolute, forward
 from nmem.read import episodes
 from nmem.read.episodes import EpisodeRow
+from nmem.retention import swept_files
 
 _NAMES = 40
 _DECISIONS = 4
@@ -62,6 +63,8 @@ class History:
     touches: tuple[Touch, ...] = ()
     total: int = 0
     more: bool = False
+    forgotten: int = 0
+    """Calls among those counted here that are known by their trace only."""
 
 
 def history(
@@ -73,11 +76,28 @@ def history(
     """
     names = _names(db, path, project)
     found = _touches(db, names, project)
+    traced = [Touch(*one) for one in swept_files.touches(db, names, project)] if tables.version(db) else []
+    if traced:
+        found = _merged(found, traced)
     rest = [one for one in found if before is None or (one.last_at, one.newest) < before]
     page = rest[:limit]
     known = episodes.rows(db, [one.unit_id for one in page if one.unit_id is not None])
     told = tuple(_told(db, one, known.get(one.unit_id or 0)) for one in page)
-    return History(tuple(names), told, len(found), len(rest) > limit)
+    calls = sum(one.reads + one.edits + one.others for one in traced)
+    return History(tuple(names), told, len(found), len(rest) > limit, calls)
+
+
+def _merged(there: list[Touch], gone: list[Touch]) -> list[Touch]:
+    """What rows and traces tell of the same episode is one."""
+    by: dict[tuple[int | None, str], Touch] = {}
+    for one in (*there, *gone):
+        key = (one.unit_id, one.session_id)
+        before = by.get(key)
+        by[key] = one if before is None else replace(
+            before, last_at=max(before.last_at, one.last_at), newest=max(before.newest, one.newest),
+            **{name: getattr(before, name) + getattr(one, name) for name in ("reads", "edits", "failures", "others")},
+        )  # fmt: skip
+    return sorted(by.values(), key=lambda one: (one.last_at, one.newest), reverse=True)
 
 
 def beside(path: str, cwd: str, root: str) -> str:
@@ -93,6 +113,8 @@ def _names(db: Connection, path: str, project: int | None) -> list[str]:
     marks = ",".join("?" * len(names))
     found = db.execute(f"SELECT DISTINCT file_path FROM observations WHERE file_path IN ({marks})", names)  # noqa: S608
     exact = [str(row[0]) for row in found.fetchall()]
+    if tables.version(db):
+        exact = list(dict.fromkeys([*exact, *swept_files.named(db, names)]))
     if exact or absolute(name) or not name:
         return exact
     ends = db.execute(
@@ -100,7 +122,8 @@ def _names(db: Connection, path: str, project: int | None) -> list[str]:
         " AND substr(replace(file_path, char(92), '/'), -length(?1)) = ?1 LIMIT ?2",
         (f"/{name}", _NAMES),
     )
-    return [str(row[0]) for row in ends.fetchall()]
+    found_ends = [str(row[0]) for row in ends.fetchall()]
+    return list(dict.fromkeys([*found_ends, *(swept_files.ending(db, name, _NAMES) if tables.version(db) else [])]))
 
 
 def _roots(db: Connection, project: int | None) -> list[str]:

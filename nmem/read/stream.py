@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
+from nmem import tables
 from nmem.read.views import StreamRow, metadata
 
 PAGE = 4000
@@ -100,6 +101,14 @@ def _done(row: Row) -> StreamRow:
         row["tool_name"] or "", meta=metadata(row["metadata"]),
         labels=tuple(row[name] for name in LABELS) if row["label_model"] else (), labelled_by=row["label_model"] or "",
     )  # fmt: skip
+
+
+def purged(db: Connection) -> tuple[int, int]:
+    """Changes when a purge took rows away or an undo put them back; (0, 0) where there are no tables of it yet."""
+    if not tables.version(db):
+        return 0, 0
+    found = db.execute("SELECT coalesce(max(id), 0), total(state = 'undone') FROM purges").fetchone()
+    return int(found[0]), int(found[1])
 
 
 def rows(db: Connection, keys: Sequence[int], *, whole: bool = False, text: int = TEXT) -> dict[int, StreamRow]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
 from typing import Any
 
-from capture.storage import spool
+from capture.storage import spool, sqlite
 from nmem.read.window import ContextWindow, window
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
@@ -252,10 +252,6 @@ def counters(db: Connection) -> dict[str, int]:
     return dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall())
 
 
-def _path(db: Connection) -> str:
-    return str(db.execute("PRAGMA database_list").fetchone()[2])
-
-
 def hooks(db: Connection) -> Hooks:
     """The state of the hooks, from their newest hundred runs."""
     runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT 100").fetchall()
@@ -263,7 +259,7 @@ def hooks(db: Connection) -> Hooks:
     walls = sorted(row["wall_us"] for row in runs)
     return Hooks(
         runs[0]["at"] if runs else None, walls[len(walls) // 2] if walls else None,
-        tally.get("lost", 0), spool.waiting(_path(db)),
+        tally.get("lost", 0), spool.waiting(sqlite.file(db)),
     )  # fmt: skip
 
 

@@ -7,9 +7,11 @@ looked at, so an old session reads as it did then. What is read is bounded by nu
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
 from nmem import tables
+from nmem.stance import rows
 from nmem.stance.model import Call, SessionStance, Share, Stuck
 from nmem.stance.rows import KIND
 from nmem.stance.scene import WEEK, Earlier
@@ -54,6 +56,8 @@ WHERE session_id = ? AND at >= ? AND at < ? AND obs_type NOT IN ('file_read', 's
 
 def figures(db: Connection, row: Row) -> SessionStance:
     """The means of one session; `row` is of the query for sessions."""
+    if rows.forgotten(db, row["id"]):
+        return _from_traces(db, row)
     got = db.execute(FIGURES, (row["id"],)).fetchone()
     places: dict[str, Share] = shares(tally(map(tuple, db.execute(WAY, (row["id"],)))))
     return SessionStance(
@@ -61,6 +65,27 @@ def figures(db: Connection, row: Row) -> SessionStance:
         int(got["count"]), sum(each.number for each in places.values()), got["phase"], got["scope"], places,
         got["think"], got["diverge"], got["friction"], got["novel"], int(got["failed"]),
     )  # fmt: skip
+
+
+def _from_traces(db: Connection, row: Row) -> SessionStance:
+    """The same of a session of which something is known by its trace only."""
+    calls = rows.swept(db, row["id"], rows.calls(db, row["id"]))
+    placed = [(one.phase, one.scope) for one in calls if one.phase is not None or one.scope is not None]
+    places: dict[str, Share] = shares(tally(placed))
+    phases, scopes = [one for one, _ in placed if one is not None], [one for _, one in placed if one is not None]
+    friction = [one.friction for one in calls if one.friction is not None]
+    novel = [one.novelty for one in calls if one.novelty is not None]
+    return SessionStance(
+        row["id"], row["client"], row["started_at"], row["last_at"], row["intent"] or "", len(calls), len(placed),
+        sum(each.number for each in places.values()), _mean(phases), _mean(scopes), places,
+        _mean([each < 0 for each in phases]), _mean([each < 0 for each in scopes]),
+        _mean([each > 0 for each in friction]), _mean([each > 0 for each in novel]),
+        sum(one.outcome == "failed" for one in calls),
+    )  # fmt: skip
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def of_session(db: Connection, session_id: str) -> SessionStance | None:

@@ -208,6 +208,8 @@ class Stance:
     """Each observation that has both scores by their signs: the seed's count, for those who compute with it."""
     bare: int = 0
     """Observations that nobody has labelled yet; of the rest that are not in `count`, the model is not sure."""
+    traced: int = 0
+    """Of all, those that only the traces of episodes tell of: their rows are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)

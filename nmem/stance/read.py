@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlite3 import Connection, Row
 
 from nmem import tables
+from nmem.read.project import meant
 from nmem.stance import history, rows, telling, usual
 from nmem.stance.guidance import Scene, advise
 from nmem.stance.model import Advice, Call, Compared, SessionStance, Stance
@@ -24,7 +25,7 @@ class Following:
     """A session, or an episode of it, that is followed; made by `follow`, changed by `advance`."""
 
     __slots__ = ("check", "last_at", "past", "project", "project_id", "scope_base", "seen", "seq", "session_id",
-                 "started_at", "strips", "stuck_at", "swept", "unit_id")  # fmt: skip
+                 "started_at", "strips", "stuck_at", "swept", "traced", "unit_id")  # fmt: skip
 
     def __init__(self, where: Row, unit_id: int | None, scope_base: float) -> None:
         self.session_id: str = where["id"]
@@ -39,6 +40,7 @@ class Following:
         self.check: rows.Check = (0, 0)
         self.strips: dict[int, telling.Kept] = {}
         self.swept = False
+        self.traced = 0
         self.past = Background()
         self.stuck_at = 0
 
@@ -100,9 +102,8 @@ def newest(db: Connection, project: str) -> str | None:
 
 
 def _project(db: Connection, project: str) -> int | None:
-    row = db.execute("SELECT id FROM projects WHERE ?1 IN (key, root, name)"
-                     " ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC LIMIT 1", (project,)).fetchone()  # fmt: skip
-    return int(row[0]) if row else None
+    found = meant(db, project)
+    return found.id if found else None
 
 
 def _session_of(db: Connection, unit_id: int) -> str | None:
@@ -122,6 +123,7 @@ def _read(db: Connection, one: Following) -> None:
     known = rows.calls(db, one.session_id, 0, one.unit_id)
     found = rows.swept(db, one.session_id, known, one.unit_id)
     one.swept = found is not known
+    one.traced = len(found) - len(known)
     _take(db, one, found)
 
 
@@ -177,7 +179,8 @@ def _stance(db: Connection, one: Following) -> Stance:
     both = {name: counts[name] for name in counts if "_" in name}
     strips = telling.strips(db, one.session_id, one.unit_id, way, one.strips)
     return Stance(
-        session_id=one.session_id, project=one.project, count=len(way.points), observations=way.observations,
+        session_id=one.session_id, project=one.project, traced=one.traced, count=len(way.points),
+        observations=way.observations,
         placed=way.placed, quadrants=way.quadrants(), points=tuple(way.points),
         phase_5=way.phase.mean(SHORT), phase_20=way.phase.mean(LONG),
         scope_5=way.scope.mean(SHORT), scope_20=way.scope.mean(LONG),

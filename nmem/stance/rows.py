@@ -69,6 +69,14 @@ def swept(db: Connection, session_id: str, known: list[Call], unit_id: int | Non
     return [call._replace(seq=number) for number, call in enumerate(ordered, start=1)]
 
 
+def forgotten(db: Connection, session_id: str) -> bool:
+    """Whether a sweep has taken calls of a session."""
+    if not tables.version(db):
+        return False
+    sql = "SELECT 1 FROM swept_sessions WHERE session_id = ? AND observations"
+    return db.execute(sql, (session_id,)).fetchone() is not None
+
+
 def _traced(db: Connection, session_id: str, unit_id: int | None) -> Iterator[Call]:
     """The observations that the traces of closed episodes tell."""
     found = db.execute(
@@ -80,7 +88,8 @@ def _traced(db: Connection, session_id: str, unit_id: int | None) -> Iterator[Ca
                 trace = json.loads(stored)
             except ValueError:
                 continue
-            yield from (_told(each, prompt_id) for each in trace if isinstance(each, dict) and _whole(each))
+            yield from (_told(each, prompt_id) for each in trace
+                        if isinstance(each, dict) and _whole(each) and each["type"] not in NOT_CALLS)  # fmt: skip
 
 
 def _whole(told: dict[str, object]) -> bool:

@@ -66,6 +66,12 @@ def proposed(db: Connection, session_id: str, now: int) -> tuple[int | None, str
     return _decide(db, session, spoken[0] if spoken else now)
 
 
+def awaited(db: Connection, project_id: int, at: int, client: str = "", branch: str = "") -> tuple[int | None, str]:
+    """The thread that a new session of a project would continue if somebody spoke in it at a time, and why."""
+    session = storage.Session("", project_id, client, "", branch, "startup", None)
+    return _decide(db, session, at)
+
+
 def how(db: Connection, session_id: str) -> str:
     """Why a session is in its thread: new, timeout, resume or chosen; empty when it is in none."""
     return storage.reason(db, session_id)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.read.project import meant
 from nmem.threads import config, decisions
 from nmem.threads.decisions import LINKED, Decision, Tuning
 
@@ -266,9 +267,9 @@ def project_of(db: Connection, thread_id: int) -> int | None:
 
 
 def project_id(db: Connection, project: str) -> int | None:
-    """A project by its key, name or root folder."""
-    row = db.execute("SELECT id FROM projects WHERE ? IN (key, name, root) LIMIT 1", (project,)).fetchone()
-    return int(row[0]) if row else None
+    """A project by its key, root folder or name. Raises NmemError when several have the name."""
+    found = meant(db, project)
+    return found.id if found else None
 
 
 def choice(db: Connection, project_id: int) -> tuple[int | None, int] | None:

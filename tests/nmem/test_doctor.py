@@ -9,6 +9,7 @@ import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", 
 def claude(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home in which Claude Code is found and connected."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr("nmem.audit.servers._tools", lambda _: (8, "", 1.0))  # tests of the audit start it
     folder = own_home / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -181,7 +183,17 @@ def test_a_damaged_database_is_found(claude: Path, db_path: str) -> None:
     data = bytearray(Path(db_path).read_bytes())
     data[8192:] = b"\xff" * (len(data) - 8192)
     Path(db_path).write_bytes(data)
-    assert any(check in ("integrity", "database") and "recover" in mend for check, _, mend in wrong())
+    assert any(check in ("integrity", "database") and "--rescue" in mend for check, _, mend in wrong())
+
+
+def test_a_full_disk_is_no_damage(claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(db_path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * 9000)
+    assert "restore --rescue" in storage.database()[0].mend
+    monkeypatch.setattr("nmem.doctor.checks.storage.shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+    assert "its disk is full" in storage.database()[0].evidence
+    assert "free some space" in storage.database()[0].mend
 
 
 def test_no_database_and_no_hooks_are_said_with_the_command_that_mends(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from capture.storage import store
 from nmem.commands import main as cli
+from nmem.retention import sweep
 
 
 def nmem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -51,6 +55,22 @@ def history(own_home: Path) -> Path:
     }, indent=2), "utf-8")  # fmt: skip
     (gemini.parent.parent / ".project_root").write_text("/home/dev/src/shop", "utf-8")
     return own_home
+
+
+def test_what_was_just_taken_in_is_not_forgotten_at_once(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
+) -> None:
+    _, said, _ = nmem(monkeypatch, capsys, "--client", "gemini")
+    assert "past their lifetime go by themselves" in said
+    day, now = 86_400_000, time.time_ns() // 1_000_000
+    with closing(store.connect(db_path)) as db:
+        db.execute("UPDATE upkeep SET at = ? WHERE name = ?", (now - 30 * day, sweep.NOTICED))
+        assert sweep.due(db, now)
+        nmem(monkeypatch, capsys, "--client", "claude")
+        assert not sweep.due(db, now)
+        db.execute("UPDATE upkeep SET at = ? WHERE name = ?", (now - 30 * day, sweep.NOTICED))
+        nmem(monkeypatch, capsys, "--client", "claude")
+        assert sweep.due(db, now), "nothing came, so nothing waits"
 
 
 def test_history_is_found_without_a_path(

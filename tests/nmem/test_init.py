@@ -45,6 +45,19 @@ def test_init_shows_the_change_asks_and_says_what_comes_next(claude: Path, db_pa
     assert set(json.loads(claude.read_bytes())) == {"model", "hooks"}
 
 
+def test_each_question_stands_below_its_own_change(claude: Path, own_home: Path) -> None:
+    (own_home / ".codex").mkdir()
+    lines = run(init, answers="n\n" * 4).output.splitlines()
+    asked = [at for at, line in enumerate(lines) if line.startswith("Write ")]
+    assert len(asked) > 2
+    for at in asked:
+        assert lines[at - 1].endswith(" lines") and lines[at - 1].partition(": +")[0] in lines[at]
+    assert max(after - before for before, after in zip([0, *asked], asked, strict=False)) < 40
+    run(init, "--yes")
+    gone = run(uninstall, answers="n\n" * 6).output.splitlines()
+    assert all(gone[at - 1].endswith(" lines") for at, line in enumerate(gone) if line.startswith("Write "))
+
+
 def test_a_no_writes_nothing(claude: Path, db_path: str) -> None:
     done = run(init, answers="n\nn\n")
     assert done.exit_code == 0

@@ -153,7 +153,7 @@ def test_what_fails_in_the_background_is_logged_and_said_by_doctor(db_path: str)
 def test_doctor_does_not_complain_while_a_process_settles(db_path: str) -> None:
     store.connect(db_path).close()
     wish = Path(settle_start.wanted(db_path))
-    with settle._lock(db_path) as mine:
+    with settle.lock(db_path) as mine:
         assert mine
         wish.write_text("1")
         os.utime(wish, (time.time() - 600, time.time() - 600))

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from capture.event import Batch, Prompt
+from capture.seal import seal
+from capture.storage import store
 from nmem.commands import main
 from nmem.commands.main import nmem
 from nmem.context.pinned import choices
@@ -130,3 +133,65 @@ def test_a_mark_is_redacted_found_and_taken_back(recorded: Recorded) -> None:
 def test_what_an_agent_marks_is_not_a_persons_to_undo(recorded: Recorded, db_path: str) -> None:
     mark(db_path, "an agent says so", session_id="coupon")
     assert "there is nothing to undo" in str(run("undo").exception)
+
+
+def sound(record: Recorded) -> None:
+    for index in ("search_unspaced_fts", "search_outputs_fts"):
+        record.db.execute(f"INSERT INTO {index}({index}, rank) VALUES ('integrity-check', 1)")
+
+
+def test_a_mark_after_an_undone_one_is_another_and_is_found(recorded: Recorded, db_path: str) -> None:
+    terms = "SELECT term, n FROM search_terms ORDER BY term"
+    before = recorded.db.execute(terms).fetchall()
+    first = json.loads(said("mark", "--session", "coupon", "--json", "登录失败 zanzibar"))["id"]
+    settle(db_path, models=False)
+    said("undo")
+    assert recorded.db.execute(terms).fetchall() == before, "its words went with it"
+    assert not recorded.db.execute("SELECT done FROM search_state WHERE source = 'stale'").fetchone()[0]
+    second = json.loads(said("mark", "--session", "coupon", "--json", "结账页面坏了"))["id"]
+    assert first != second, "an id is for good"
+    settle(db_path, models=False)
+    assert [hit.id for hit in search(recorded.db, "页面", recorded.at, seconds=30).hits] == [second]
+    said("undo")
+    sound(recorded)
+
+
+def test_a_deleted_prompts_pin_is_no_other_prompts(recorded: Recorded) -> None:
+    newest = recorded.db.execute("SELECT max(id) FROM prompts").fetchone()[0]
+    said("pin", f"prompt/{newest}")
+    recorded.db.execute("UPDATE observations SET prompt_id = NULL")
+    recorded.db.execute("PRAGMA foreign_keys=OFF")
+    recorded.db.execute("DELETE FROM prompts WHERE id = ?", (newest,))
+    batch = Batch("claude", "coupon", recorded.at, "/src/shop")
+    batch.prompts = [Prompt(recorded.at, "user", "prompt", "my private remark", dedup_key="p-private")]
+    store.write(recorded.db, seal(batch))
+    assert recorded.db.execute("SELECT max(id) FROM prompts").fetchone()[0] == newest + 1
+    assert pinned(recorded) == []
+    assert said("undo") == f"undone: prompt/{newest} pinned (it is gone)\n"
+
+
+def test_a_broken_index_is_no_reason_not_to_undo(recorded: Recorded, db_path: str) -> None:
+    made = json.loads(said("mark", "--session", "coupon", "--json", "登录失败 zanzibar"))["id"].partition("/")[2]
+    settle(db_path, models=False)
+    key = int(made) * 2 + 1
+    recorded.db.execute(
+        "INSERT INTO search_unspaced_fts(search_unspaced_fts, rowid, text) VALUES ('delete', ?, '登录失败 zanzibar  ')",
+        (key,),
+    )
+    recorded.db.execute("INSERT INTO search_unspaced_fts_docsize VALUES (?, x'05')", (key,))
+    recorded.db.execute("UPDATE search_unspaced_fts_data SET block = zeroblob(3) WHERE id >= 137438953473")
+    assert said("undo").startswith(f"undone: marked obs/{made}")
+    assert recorded.db.execute("SELECT count(*) FROM observations WHERE id = ?", (made,)).fetchone() == (0,)
+    settle(db_path, models=False)
+    sound(recorded)
+
+
+def test_what_cannot_be_taken_back_stands_in_nobodys_way(recorded: Recorded) -> None:
+    said("pin", "obs/1")
+    recorded.db.execute(
+        "INSERT INTO corrections (at, kind, target, payload, before) VALUES (9, 'pin', 'nonsense/x', '{}', '{}')"
+    )
+    assert "could not be taken back and stays as it is" in said("undo")
+    assert pinned(recorded) == ["obs/1"]
+    assert said("undo") == "undone: obs/1 pinned\n"
+    assert pinned(recorded) == []

@@ -32,6 +32,7 @@ def test_plain_when_piped(db_path: str) -> None:
     assert "lost\t0" in lines
     assert "password\t5" in lines
     assert any(line.startswith("aurora-api\tclaude\tworking") for line in lines)
+    assert lines[lines.index("# Projects") + 1].startswith("aurora-api\t1\t")
     assert "\x1b" not in result.output
 
 
@@ -43,6 +44,7 @@ def test_json(db_path: str) -> None:
     assert found["rows"]["observations"] == 12
     assert found["redactions"] == {"password": 5, "github-token": 2}
     assert found["sessions"][0]["project"] == "aurora-api"
+    assert [each["name"] for each in found["projects"]] == ["aurora-api"]
     assert 20_000 < found["wall"]["p50"] < found["wall"]["p99"] < 31_000
 
 

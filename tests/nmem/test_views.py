@@ -47,6 +47,14 @@ def test_nothing_recorded_is_its_own_error(tmp_path: Path) -> None:
         database.reader(str(tmp_path / "bad.db"))
 
 
+def test_a_database_without_a_session_has_nothing_recorded(tmp_path: Path, db_path: str, story: Any) -> None:
+    story.close()
+    seeds.database(str(tmp_path / "new" / "nmem.db")).close()
+    (tmp_path / "bad.db").write_bytes(b"no database" * 100)
+    paths = (db_path, str(tmp_path / "new" / "nmem.db"), str(tmp_path / "none.db"), str(tmp_path / "bad.db"))
+    assert [database.recorded(path) for path in paths] == [True, False, False, True]
+
+
 def test_the_reader_cannot_write(story: Any) -> None:
     with pytest.raises(Exception, match=r"readonly|read-only"):
         story.execute("DELETE FROM prompts")

@@ -2,24 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from nmem.audit.finding import NOTE, OK, WRONG, Finding
 
-OK = "ok"
-NOTE = "note"
-WRONG = "wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    check: str
-    severity: str
-    """ok, note (works, but worth knowing) or wrong (something is not recorded, or will not be)."""
-    evidence: str
-    """What was seen, in one line."""
-    mend: str = ""
-    """The command that mends it."""
-    client: str = ""
-    ms: float | None = None
-    """How long it took, where that matters."""
+__all__ = ["NOTE", "OK", "WRONG", "Finding"]

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import shutil
 import sqlite3
 import stat
 import time
 from pathlib import Path
 
-from capture import paths, settings
+from capture import paths
 from capture.install import bytecode
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
+from nmem import tables
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
+from nmem.errors import NmemError
+from nmem.purge import strays
 
 _WAL_LIMIT = 64 * 1024 * 1024
+_ROOM = 1_000_000
+"""Bytes without which SQLite cannot even make the index of its log."""
+_LARGE = 100_000_000
+"""Bytes from which on comparing every index takes longer than a person waits: a second."""
 
 
-def database() -> list[Finding]:
-    """Whether the database can be read, is whole and of this version."""
+def database(deep: bool = False) -> list[Finding]:
+    """Whether the database can be read, is whole and of this version; `deep` reads every page of a large one twice."""
     path = paths.database()
     if not Path(path).is_file():
         return [_absent(path)]
@@ -28,7 +37,7 @@ def database() -> list[Finding]:
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     try:
-        return [_version(db, path), _whole(db, path), _searchable(db), *_counts(db), *_writable(path)]
+        return [_version(db, path), _whole(db, path, deep), _searchable(db), *_counts(db), *_writable(path)]
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     finally:
@@ -51,14 +60,17 @@ def _write_to(folder: Path) -> str:
     return f"make {folder} writable for you (ls -ld {shlex.quote(str(folder))}), or name another file in NMEM_DB"
 
 
+INDEXED = {"observations": "observations_fts", "prompts": "prompts_fts"}
+"""Tables and their text indexes, by name: how an index was declared differs from one version to the next."""
+
+
 def unindexed(db: sqlite3.Connection) -> dict[str, int]:
     """How many rows of each table its text index does not hold."""
     from sqlite_utils import Database
 
     tables, missing = Database(db), {}
-    for name in ("observations", "prompts"):
-        index = tables.table(name).detect_fts()
-        held = tables.table(f"{index}_docsize").count if index else 0
+    for name, index in INDEXED.items():
+        held = tables.table(f"{index}_docsize").count
         if tables.table(name).count != held:
             missing[name] = tables.table(name).count - held
     return missing
@@ -73,6 +85,12 @@ def _searchable(db: sqlite3.Connection) -> Finding:
     return Finding("search", OK, "everything recorded is in the text index")
 
 
+def copies() -> list[Finding]:
+    """Copies of what is recorded that killed processes left."""
+    return [Finding("copies", WRONG, f"a killed process left {path}: what is recorded is in it in the clear",
+                    "nmem doctor --fix") for path in strays.abandoned(paths.database())]  # fmt: skip
+
+
 def _writable(path: str) -> list[Finding]:
     folder = Path(path).absolute().parent
     if os.access(folder, os.W_OK | os.X_OK) and os.access(path, os.W_OK):
@@ -82,8 +100,11 @@ def _writable(path: str) -> list[Finding]:
 
 
 def _unreadable(path: str, error: sqlite3.Error) -> Finding:
-    """Advice that fits the cause: a folder without rights is no damage."""
+    """Advice that fits the cause: a folder without rights is no damage, nor is a full disk."""
     folder = Path(path).absolute().parent
+    if (free := shutil.disk_usage(folder).free) < _ROOM:
+        said = f"{path} cannot be read ({error}): its disk is full, {free / 1e6:.1f} MB are free"
+        return Finding("database", WRONG, said, "free some space; what hooks see waits, and the next one stores it")
     if not os.access(folder, os.W_OK | os.X_OK):
         said = f"{path} cannot be read: SQLite keeps its log beside it, and {folder} cannot be written"
         return Finding("database", WRONG, said, _write_to(folder))
@@ -93,24 +114,46 @@ def _unreadable(path: str, error: sqlite3.Error) -> Finding:
 
 
 def _rescue(path: str) -> str:
-    return f"sqlite3 {path} .recover | sqlite3 {path}.rescued, then put that in its place"
+    newest = _newest(path)
+    return "nmem restore --rescue keeps what can be read" + (
+        f"; or your newest backup: nmem restore {newest}" * bool(newest)
+    )
+
+
+def _newest(path: str) -> str:
+    """The newest backup beside a database, if there is one."""
+    from nmem.backup import places
+
+    with contextlib.suppress(OSError, NmemError):
+        made = [each.path for each in places.kept(places.folder(path)) if not each.before_restore]
+        return shlex.quote(made[0]) if made else ""
+    return ""
 
 
 def _version(db: sqlite3.Connection, path: str) -> Finding:
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(MIGRATIONS):
         return Finding("database", WRONG, f"{path} was written by a newer nmem (version {version})", "upgrade nmem")
+    if (meaning := tables.version(db)) > tables.VERSION:
+        said = f"episodes and threads in {path} were written by a newer nmem (version {meaning})"
+        return Finding("database", WRONG, said, "upgrade nmem")
     if version < len(MIGRATIONS):
-        return Finding("database", NOTE, f"{path} is of version {version}: the next hook brings it up", "nmem init")
+        return Finding("database", NOTE, f"{path} is of version {version}: the next hook brings it up", "nmem settle")
+    if 0 < meaning < tables.VERSION:
+        said = f"episodes and threads in {path} are of version {meaning}: the next hook brings them up"
+        return Finding("database", NOTE, said, "nmem settle")
     size = Path(path).stat().st_size
     return Finding("database", OK, f"{path}, {size / 1e6:.1f} MB, version {version}")
 
 
-def _whole(db: sqlite3.Connection, path: str) -> Finding:
-    """integrity_check, not quick_check: that one cries wolf over some healthy tables."""
+def _whole(db: sqlite3.Connection, path: str, deep: bool) -> Finding:
+    """integrity_check; of a large database first quick_check, which cries wolf over some healthy tables."""
     started = time.perf_counter()
+    quick = not deep and Path(path).stat().st_size > _LARGE
     try:
-        said = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)").fetchall()]
+        said = [str(row[0]) for row in db.execute("PRAGMA quick_check(5)").fetchall()] if quick else []
+        if said != ["ok"]:
+            said, quick = [str(row[0]) for row in db.execute("PRAGMA integrity_check(5)").fetchall()], False
         strays = db.execute("PRAGMA foreign_key_check").fetchmany(5)
     except sqlite3.DatabaseError as error:
         return Finding("integrity", WRONG, f"the database is damaged: {error}", _rescue(path))
@@ -119,7 +162,9 @@ def _whole(db: sqlite3.Connection, path: str) -> Finding:
         return Finding("integrity", WRONG, f"the database is damaged: {'; '.join(said)}", _rescue(path), ms=ms)
     if strays:
         tables = ", ".join(sorted({str(row[0]) for row in strays}))
-        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", ms=ms)
+        return Finding("integrity", NOTE, f"rows of {tables} point at nothing", "nmem backup, then report it", ms=ms)
+    if quick:
+        return Finding("integrity", OK, "every page is whole; nmem doctor --deep compares the indexes too", ms=ms)
     return Finding("integrity", OK, "every page and index is whole", ms=ms)
 
 
@@ -133,8 +178,11 @@ def _counts(db: sqlite3.Connection) -> list[Finding]:
     if errors := tally.get("errors", 0):
         said = f"{errors} inputs of hooks could not be understood, or a hook failed"
         out.append(Finding("losses", NOTE, said, f"see {paths.log(paths.database())}"))
-    newest = "SELECT client, max(at) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
-    for client, at in db.execute(newest).fetchall():
+    if failed := tally.get("settle errors", 0):
+        said = f"{failed} steps of settling failed and were passed over"
+        out.append(Finding("settling", NOTE, said, f"nmem settle says which; see {paths.log(paths.database())}"))
+    newest = "SELECT client, at, max(id) FROM hook_runs WHERE result != 'dropped' GROUP BY client"
+    for client, at, _ in db.execute(newest).fetchall():
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at / 1000))
         out.append(Finding("last event", OK, f"the newest event came at {when}", "", str(client)))
     return out
@@ -190,7 +238,7 @@ def waiting() -> list[Finding]:
 
 
 def runtime() -> list[Finding]:
-    """What makes a hook cheap: bytecode and compiled rules; and a config file that says what it means."""
+    """What makes a hook cheap: bytecode and compiled rules."""
     out = []
     if missing := bytecode.missing():
         said = f"{len(missing)} modules of the hook are compiled anew on every run"
@@ -205,6 +253,4 @@ def runtime() -> list[Finding]:
         out.append(
             Finding("rule cache", NOTE, "the redaction rules are compiled anew on every run", "nmem doctor --fix")
         )
-    config = paths.config()
-    out += [Finding("config", WRONG, problem, f"edit {config}") for problem in settings.problems()]
     return out

@@ -28,6 +28,8 @@ def run(ask: Ask) -> Answer:
         return {"path": line(path, 300), "episodes": [], "remarks": [said]}
     out: Answer = {"path": line(path, 300), "episodes": [_touch(one, place.name) for one in found.touches]}
     out |= {"known_as": [line(name, 300) for name in found.names[:_NAMES]]} if len(found.names) > 1 else {}
+    if found.forgotten:
+        out["remarks"] = [f"{found.forgotten} older calls are known by their trace only"]
     if found.more:
         out["next"] = f"{found.touches[-1].last_at}.{found.touches[-1].newest}"
     return out

@@ -1,4 +1,4 @@
-"""`mark`: a note, a decision or a point to come back to, kept beside what was done. The only tool that writes."""
+"""`mark`: a note, a decision or a point to come back to, kept beside what was done."""
 
 from __future__ import annotations
 

@@ -19,19 +19,18 @@ def run(ask: Ask) -> Answer:
     """The best hits, or the newest, and what to know about them."""
     from nmem.search.search import search
 
-    text, name = ask.text("query"), ask.place.name
-    if name and "project:" not in text:
-        text = f'project:"{name.replace(chr(34), " ")}" {text}'
+    text, place = ask.text("query"), ask.place
     try:
         found = search(
             ask.db, text, ask.now, order=ask.text("order"), limit=ask.number("limit"), cursor=ask.text("cursor"),
-            seconds=_SECONDS,
+            seconds=_SECONDS, outer=ask.over,
+            projects=(place.id,) if place.id is not None else (),
         )  # fmt: skip
     except ValueError as error:
         raise Usage(line(error, 200)) from None
     return some({
         "found": f"{found.found}+" if found.more else str(found.found),
-        "hits": [_hit(each, name) for each in found.hits],
+        "hits": [_hit(each, place.name) for each in found.hits],
         "remarks": [line(each, 200) for each in found.remarks], "next": found.next,
     })  # fmt: skip
 
@@ -47,7 +46,7 @@ def _hit(one: Hit, here: str) -> Answer:
 
 TOOL = Tool(
     "search",
-    "Find in past sessions: prompts, reasoning, calls, errors, files, tasks, learnings, notes. Gives an index of ids.",
+    "Find in past sessions: prompts, reasoning, calls, errors, files, tasks, learnings, notes. Gives ids.",
     (
         Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
         PROJECT,

@@ -38,8 +38,8 @@ def test_each_is_a_schema_that_its_own_defaults_fulfil(tool: Tool) -> None:
     assert tool.says and tool.says[0].isupper() and len(tool.says) < 200
 
 
-def test_only_mark_writes() -> None:
-    assert [tool.name for tool in TOOLS.values() if tool.writes] == ["mark"]
+def test_only_these_write() -> None:
+    assert [tool.name for tool in TOOLS.values() if tool.writes] == ["mark", "queue_task"]
 
 
 def test_listing_opens_no_database_and_imports_nothing_that_reads_one(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from capture.event import Batch
+from capture.seal import Sealed, seal
 from nmem.errors import NmemError
 from nmem.marks import mark
 from tests.nmem.conftest import Recorded
@@ -55,6 +57,27 @@ def test_a_session_that_is_over_stays_over(shop: Recorded, db_path: str) -> None
     before = shop.db.execute("SELECT state, ended_at FROM sessions WHERE id = 'change-log'").fetchone()
     mark(db_path, "afterwards", cwd="/src/shop", at=shop.at)
     assert shop.db.execute("SELECT state, ended_at FROM sessions WHERE id = 'change-log'").fetchone() == before
+
+
+def test_a_session_that_ends_while_it_is_marked_stays_over(
+    shop: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ending(batch: Batch) -> Sealed:
+        ended = "UPDATE sessions SET state = 'ended', ended_at = ?, end_reason = 'exit' WHERE id = 'change-log'"
+        shop.db.execute(ended, (shop.at,))
+        return seal(batch)
+
+    monkeypatch.setattr("nmem.marks.seal", ending)
+    mark(db_path, "afterwards", cwd="/src/shop", at=shop.at + 5)
+    said = "SELECT state, ended_at, end_reason FROM sessions WHERE id = 'change-log'"
+    assert tuple(shop.db.execute(said).fetchone()) == ("ended", shop.at, "exit")
+
+
+@pytest.mark.parametrize("state", ["working", "idle"])
+def test_a_mark_changes_nothing_of_an_open_session(shop: Recorded, db_path: str, state: str) -> None:
+    shop.db.execute("UPDATE sessions SET state = ? WHERE id = 'change-log'", (state,))
+    mark(db_path, "meanwhile", cwd="/src/shop", at=shop.at)
+    assert shop.db.execute("SELECT state FROM sessions WHERE id = 'change-log'").fetchone()[0] == state
 
 
 @pytest.mark.parametrize(

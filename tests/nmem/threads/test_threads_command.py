@@ -54,7 +54,8 @@ def test_list_is_the_default(told: World) -> None:
 def test_show(told: World) -> None:
     text = run("show", str(told.thread("b")))
     assert "Raise the avatar limit" in text
-    assert "codex" in text
+    assert "codex" in text and "## What was asked" in text
+    assert f"thread/{told.thread('a')}\tthe same work, score" in text
     found = json.loads(run("show", str(told.thread("b")), "--json"))
     assert found["decisions"][0]["decision"] == "link"
     assert found["turns"][0]["session_id"] == "b"

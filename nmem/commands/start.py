@@ -1,0 +1,48 @@
+"""The `nmem` command's first step: a plain `when` or `how` is answered at once, all else by the command line proper.
+
+An agent asks many times in a session; what reads options and draws tables takes longer to load than an answer.
+"""
+
+from __future__ import annotations
+
+import sys
+
+QUICK = ("when", "how")
+
+
+def main() -> None:
+    """Run the command line."""
+    asked = sys.argv[2:]
+    if sys.argv[1:2] and sys.argv[1] in QUICK and asked and not any(each.startswith("-") for each in asked):
+        code = _quick(sys.argv[1], asked)
+        if code is not None:
+            sys.exit(code)
+    from nmem.commands.main import main as whole
+
+    whole()
+
+
+def _quick(operator: str, asked: list[str]) -> int | None:
+    """The exit code; None where the command line proper has to tell what is wrong."""
+    if None in (sys.stdin, sys.stdout, sys.stderr) or not hasattr(sys.stdout, "reconfigure"):
+        return None  # closed ones
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    from nmem.errors import NmemError
+    from nmem.recall import asked as recall
+
+    try:
+        return recall.run(operator, recall.queries(asked))
+    except NmemError as error:
+        from nmem.text import printable
+
+        sys.stderr.write(f"nmem: {printable(str(error))}\n")
+        return 1
+    except OSError as error:
+        from nmem.commands import streams
+
+        if isinstance(error, BrokenPipeError):
+            streams.flushed(quiet=True)
+            return 0  # whoever read has enough
+        streams.tell(f"nmem: {error.strerror or error}")
+        streams.flushed(quiet=True)
+        return 1

@@ -1,0 +1,75 @@
+"""Which project is meant (SQL): by its key, by its root folder, or by a name that only one has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.errors import NmemError
+from nmem.text import fit, printable
+
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A project that is recorded."""
+
+    id: int
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A project in a list of them."""
+
+    name: str
+    root: str
+    sessions: int
+    last_at: int | None
+    """Milliseconds; None where no session is left of it."""
+
+
+def recorded(db: Connection, limit: int = 30) -> list[Recorded]:
+    """Projects, the most recently active first."""
+    return [
+        Recorded(str(row[0]), str(row[1] or ""), int(row[2]), row[3])
+        for row in db.execute(
+            "SELECT p.name, p.root, count(s.id), max(s.last_at) FROM projects p LEFT JOIN sessions s"
+            " ON s.project_id = p.id GROUP BY p.id ORDER BY 4 DESC, p.id DESC LIMIT ?", (limit,)
+        )
+    ]  # fmt: skip
+
+
+def meant(db: Connection, named: str) -> Known | None:
+    """The project of a key, a root or a name, in this order; None when there is none.
+
+    Raises NmemError when several have the name and nothing else says which.
+    """
+    for column in ("key", "root", "name"):
+        found = db.execute(
+            f"SELECT id, key, name FROM projects WHERE {column} = ? ORDER BY id DESC LIMIT 9",  # noqa: S608 -- our names
+            (named,),
+        ).fetchall()
+        if len(found) > 1 and column == "name":
+            keys = ", ".join(fit(printable(row[1]), _LONGEST) for row in found)
+            raise NmemError(f"several projects are called {fit(printable(named), _LONGEST)}: say which, {keys}")
+        if found:
+            return Known(int(found[0][0]), str(found[0][1]), str(found[0][2]))
+    return None
+
+
+def here(db: Connection, cwd: str) -> Known | None:
+    """The project that a folder belongs to."""
+    from capture.project import resolve
+
+    place = resolve(cwd)
+    return next((found for one in (place.key, place.root) if one and (found := _exactly(db, one)) is not None), None)
+
+
+def _exactly(db: Connection, one: str) -> Known | None:
+    row = db.execute(
+        "SELECT id, key, name FROM projects WHERE ?1 IN (key, root) ORDER BY key = ?1 DESC, id DESC LIMIT 1", (one,)
+    ).fetchone()
+    return Known(int(row[0]), str(row[1]), str(row[2])) if row else None
