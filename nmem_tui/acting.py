@@ -118,6 +118,18 @@ class Acting(App[None]):
         """The screen Learnings."""
         self.switch_mode("learnings")
 
+    def do_show_context(self) -> None:
+        """The screen Context."""
+        self.switch_mode("context")
+
+    def do_show_search(self) -> None:
+        """The screen Search."""
+        self.switch_mode("search")
+
+    def do_show_tasks(self) -> None:
+        """The screen Tasks."""
+        self.switch_mode("tasks")
+
     def do_show_health(self) -> None:
         """The screen Health."""
         self.switch_mode("health")
@@ -144,6 +156,10 @@ class Acting(App[None]):
         self.run_worker(
             lambda: self.writes.carry_out(path, change, now), group="change", thread=True, exit_on_error=False
         )
+
+    def aside(self, work: Callable[[], Changed]) -> None:
+        """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""
+        self.run_worker(lambda: self.post_message(work()), group="aside", thread=True, exit_on_error=False)
 
     @on(Changed)
     def tell_change(self, message: Changed) -> None:

@@ -16,17 +16,19 @@ from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
 from nmem_tui import themes
-from nmem_tui.acting import Acting
 from nmem_tui.actions import EVERYWHERE, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
 from nmem_tui.home import Home
+from nmem_tui.link import Link
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
 from nmem_tui.screens.base import View
+from nmem_tui.working import Working
 from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
+    from nmem_tui.model.tasks_form import Draft
     from nmem_tui.watch import Watch
 
 
@@ -54,6 +56,24 @@ def _learnings() -> Screen[None]:
     return Learnings()
 
 
+def _context() -> Screen[None]:
+    from nmem_tui.screens.context import ContextView
+
+    return ContextView()
+
+
+def _tasks() -> Screen[None]:
+    from nmem_tui.screens.tasks import Tasks
+
+    return Tasks()
+
+
+def _search() -> Screen[None]:
+    from nmem_tui.screens.search import Search
+
+    return Search()
+
+
 def _health() -> Screen[None]:
     from nmem_tui.screens.health import Health
 
@@ -66,15 +86,28 @@ def _palette() -> type[Any]:
     return Actions
 
 
-class Cockpit(Acting):
+class Cockpit(Working):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        style(name) for name in ("base", "now", "episodes", "stance", "learnings", "health", "dialogs")
+        style(name)
+        for name in (
+            "base",
+            "now",
+            "episodes",
+            "stance",
+            "learnings",
+            "context",
+            "search",
+            "tasks",
+            "health",
+            "dialogs",
+        )
     ]
     MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {  # type: ignore[assignment]
-        "now": _now, "episodes": _episodes, "stance": _stance, "learnings": _learnings, "health": _health,
+        "now": _now, "episodes": _episodes, "stance": _stance, "learnings": _learnings, "context": _context,
+        "search": _search, "tasks": _tasks, "health": _health,
     }  # fmt: skip
     DEFAULT_MODE = "now"
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
@@ -93,7 +126,9 @@ class Cockpit(Acting):
         watch: bool = True,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         zone: tzinfo | None = None,
+        link: Link = Link(),  # noqa: B008 -- frozen
     ) -> None:
+        self.DEFAULT_MODE = link.screen  # type: ignore[misc] # asked for once, when the base class is made
         # Without colours the terminal's own two are left alone; the filter for that is chosen here, before any theme.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.db_path = db_path
@@ -103,17 +138,27 @@ class Cockpit(Acting):
         self.clock = clock
         self.zone = zone
         self.demo = demo
-        self.chosen = ""
+        self.chosen = link.session
         """The session that the person chose; empty: the cockpit follows the newest."""
         self.before: list[str] = []
         """Sessions shown before, newest last."""
         self.session: SessionRow | None = None
         self.narrating = False
         """Whether a narrative is being written."""
-        self.wanted_episode = 0
+        self.wanted_episode = link.episode
         """The episode whose story the screen Episodes shall open; 0: none."""
-        self.wanted_learning = 0
+        self.wanted_learning = link.learning
         """The learning that the screen Learnings shall go to; 0: none."""
+        self.wanted_query = link.query
+        """What the screen Search shall look for; None: what it looked for before."""
+        self.asked: list[str] = []
+        """What was looked for last, the newest first."""
+        self.wanted_task = 0
+        """The task that the screen Tasks shall go to; 0: none."""
+        self.live = (0, 0)
+        """How many tasks run, and how many wait for the person."""
+        self.draft: Draft | None = None
+        """A task that was begun to be written, and left."""
         self.hot = 0
         """Open learnings that are hot, where the screen Learnings looks."""
         self.listed = ""
@@ -201,6 +246,8 @@ class Cockpit(Acting):
             self._watch.stop()
         if self._player is not None:
             self._player.stop()
+        if self.job is not None:
+            self.job.stop()
         self.feed.close()
 
     # Sessions
@@ -236,6 +283,24 @@ class Cockpit(Acting):
         self.switch_mode("learnings")
         if tell := getattr(self.view(), "open_wanted", None):
             tell()
+
+    def show_search(self, query: str) -> None:
+        """The screen Search with a query."""
+        self.wanted_query = query
+        self.switch_mode("search")
+        if tell := getattr(self.view(), "open_wanted", None):
+            tell()
+
+    def do_search_here(self) -> None:
+        """The screen Search, for the project of the session that is shown."""
+        name = self.session.project if self.session else self.project
+        quoted = f'"{name}"' if any(sign.isspace() or sign == "," for sign in name) else name
+        self.show_search(f"project:{quoted} " if name and '"' not in name else "")
+
+    def show_session(self, session_id: str) -> None:
+        """The screen Now with a session."""
+        self.switch_mode("now")
+        self.choose(session_id)
 
     def show_moment(self, session_id: str, at: int, key: int) -> None:
         """The screen Now with one row of a session's stream under the cursor."""

@@ -14,6 +14,7 @@ from nmem.text import printable
 
 
 @click.command()
+@click.argument("place", default="")
 @click.option("--demo", is_flag=True, help="Play a recorded session into a temporary database.")
 @click.option("--or-demo", is_flag=True, help="As --demo, but only while nothing is recorded yet.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Another database file.")
@@ -24,19 +25,25 @@ from nmem.text import printable
     "first, else the newest of all.",
 )
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
-def command(*, demo: bool, or_demo: bool, db: str | None, project: str, theme: str) -> None:
-    """Open the cockpit beside your coding session: that of the current folder's project, else the newest of all."""
+def command(*, place: str, demo: bool, or_demo: bool, db: str | None, project: str, theme: str) -> None:
+    """Open the cockpit beside your coding session: that of the current folder's project, else the newest of all.
+
+    PLACE is where: "?q=coupon type:test" is a search, episode/12 its story; also learning/3, session/ID, and the
+    screens by name: search, health ...
+    """
     _check_theme(theme)
     path = db or paths.database()
-    demo = demo or (or_demo and not database.exists(path))
+    demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"there is no database {printable(db)}")
     if not _terminal():
         raise NmemError("the cockpit needs a terminal")
+    from nmem_tui import link
     from nmem_tui.app import Cockpit
 
     if not demo:
-        Cockpit(path, project=project, home=_folder(), theme=theme or _configured()).run()
+        where = link.parse(place, path)
+        Cockpit(path, project=project, home=_folder(), theme=theme or _configured(), link=where).run()
         return
     from nmem.demo.player import remove, temporary
 

@@ -26,6 +26,8 @@ _FONT = "DejaVu Sans Mono"
 _BRAILLE = re.compile(
     r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="([\d.]+)"([^>]*)>([^<]*[\u2801-\u28ff][^<]*)</text>'
 )
+_FOLDER = re.compile(r"/tmp/nmem-demo-\w{8}")  # noqa: S108 - not written to
+"""The demo's folder is another each time; what stands for it is as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ SHOTS = (
     Shot("learnings", keys=("4", "enter", "right_square_bracket")),
     Shot("learnings-light", theme="light", keys=("4", "P")),
     Shot("learnings-narrow", (80, 24), keys=("4",)),
+    Shot("context", keys=("5", "a", *"clock", "full_stop", *"py", "enter", "j")),
+    Shot("context-reset-narrow", (80, 24), keys=("5", "v", "v")),
+    Shot("search", keys=("6", *"import", "enter", "j", "j")),
+    Shot("search-narrow", (80, 24), keys=("6", *"test", "enter", "f", "l")),
     Shot("labels", (100, 30), keys=("k", "L")),
     Shot("review", (80, 24), keys=("r",)),
     Shot("health", keys=("8",)),
@@ -71,6 +77,7 @@ def _record(path: str) -> None:
 def tidy(svg: str) -> str:
     """Stable ids, an installed font, and blanks that every converter keeps."""
     svg = re.sub(r"terminal-\d+-", "terminal-", svg).replace("Fira Code", _FONT)
+    svg = _FOLDER.sub("/home/you/.data/nmem/db", svg)
     svg = _BRAILLE.sub(_each_in_its_cell, svg)
     return svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
 

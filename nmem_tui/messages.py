@@ -60,6 +60,24 @@ class Changed(Message, bubble=False):
 
 
 @dataclass
+class Progress(Message, bubble=False):
+    """Long work went on; the app knows which, and how far it is."""
+
+    def can_replace(self, message: Message) -> bool:
+        """How far it was before interests nobody."""
+        return isinstance(message, Progress)
+
+
+@dataclass
+class Finished(Message, bubble=False):
+    """Long work is done, or could not be: one line for the person, and what came of it."""
+
+    text: str
+    failed: bool
+    value: object = None
+
+
+@dataclass
 class SessionChosen(Message, bubble=False):
     """The person wants to see this session; an empty id follows the newest one."""
 

@@ -6,11 +6,15 @@ They call nmem's own corrections, which keep what was before; `undo` takes the n
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import tzinfo
+from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nmem.audit.review import Verdict
     from nmem.learn.accept import Plan, Withdrawal
+    from nmem.purge.selection import Selection
 
 Change = Callable[[Connection, int], str]
 """Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
@@ -222,6 +226,99 @@ def relabel(observation_id: int, dimension: str, word: str | None) -> Change:
 
         corrections.relabel(db, observation_id, dimension, word, now)
         return f"{dimension}: {word} by your word{_BACK}" if word else f"{dimension}: the model's word again{_BACK}"
+
+    return change
+
+
+def choose(project_id: int, item: str, choice: str) -> Change:
+    """An item of a project's context is always told, never told, or chosen by its score."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.context import choosing
+
+        own = choosing.choose(db, project_id, item, choice, now)
+        words = {"include": "always told from now on", "exclude": "never told from now on"}
+        return f"{own} is {words.get(choice, 'chosen by its score again')}{_BACK}"
+
+    return change
+
+
+def pin_item(project_id: int, item: str, pinned: bool) -> Change:
+    """What an item of a project's context stands for is pinned: always told, found first, kept."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.context import choosing
+
+        own = choosing.pin(db, project_id, item, pinned, now)
+        return f"{own} is {'pinned' if pinned else 'no longer pinned'}{_BACK}"
+
+    return change
+
+
+def pin_found(kind: str, number: int, pinned: bool) -> Change:
+    """What was found is pinned: found first, always told, kept."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem import pins
+
+        pins.pin(db, kind, number, pinned, now)
+        return f"{kind}/{number} is {'pinned' if pinned else 'no longer pinned'}{_BACK}"
+
+    return change
+
+
+def keep_budget(setting: str, tokens: int) -> Change:
+    """A budget of context is the person's own from now on, in config.toml."""
+
+    def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it stands in a file
+        from nmem.settings import file
+
+        file.put(("context", setting), tokens)
+        return f"config.toml: [context] {setting} = {tokens}"
+
+    return change
+
+
+def purge(chosen: Selection, path: str, zone: tzinfo | None) -> Change:
+    """What a selection reaches goes, and can be brought back for a while; files are cleaned in the background."""
+
+    def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it opens its own
+        from nmem import settle_start
+        from nmem.purge import run
+        from nmem_tui.model.figures import date
+
+        done = run.purge(path, chosen, now, later=True)
+        settle_start.start(str(Path(path).absolute()))
+        number = sum(done.counts.values())
+        if done.keep_until <= now:
+            return f"purged for good: {number:,} rows"
+        return f"purged: {number:,} rows{_BACK} until {date(done.keep_until, now, zone)}"
+
+    return change
+
+
+def judge(number: int, verdict: Verdict) -> Change:
+    """A redaction was a secret, or was none."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.audit import review
+
+        review.judge(db, number, verdict, now)
+        return ("judged: a secret" if verdict == "real" else "judged: a false alarm") + _BACK
+
+    return change
+
+
+def draw(limit: int, *, more: bool = True) -> Change:
+    """A sample of redactions waits to be judged; without `more` only where none waits yet."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.audit import review
+
+        if not more and (waiting := review.waiting(db)):
+            return f"{waiting} wait to be judged"
+        drawn = review.draw(db, now, limit)
+        return f"{drawn} drawn to be judged" if drawn else "there is no redaction that was not drawn yet"
 
     return change
 

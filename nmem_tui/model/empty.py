@@ -53,6 +53,53 @@ _LEARNINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+_CONTEXT: tuple[tuple[str, str, str], ...] = (
+    ("Nothing to tell yet", "", "title"),
+    ("", "", ""),
+    ("Here stands, word by word, what the next session of a project will be told:", "", "text"),
+    ("earlier work on the same files, what often fails and what mends it, what you", "", "text"),
+    ("pinned, and which files it will likely edit. Nothing is recorded yet.", "", "text"),
+    ("", "", ""),
+    ("nmem import", "learn from the sessions that you already had", "key"),
+    ("nmem init", "connect a client: its sessions are told at their first prompt", "key"),
+    ("", "", ""),
+    ("1", "the session that runs now", "key"),
+    ("?", "every key", "key"),
+)
+
+
+_TASKS: tuple[tuple[str, str, str], ...] = (
+    ("No task yet", "", "title"),
+    ("", "", ""),
+    ("A task is work for a coding client that need not be done now, or by you:", "", "text"),
+    ("written down here, run in a pane of tmux, accounted for with all it said.", "", "text"),
+    ("", "", ""),
+    ("n", "write the first one", "key"),
+    ("nmem task add", '"..." does the same; --learning 3 makes one of a learning', "key"),
+    ("d", "on Learnings and Episodes: a task of what is under the cursor", "key"),
+    ("", "", ""),
+    ("Nothing starts by itself: r runs one, `nmem task run` all that is due.", "", "quiet"),
+    ("", "", ""),
+    ("?", "every key", "key"),
+)
+
+
+_SEARCH: tuple[tuple[str, str, str], ...] = (
+    ("Nothing to search yet", "", "title"),
+    ("", "", ""),
+    ("One box over all that is recorded: what you asked, what the agent thought", "", "text"),
+    ("and did, what failing calls answered, episodes, summaries, learnings.", "", "text"),
+    ("", "", ""),
+    ("nmem import", "bring in the sessions that you already had", "key"),
+    ("nmem init", "connect a client: what it does is found at once", "key"),
+    ("", "", ""),
+    ("Then words find it, and filters narrow it: type:test is:failed since:7d", "", "quiet"),
+    ("", "", ""),
+    ("1", "the session that runs now", "key"),
+    ("?", "every key", "key"),
+)
+
+
 _NO_LABELS: tuple[tuple[str, str, str], ...] = (
     ("No call is labelled yet", "", "title"),
     ("", "", ""),
@@ -82,6 +129,21 @@ def no_episodes(cells: int, rows: int, project: str = "") -> list[Line]:
 def no_learnings(cells: int, rows: int) -> list[Line]:
     """The screen Learnings without any."""
     return _middle(_LEARNINGS, cells, rows, "")
+
+
+def no_context(cells: int, rows: int) -> list[Line]:
+    """The screen Context without any session."""
+    return _middle(_CONTEXT, cells, rows, "")
+
+
+def no_tasks(cells: int, rows: int) -> list[Line]:
+    """The screen Tasks without any."""
+    return _middle(_TASKS, cells, rows, "")
+
+
+def no_search(cells: int, rows: int) -> list[Line]:
+    """The screen Search without anything to search."""
+    return _middle(_SEARCH, cells, rows, "")
 
 
 def no_labels(cells: int, rows: int, calls: int) -> list[Line]:

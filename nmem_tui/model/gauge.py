@@ -39,8 +39,27 @@ def _spent(window: ContextWindow) -> Line:
     return [] if window.cost_usd is None else [(f"${window.cost_usd:,.2f}", "text")]
 
 
-def card(window: ContextWindow | None, at: int, cells: int) -> list[Line]:
+Reset = tuple[int, int]
+"""How many things a session would be told after a compaction or a clear, and in how many tokens."""
+
+
+def after_reset(told: Reset | None, cells: int) -> list[Line]:
+    """What would be told after a reset, in a line; none while that is not known."""
+    if told is None:
+        return []
+    if not told[0]:
+        return [cut([("after a reset: nothing is told", "quiet")], cells)]
+    said = f"{several(told[0], 'thing')}, {several(told[1], 'token')}"
+    more: Line = [("; 5 shows", "quiet")] if cells >= len(said) + 24 else []
+    return [cut([("after a reset: ", "quiet"), (said, "text"), *more], cells)]
+
+
+def card(window: ContextWindow | None, at: int, cells: int, reset: Reset | None = None) -> list[Line]:
     """How full the model's context is, and what comes of it."""
+    return [*_filled(window, at, cells), *after_reset(reset, cells)]
+
+
+def _filled(window: ContextWindow | None, at: int, cells: int) -> list[Line]:
     if window is None or (window.tokens is None and not window.compacted):
         size = f"window of {tokens(window.size)}: " if window and window.size else ""
         return [cut([(f"{size}use not known yet: the transcript tells it", "quiet")], cells)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.events import DescendantBlur, DescendantFocus
 from textual.screen import Screen
 
 from nmem.text import printable
@@ -101,6 +102,7 @@ class View(Screen[None]):
         if self.seen not in (-1, self.cockpit.generation):
             self.refresh_data()
         self.show_hot(self.cockpit.hot)
+        self.show_live(self.cockpit.live)
 
     @on(StoreChanged)
     def catch_up(self, message: StoreChanged) -> None:
@@ -112,8 +114,9 @@ class View(Screen[None]):
             self.set_timer(_COUNT_S, self.count_hot)
 
     def count_hot(self) -> None:
-        """How many hot learnings wait where the screen Learnings looks; the tabs say it."""
+        """How many hot learnings wait where the screen Learnings looks, and how many tasks run; the tabs say it."""
         self._counting = False
+        self._count_live()
         app, at = self.cockpit, self.cockpit.clock()
         kind, project, session = app.listed, app.project, app.session
         if not project and session is None:
@@ -133,6 +136,22 @@ class View(Screen[None]):
             tabs.hot = number
             tabs.refresh()
 
+    def _count_live(self) -> None:
+        def count(db: Connection) -> tuple[int, int]:
+            from nmem_tui.model import tasks_reading
+
+            return tasks_reading.live(db)
+
+        self.reads.ask("live", count, self.show_live)
+
+    def show_live(self, numbers: tuple[int, int]) -> None:
+        """So many tasks run, and so many wait for the person."""
+        self.cockpit.live = numbers
+        for tabs in self.query(Tabs):
+            if tabs.live != numbers:
+                tabs.live = numbers
+                tabs.refresh()
+
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:
         """Give an answer to who asked."""
@@ -142,6 +161,12 @@ class View(Screen[None]):
             self.check_keys()
             if message.topic == self.OPENS or message.value is None:
                 self.ready.set()
+
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    def focus_moved(self) -> None:
+        """Where a box has the keyboard, the keys are letters."""
+        self.call_after_refresh(self.check_keys)
 
     def check_keys(self) -> None:
         """The key bar shows what applies now; while the cockpit closes, there may be none any more."""

@@ -52,7 +52,16 @@ class Correcting(Warns):
         return None if self.unit_id is not None else "there is no episode here"
 
     may_rename = may_pin
+    may_purge = may_pin
     may_resume = may_pin
+    may_dispatch = may_pin
+
+    def do_dispatch(self) -> None:
+        """A task of what it left to do: the form, filled in."""
+        from nmem_tui import drafting
+
+        if self.unit_id is not None:
+            drafting.of_episode(self.cockpit, self.unit_id)
 
     def do_pin(self) -> None:
         """Pin the episode, or unpin it."""
@@ -60,6 +69,13 @@ class Correcting(Warns):
             return
         if self.story:
             self.cockpit.change(steering.pin(self.story.row.id, not self.story.row.pinned))
+
+    def do_purge(self) -> None:
+        """See what goes with the episode, then let it go."""
+        from nmem_tui.screens.purging import ask_id
+
+        if self.unit_id is not None:
+            ask_id(self.cockpit, "episode", self.unit_id)
 
     def do_rename(self) -> None:
         """Give the episode a name."""

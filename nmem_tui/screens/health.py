@@ -1,78 +1,230 @@
-"""The screen Health: hook latency, losses, storage, redactions, drift, the log."""
+"""The screen Health: what the audit finds, hooks, redactions, storage with its forecast, backups and purges."""
 
 from __future__ import annotations
 
-from textual import getters
-from textual.app import ComposeResult
-from textual.containers import Container, Vertical, VerticalScroll
+import time
+from sqlite3 import Connection
+from typing import Any
 
-from nmem.read.health import HealthView, health
-from nmem_tui.model import vitals
-from nmem_tui.screens.base import View
-from nmem_tui.widgets.card import Card
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+
+from nmem.audit.finding import Finding
+from nmem.read.health import HealthView
+from nmem.read.health import health as vital_signs
+from nmem_tui.model import health, health_storage, vitals
+from nmem_tui.model import health_reading as reading
+from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
+from nmem_tui.model.line import Line
+from nmem_tui.screens.mending import Mending
+from nmem_tui.widgets.card import Card, Panel
+from nmem_tui.widgets.lines import Lines
 
 _EVERY_S = 1.0
 """Figures over whole tables are read at most this often."""
+_OFTEN = {FINDINGS: 60.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
+"""Seconds after which a view is read again when something was stored: each looks at more or at fewer rows."""
+_NEVER = float("-inf")
+_TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "Storage by type",
+           KEPT: "Backups and purges"}  # fmt: skip
 
 
-class Health(View):
-    """Is capture alive, fast and complete?"""
-
-    CONTEXT = "health"
-    OPENS = "health"
-
-    scroller = getters.query_one("#health", VerticalScroll)
+class Health(Mending):
+    """Is the memory alive, fast, complete, and no larger than it should be?"""
 
     def __init__(self) -> None:
         super().__init__()
-        self._due = False
-        self._fresh = False
+        self.view: HealthView | None = None
+        self._deep_at = 0
+        """When everything was read; 0: what is shown was seen quickly."""
+        self._due = self._fresh = False
+        self._read_at: dict[str, float] = {}
+        """When each view was read, on a clock that only goes on."""
 
     def body(self) -> ComposeResult:
-        """Cards in a scroll."""
+        """The views' names, then the cards of the hooks, or a list with what is under its cursor."""
+        yield Panel(id="turned")
+        yield Panel(id="working")
         with VerticalScroll(id="health"):
-            with Container(id="columns"):
+            with Container(id="vitals"):
                 with Vertical():
                     yield from (Card(id=name) for name in ("hooks", "events"))
                 with Vertical():
-                    yield from (Card(id=name) for name in ("storage", "redactions", "clients", "drift"))
+                    yield from (Card(id=name) for name in ("storage", "clients", "drift"))
             yield Card(id="log")
+        with Horizontal(id="sheet"):
+            with Vertical(id="listed"):
+                yield self.pane
+            yield Panel(id="entry")
 
     def on_mount(self) -> None:
         """Ages move on by themselves."""
-        self.add_class("-blank")
+        self.add_class("-blank", "-findings")
+        self.query_one("#listed").border_title = Content("Findings")
+        self.pane.hint = "  reading …"
+        self.set_focus(self.pane)
         self.set_interval(10, self._read)
+
+    # What is read
 
     def refresh_data(self) -> None:
         """At most once a second."""
         if not self._fresh:
             self._read()
+            self._read_view()
         elif not self._due:
             self._due = True
-            self.set_timer(_EVERY_S, self._read)
+            self.set_timer(_EVERY_S, self._read_soon)
+
+    def _read_soon(self) -> None:
+        self._read()
+        if time.monotonic() - self._read_at.get(self.mode, _NEVER) > _OFTEN.get(self.mode, _EVERY_S):
+            self._read_view()
+
+    def look_again(self) -> None:
+        """The person changed something: show at once what came of it."""
+        self._read_at.clear()
+        self._read()
+        self._read_view()
 
     def _read(self) -> None:
         self._due, self._fresh = False, True
         path = self.cockpit.db_path
-        self.reads.ask("health", lambda db: health(db, path), self._show)
+        self.reads.ask("health", lambda db: vital_signs(db, path), self._show)
+
+    def _read_view(self) -> None:
+        path, at, mode = self.cockpit.db_path, self.cockpit.clock(), self.mode
+        self._read_at[mode] = time.monotonic()
+
+        def work(db: Connection) -> Any:  # noqa: ANN401 -- each view has its own
+            if mode == FINDINGS:
+                return reading.worst_first(reading.findings(db, path, at))
+            if mode == SECRETS:
+                return reading.secrets(db, at)
+            if mode == STORAGE:
+                return reading.stored(db, at, lambda: self.mode != STORAGE or not self.is_attached)
+            return reading.kept(db, path)
+
+        if mode == HOOKS or (mode == FINDINGS and self._deep_at):
+            return
+        self.reads.ask(mode, work, lambda found: self._take(mode, found))
+
+    # What the answers change
 
     def _show(self, view: HealthView) -> None:
         at, zone = self.cockpit.clock(), self.cockpit.zone
-        if self.has_class("-blank"):
-            self.remove_class("-blank")
-            self.set_focus(self.scroller)
+        self.view = view
+        self.remove_class("-blank")
         self.header.show(lambda _cells: vitals.header(view, at, zone))
         show = self.query_one
         show("#hooks", Card).show(lambda c, _: vitals.hooks(view, c), "Hooks ─ what they cost")
         show("#events", Card).show(lambda c, _: vitals.events(view, c), "Events ─ what became of them")
         show("#storage", Card).show(lambda c, _: vitals.storage(view, c), "Storage ─ rows by table")
-        show("#redactions", Card).show(lambda c, _: vitals.redactions(view, c), "Secrets taken out, by kind")
         show("#clients", Card).show(lambda c, _: vitals.clients(view, at, c), "Clients ─ their newest event")
         show("#drift", Card).show(lambda c, _: vitals.drift(view, c), "Drift ─ fields nobody knew")
         show("#log", Card).show(lambda c, _: vitals.log(view, c), "Log ─ the newest lines")
+        self._bars()
+        self.show_job()
+
+    def _take(self, mode: str, found: Any) -> None:  # noqa: ANN401 -- each view has its own
+        if mode == FINDINGS:
+            if not self._deep_at:
+                self.found = found
+        elif mode == SECRETS:
+            self.secrets = found
+        elif mode == STORAGE:
+            self.stored = found
+        else:
+            self.keeping = found
+        if mode == self.mode:
+            self._list(keep=True)
+
+    def read_everything(self, found: tuple[Finding, ...]) -> None:
+        """The deep audit is over."""
+        self._deep_at = self.cockpit.clock()
+        self.found = reading.worst_first(found)
+        if self.mode == FINDINGS:
+            self._list(keep=False)
+
+    def mended(self, _done: object) -> None:
+        """What was read before is old."""
+        self._deep_at = 0
+
+    def turned(self) -> None:
+        """Another view: what is known of it at once, then as it is now."""
+        for mode in reading.MODES:
+            self.set_class(mode == self.mode, f"-{mode}")
+        self.set_focus(self.scroller if self.mode == HOOKS else self.pane)
+        self._bars()
+        self._list(keep=False)
+        self._read_view()
+        self.check_keys()
+
+    def _bars(self) -> None:
+        mode = self.mode
+        self.query_one("#turned", Panel).show(lambda cells, _rows: [health.bar(mode, cells)])
+
+    def _list(self, *, keep: bool) -> None:
+        at, zone, pane, mode = self.cockpit.clock(), self.cockpit.zone, self.pane, self.mode
+        title = health.findings_title(self.found) if mode == FINDINGS else _TITLES.get(mode, "")
+        self.query_one("#listed").border_title = Content(title)
+        if mode == FINDINGS and FINDINGS in self._read_at:
+            found, deep = self.found, self._deep_at
+            pane.tell(lambda _cells: health.findings(found, deep, at, zone), keep=keep, free=False)
+        elif mode == SECRETS and self.secrets is not None:
+            known, second = self.secrets, self.second
+            pane.tell(lambda cells: health.secrets(known, second, cells), keep=keep, free=False)
+        elif mode == STORAGE and STORAGE in self._read_at and (self.stored or keep):
+            stored = self.stored
+            pane.tell(lambda _cells: health_storage.items(stored, at, zone), keep=keep)
+            if not pane.cursor:
+                pane.step(1)
+        elif mode == KEPT and self.keeping is not None:
+            keeping = self.keeping
+            pane.tell(lambda _cells: health.kept(keeping, at, zone), keep=keep, free=False)
+        else:
+            pane.tell(lambda _cells: [], keep=False)
+        self._tell_one()
+
+    def _tell_one(self) -> None:
+        self.query_one("#entry", Panel).show(lambda cells, _rows: self._about(cells), "In full")
+        self.check_keys()
+
+    def _about(self, cells: int) -> list[Line]:
+        item, mode = self.pane.item, self.mode
+        kind, key = (item.kind, item.key) if item else ("", "")
+        if mode == FINDINGS:
+            return health.about_finding(self.finding, cells)
+        if mode == SECRETS:
+            return health.about_kind(self.secrets, int(key) if kind == health.KIND else -1, cells)
+        if mode == STORAGE:
+            return health_storage.about(self.stored, kind, key, cells)
+        keeping = self.keeping
+        if kind == health.PURGE and keeping is not None:
+            purge = next((one for one in keeping.purges if str(one.number) == key), None)
+            return health.about_purge(purge, self.cockpit.clock(), self.cockpit.zone, cells)
+        backups = keeping.backups if keeping is not None else ()
+        return health.about_backup(next((one for one in backups if one.path == key), None), cells)
+
+    @on(Lines.Moved, "#entries")
+    def other_entry(self) -> None:
+        """Another entry is under the cursor."""
+        self._tell_one()
+
+    def show_job(self) -> None:
+        """How far the work in the background is."""
+        job = self.cockpit.job
+        self.set_class(job is not None, "-working")
+        if job is not None:
+            name, done, whole, said = job.name, job.done, job.whole, job.said
+            self.query_one("#working", Panel).show(lambda c, _: [health.working(name, done, whole, said, c)])
+        self.check_keys()
 
     def nothing_yet(self) -> None:
         """Nothing is recorded: say so in place, and only so."""
+        self._read_at.clear()
         self.add_class("-blank")
         self.lost("nothing is recorded yet: `nmem init` connects your client, `nmem import` loads past sessions")
 
@@ -81,33 +233,6 @@ class Health(View):
         return self.has_class("-blank")
 
     def do_reload(self) -> None:
-        """Now."""
-        self._read()
-
-    def do_scroll_down(self) -> None:
-        """One line."""
-        self.scroller.scroll_relative(y=1, animate=False)
-
-    def do_scroll_up(self) -> None:
-        """One line back."""
-        self.scroller.scroll_relative(y=-1, animate=False)
-
-    def do_page_down(self) -> None:
-        """Half a page."""
-        self.scroller.scroll_relative(y=self.size.height // 2, animate=False)
-
-    def do_page_up(self) -> None:
-        """Half a page back."""
-        self.scroller.scroll_relative(y=-self.size.height // 2, animate=False)
-
-    def do_scroll_top(self) -> None:
-        """To the top."""
-        self.scroller.scroll_home(animate=False)
-
-    def do_scroll_bottom(self) -> None:
-        """To the end."""
-        self.scroller.scroll_end(animate=False)
-
-    def do_back(self) -> None:
-        """Nothing is open here: back to the top."""
-        self.do_scroll_top()
+        """Now, and quickly."""
+        self._deep_at = 0
+        self.look_again()

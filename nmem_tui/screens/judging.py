@@ -54,6 +54,19 @@ class Judging(View):
         """Only what is not open."""
         return self._may("reopen")
 
+    def may_dispatch(self) -> str | None:
+        """Only what is of one project."""
+        if self.one is None or self.one.members:
+            return self._may("dispatch")
+        return None
+
+    def do_dispatch(self) -> None:
+        """A task about it: the form, filled in."""
+        from nmem_tui import drafting
+
+        if self.one:
+            drafting.of_learning(self.cockpit, self.one.id)
+
     def do_accept(self) -> None:
         """See the rule and the file it goes into; nothing is written before that is confirmed."""
         from nmem_tui.screens.previewing import Accept
@@ -64,6 +77,20 @@ class Judging(View):
 
         if self.one:
             self.app.push_screen(Accept(self.one.id, self.cockpit.clock()), take)
+
+    def may_purge(self) -> str | None:
+        """Only what is one learning."""
+        one = self.one
+        if one is None:
+            return "there is no learning here"
+        return "it stands for several projects: P shows each project's own" if one.members else None
+
+    def do_purge(self) -> None:
+        """See what goes with the learning, then let it go."""
+        from nmem_tui.screens.purging import ask_id
+
+        if self.one:
+            ask_id(self.cockpit, "learning", self.one.id)
 
     def do_dismiss(self) -> None:
         """It is nothing to learn from."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
+    from nmem_tui.model.gauge import Reset
     from nmem_tui.model.line import Line
 
 _CARDS_S, _STANCE_S = 0.25, 1.0
@@ -44,6 +45,8 @@ class Now(Streaming, Warns):
         self.view: NowView | None = None
         self.unit: CurrentUnit | None = None
         self.stance: Stance | None = None
+        self.reset: Reset | None = None
+        """What the session would be told after a reset, once it is read."""
         self._following: Following | None = None
         self._cards_due = self._stance_due = False
 
@@ -105,6 +108,8 @@ class Now(Streaming, Warns):
         self._stance_due = False
         session_id, one, at = self.session_id, self._following, self.cockpit.clock()
         self.reads.ask("stance", lambda db: _go_on(db, session_id, one, at), self._show_stance)
+        if self.has_class("-wide"):
+            self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
 
     # What the answers change
 
@@ -114,7 +119,17 @@ class Now(Streaming, Warns):
         self.stance, self._following = found
         self._draw_cards()
 
+    def _show_reset(self, found: tuple[str, Reset]) -> None:
+        if found[0] == self.session_id and found[1] != self.reset:
+            self.reset = found[1]
+            self._draw_cards()
+
     def _show_cards(self, found: Glance | None) -> None:
+        if found is None and self.cockpit.chosen:
+            self.cockpit.chosen = ""  # it was purged: the newest instead
+            self.reads.forget("cards")
+            self._read_cards()
+            return
         if found is None:
             self.nothing_yet()
             return
@@ -126,8 +141,8 @@ class Now(Streaming, Warns):
             self._read_beside()
             return
         self.session_id = view.session.id
-        self.stance = self._following = None
-        self.reads.forget("stance")
+        self.stance = self._following = self.reset = None
+        self.reads.forget("stance", "reset")
         self.close_details()
         self._open_stream()
         self.cockpit.shown(view.session)
@@ -153,7 +168,7 @@ class Now(Streaming, Warns):
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: cards.header(view, at, cells, here))
         if self.has_class("-wide"):
-            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone, self.warning)
+            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset)
             return
         rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
         drawn, warned = _stance_line(stance), self.warning
@@ -219,6 +234,14 @@ def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> t
     from nmem_tui.model.stance_reading import go_on
 
     return go_on(db, session_id, one, at)
+
+
+def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
+    """Whose packet, how many things are in it, and in how many tokens; imported in the worker, too."""
+    from nmem_tui.model.context_reading import after_reset
+
+    found = after_reset(db, session_id, at)
+    return session_id, (len(found.items), found.tokens)
 
 
 def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:

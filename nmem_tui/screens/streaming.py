@@ -37,16 +37,34 @@ class Streaming(View):
         self.session_id = ""
         self.marks = Marks()
         self.query_now = Query()
+        self._purged = (0, 0)
+        """Changes when rows went or came back."""
+        self._again: tuple[int, int] | None = None
+        """Time and key of the row that the cursor goes back to."""
 
     def _read_stream(self) -> None:
         session_id, seen, query = self.session_id, self.marks, self.query_now
         stale = self.stream.window.stale(*self.stream.places())
-        self.reads.ask("stream", lambda db: tick(db, session_id, seen, query, stale), self._grow)
+        self.reads.ask("stream", lambda db: (stream.purged(db), tick(db, session_id, seen, query, stale)), self._ticked)
 
     def _open_stream(self) -> None:
         session_id, query = self.session_id, self.query_now
         self.reads.forget("stream", "older", "rows")
-        self.reads.ask("stream", lambda db: opening(db, session_id, query), self._show_stream)
+        self.reads.ask("stream", lambda db: (stream.purged(db), opening(db, session_id, query)), self._opened)
+
+    def _opened(self, found: tuple[tuple[int, int], Opening]) -> None:
+        self._purged, opened = found
+        self._show_stream(opened)
+
+    def _ticked(self, found: tuple[tuple[int, int], Tick]) -> None:
+        purged, news = found
+        if purged == self._purged:
+            self._grow(news)
+            return
+        shown = self.stream  # rows went, or came back: the stream is read anew, the cursor stays where it is
+        if not shown.following and shown.cursor < len(shown.window):
+            self._again = shown.window.slots.at[shown.cursor], shown.window.slots.key[shown.cursor]
+        self._open_stream()
 
     def _show_stream(self, found: Opening) -> None:
         if found.session_id != self.session_id:
@@ -57,6 +75,9 @@ class Streaming(View):
         window.fill(found.rows, ())
         self.stream.hint = NO_MATCH if self.query_now and window.complete else ""
         self.stream.start(window)
+        again, self._again = self._again, None
+        if again is not None and (oldest := window.oldest()) is not None and oldest <= again:
+            self.stream.go(min(window.find(*again), len(window) - 1))
         if self.cockpit.wanted_row is not None:
             self.open_row()
         elif not window.complete and self.query_now:
@@ -210,6 +231,7 @@ class Streaming(View):
         return None if len(self.stream.window) else "there is no row yet"
 
     may_copy = may_open
+    may_purge = may_open
     may_next_failure = may_open
     may_last_failure = may_open
 
@@ -271,6 +293,14 @@ class Streaming(View):
     def _copy(self, row: StreamRow | None) -> None:
         if row is not None:
             self.cockpit.copy_out(row.text or row.path)
+
+    def do_purge(self) -> None:
+        """See what goes with the row, then let it go."""
+        from nmem_tui.screens.purging import ask_id
+
+        key = self.stream.window.key(self.stream.cursor)
+        if key is not None:
+            ask_id(self.cockpit, "obs" if key % 2 else "prompt", key // 2)
 
     def do_filter(self) -> None:
         """Type a filter."""

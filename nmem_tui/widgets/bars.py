@@ -7,10 +7,11 @@ from collections.abc import Callable
 from textual.content import Content
 from textual.events import Click
 from textual.widget import Widget
+from textual.widgets import Input
 
 from nmem.text import width
 from nmem_tui.actions import Action, bar
-from nmem_tui.model.line import Line, cut, length
+from nmem_tui.model.line import Line, Span, cut, length
 from nmem_tui.widgets.tones import content
 
 TABS = (
@@ -18,6 +19,9 @@ TABS = (
     ("2", "Episodes", "episodes"),
     ("3", "Stance", "stance"),
     ("4", "Learnings", "learnings"),
+    ("5", "Context", "context"),
+    ("6", "Search", "search"),
+    ("7", "Tasks", "tasks"),
     ("8", "Health", "health"),
 )
 """Key, name and mode of each screen."""
@@ -75,22 +79,43 @@ class Tabs(Bar):
         self.current = current
         self.hot = 0
         """Hot learnings that are open."""
+        self.live = (0, 0)
+        """Tasks that run, and that wait for the person."""
 
-    def line(self, cells: int) -> Line:  # noqa: ARG002 -- the names fit everywhere
-        """All names; the current one stands out."""
+    def line(self, cells: int) -> Line:
+        """All names, as roomy as they fit, at last cut short; the current one is whole and stands out."""
+        for before, after, size in ((" ", " ", 99), ("", " ", 99), ("", "", 99), ("", "", 3), ("", "", 1)):
+            line, spots = self._names(before, after, size)
+            if length(line) <= cells + 1:  # it ends in a blank
+                break
+        self.spots = spots
+        return line
+
+    def _names(self, before: str, after: str, size: int) -> tuple[Line, list[tuple[int, int, str]]]:
         line: Line = [(" ", "text")]
-        self.spots = []
+        spots = []
         for key, name, mode in TABS:
             here = mode == self.current
             start = length(line)
             line += [
-                (f" {key} ", "accent" if here else "quiet"),
-                (f"{name} ", "tab" if here else "quiet"),
-                (f"▲{self.hot} " if mode == "learnings" and self.hot else "", "bad"),
-                (" ", "text"),
+                (f"{before}{key} ", "accent" if here else "quiet"),
+                (f"{name if here else name[:size]} ", "tab" if here else "quiet"),
+                self._count(mode),
+                (after, "text"),
             ]
-            self.spots.append((start, length(line), f"show_{mode}"))
-        return line
+            spots.append((start, length(line), f"show_{mode}"))
+        return line, spots
+
+    def _count(self, mode: str) -> Span:
+        if mode == "learnings" and self.hot:
+            return f"▲{self.hot} ", "bad"
+        runs, asks = self.live
+        if mode == "tasks" and runs + asks:
+            return f"·{runs + asks} ", "warn" if asks else "accent"
+        return "", "text"
+
+
+_TYPING: Line = [("enter", "key"), (" takes what is typed  ", "quiet"), ("esc", "key"), (" leaves the box", "quiet")]
 
 
 class KeyBar(Bar):
@@ -100,13 +125,19 @@ class KeyBar(Bar):
         super().__init__()
         self.context = context
         self._able: list[bool] = []
+        self._typed = False
 
     def check(self) -> None:
-        """Draw again if another set of actions applies now."""
+        """Draw again if another set of actions applies now, or none because something is typed."""
         able = [self._applies(action) for group in bar(self.context) for action in group]
-        if able != self._able:
-            self._able = able
+        if (able, self._typing) != (self._able, self._typed):
+            self._able, self._typed = able, self._typing
             self.refresh()
+
+    @property
+    def _typing(self) -> bool:
+        """Whether every key goes into a box."""
+        return isinstance(self.screen.focused, Input)
 
     def _applies(self, action: Action) -> bool:
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
@@ -115,6 +146,8 @@ class KeyBar(Bar):
         """What does not fit is left out, the last keys of a group first. How to leave is always said."""
         line: Line = [(" ", "text")]
         self.spots = []
+        if self._typing:
+            return [*line, *_TYPING]
         for number, group in enumerate(_fitting(bar(self.context), cells - 1)):
             if number:
                 line.append(("│ ", "line"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual.strip import Strip
+
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, plain
 from nmem_tui.widgets.lines import Lines
@@ -26,6 +28,7 @@ class Items(Lines):
         self._make: Make = lambda _cells: ()
         self._free = True
         self._cells = 0
+        self._late = False
 
     def tell(self, make: Make, *, keep: bool, free: bool = True) -> None:
         """Show these items; `keep`: the cursor stays where it is, else it goes to the top.
@@ -69,9 +72,20 @@ class Items(Lines):
 
     def on_resize(self) -> None:
         """Another width wraps otherwise."""
+        self._fit()
+        super().on_resize()
+
+    def _fit(self) -> None:
+        self._late = False
         if self.scrollable_content_region.width != self._cells:
             self._build(self.item, self.cursor)
-        super().on_resize()
+
+    def render_line(self, y: int) -> Strip:
+        """One that was hidden when it was told is not always told of its width: it sees that when it is drawn."""
+        if not self._late and self.scrollable_content_region.width != self._cells:
+            self._late = True
+            self.call_after_refresh(self._fit)
+        return super().render_line(y)
 
     def plain(self) -> str:
         """All of it as text."""

@@ -30,6 +30,8 @@ class Overview(Horizontal):
 
     def __init__(self) -> None:
         super().__init__(id="cards")
+        self.window = _WINDOW
+        """Rows of the window's card."""
 
     def compose(self) -> ComposeResult:
         """The work first; what is wrong last."""
@@ -46,9 +48,10 @@ class Overview(Horizontal):
 
     def tell(
         self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
-        warned: Callable[[int], Line] | None = None,
+        warned: Callable[[int], Line] | None = None, reset: gauge.Reset | None = None,
     ) -> None:  # fmt: skip
         """Show a session, the work unit that it is in, its stance once some call is labelled, and its warnings."""
+        self.window = _WINDOW + (reset is not None)
         if stance is not None and stance.points:
             from nmem_tui.model import stance_card
 
@@ -60,7 +63,7 @@ class Overview(Horizontal):
         else:
             self._draw("unit", lambda c, r: unit.card(view, here, c, r, warned), unit.title(here, at))
             self._draw("hot", lambda c, r: cards.hot(here.hot, c, r), "Hot files ─ of this work unit")
-        self._draw("window", lambda c, _: gauge.card(view.window, at, c), "Context window")
+        self._draw("window", lambda c, _: gauge.card(view.window, at, c, reset), "Context window")
         self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
         self.fit()
 
@@ -72,10 +75,11 @@ class Overview(Horizontal):
         most = 12 if tall and above else 11 if tall else 9
         asked = [len(self.query_one(f"#{name}", Card).lines(most - 2)) + 2 for name in ("unit", "hot")]
         asked[1] += above
-        height = max(_WINDOW + 3, min(most, max(asked)))
+        height = max(self.window + 3, min(most, max(asked)))
+        self.query_one("#window").styles.height = self.window
+        self.query_one("#failures").styles.height = height - self.window
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
-            self.query_one("#failures").styles.height = height - _WINDOW
 
     def on_resize(self) -> None:
         """Another width wraps otherwise."""

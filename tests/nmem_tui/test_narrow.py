@@ -132,9 +132,9 @@ async def test_health_without_figures_is_one_sentence(
         db = seeds.database("aurora.db")
         seeds.story(db)
         db.close()
-        await pilot.press("r")
+        await pilot.press("ctrl+r")
         await settled(pilot)
-        assert "Hooks ─ what they cost" in text(pilot)
+        assert "Findings ─ 0 wrong" in text(pilot)
 
 
 async def test_a_stream_that_is_not_of_today_tells_its_day(

@@ -1,0 +1,102 @@
+"""The long work of the screen Health, each a function of its job, the database's path and the time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from nmem.errors import NmemError
+from nmem_tui.model.figures import duration, several, size
+from nmem_tui.working import Job
+
+SWEEP_S = 600.0
+"""A sweep goes on at most so long; what is left is for the next."""
+_BUSY_S = 5.0
+
+
+@contextmanager
+def _writer(path: str) -> Iterator[sqlite3.Connection]:
+    from capture.storage import store
+    from nmem import tables
+
+    with closing(store.connect(path, timeout=_BUSY_S)) as db:
+        tables.ensure(db)
+        yield db
+
+
+def audit(job: Job, path: str, now: int) -> tuple[str, object]:
+    """Read everything; the findings."""
+    from nmem import database
+    from nmem.audit import read
+
+    whole = len(read.SUBJECTS)
+    with closing(database.reader(path)) as db:
+        job.holds(db)
+
+        def step(subject: str) -> None:
+            job.check()
+            job.tell(read.SUBJECTS.index(subject), whole, subject)
+
+        found = read.findings(db, path, now, deep=True, step=step)
+    wrong = sum(one.severity == "wrong" for one in found)
+    notes = sum(one.severity == "note" for one in found)
+    return f"everything was read: {several(wrong, 'thing')} wrong, {notes} to know", tuple(found)
+
+
+def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
+    """Show a sample of texts to the second detector; what it sees goes into the deck."""
+    from nmem import database
+    from nmem.audit import rescan as second
+
+    with closing(database.reader(path)) as db, _writer(path) as writer:
+        job.holds(db)
+        job.tell(0, 0, f"{second.SAMPLE:,} texts")
+        found = second.findings(db, writer, now)
+    if not found:
+        return "nothing is recorded that a second detector could look at", None
+    return found[0].evidence.partition(" (")[0], found[0]
+
+
+def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
+    """Forget what is past its lifetime."""
+    from nmem.retention import policy
+    from nmem.retention.automatic import alone, within
+    from nmem.retention.sweep import sweep as forget
+
+    wanted = policy.load()
+    with alone(path) as mine, _writer(path) as db:
+        if not mine:
+            raise NmemError("a sweep is going on just now: the journal tells of it")
+        done = forget(
+            db, wanted, now, stopped=within(SWEEP_S, job.stopped),
+            step=lambda _session: job.tell(job.done + 1, 0, several(job.done + 1, "session")),
+        )  # fmt: skip
+    if not done.count:
+        return "nothing is past its lifetime", done
+    said = f"{done.count:,} records of {several(done.sessions, 'session')} forgotten; their traces stay"
+    return said if done.done == "finished" else f"{said}; more is left for the next time", done
+
+
+def backup(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -- it is named after the clock
+    """Copy everything into one file."""
+    from nmem.backup import take
+
+    def progress(done: int, whole: int) -> None:
+        job.check()
+        job.tell(done, whole, "pages")
+
+    made = take.backup(path, progress=progress)
+    sealed = ", encrypted" if made.encrypted else ""
+    took = duration(round(made.seconds * 1000))
+    return f"backed up: {Path(made.path).name}, {size(made.bytes)}{sealed}, every page whole, {took}", made
+
+
+def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -- nothing of it is dated
+    """Mend what needs no decision in the database."""
+    from nmem import doctor
+
+    job.tell(0, 0, "spool, text indexes, rows left behind")
+    done = doctor.fix_database(path)
+    return f"mended: {'; '.join(done)}" if done else "there was nothing to mend", tuple(done)

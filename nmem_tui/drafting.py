@@ -1,0 +1,76 @@
+"""Opens the form of a task: an empty one, or one filled in with a learning or an episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+from nmem.errors import NmemError
+from nmem_tui.model.tasks_form import Draft
+
+if TYPE_CHECKING:
+    from nmem.dispatch.task import NewTask
+    from nmem_tui.app import Cockpit
+    from nmem_tui.screens.tasks_form import Begin
+
+
+def new(app: Cockpit) -> None:
+    """An empty one, or as it was left."""
+    folder = app.session.root if app.session and app.session.root else _here()
+    _open(app, "New task", app.draft or Draft(client=_client(), folder=folder), None)
+
+
+def of_learning(app: Cockpit, learning_id: int) -> None:
+    """What keeps going wrong, with what was recorded of it."""
+
+    def begin(db: Connection, now: int) -> NewTask:
+        from nmem.dispatch import learned
+
+        return learned.task(db, learning_id, now)
+
+    _open(app, f"New task ─ about learning {learning_id}", Draft(client=_client()), begin)
+
+
+def of_episode(app: Cockpit, unit_id: int) -> None:
+    """What an episode left to do."""
+
+    def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
+        from nmem.dispatch import left
+
+        return left.task(db, unit_id)
+
+    _open(app, f"New task ─ goes on with episode {unit_id}", Draft(client=_client()), begin)
+
+
+def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None) -> None:
+    from nmem_tui.screens.tasks_form import TaskForm
+
+    def take(made: Draft | int | None) -> None:
+        if isinstance(made, int):
+            app.wanted_task = made
+            if begin is None:
+                app.draft = None
+            if look := getattr(app.view(), "look_again", None):
+                look()
+        elif begin is None:
+            app.draft = made if made and made.prompt.strip() else None
+
+    app.push_screen(TaskForm(title, draft, begin=begin), take)
+
+
+def _client() -> str:
+    """As configured; the first one where that cannot be read."""
+    from nmem.dispatch.config import load
+
+    try:
+        return load().client
+    except NmemError:
+        return Draft().client
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""

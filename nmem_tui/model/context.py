@@ -1,0 +1,221 @@
+"""What a session would be told, as the screen Context shows it: each thing a row, the budget a bar, the exact text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nmem.context.config import HIGHEST
+from nmem.context.effect import MEASURES, Effect
+from nmem.context.items import Item as Thing
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
+from nmem.context.preview import Preview
+from nmem.read.views import SessionRow
+from nmem.text import fit, fit_path, pad, printable, width
+from nmem_tui.model.context_reading import MODES, PAST, PROMPT, RESET, START
+from nmem_tui.model.figures import filled, several
+from nmem_tui.model.items import Item
+from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
+
+THING = "thing"
+NAMES = {START: "at the start", PROMPT: "at a prompt", RESET: "after a reset", PAST: "told before"}
+"""What the screen is turned to, in the words of its bar."""
+SETTINGS = {START: "start_tokens", PROMPT: "prompt_tokens", RESET: "recovery_tokens"}
+"""The setting that names each budget."""
+STEP = 100
+"""Tokens by which a key changes the budget."""
+_MARKS = {PINNED: ("◆", "accent"), INCLUDE: ("✚", "good"), EXCLUDE: ("✗", "quiet")}
+_MEASURES = {"turns": "turns", "failures": "failed calls", "rereads": "files read again"}
+_KIND = 8
+_BAR = 19
+"""Cells that the budget's bar needs, with its name and gaps."""
+_LEAST, _MOST = 100, int(HIGHEST)
+
+
+def bar(mode: str, cells: int) -> Line:
+    """What can be shown, the current one marked."""
+    line: Line = []
+    for each in MODES:
+        here = each == mode
+        line += [("▸" if here else " ", "accent"), (NAMES[each], "tab" if here else "quiet"), ("  ", "text")]
+    return spread(line, [("v next ", "quiet")], cells)
+
+
+def header(row: SessionRow, mode: str, found: Preview | None, cells: int) -> Line:
+    """Whose sessions, and what the next one is told."""
+    brand: Line = [(" nmem ▸ ", "quiet")] if cells >= 100 else [(" ", "text")]
+    branch: Line = [(f"  {printable(row.branch)}", "accent")] if row.branch else []
+    where: Line = [*brand, (printable(row.project) or "no project", "title"), *branch]
+    if mode == PAST or found is None:
+        return spread(where, [], cells)
+    who = {START: "the next session", PROMPT: "the prompt", RESET: "after a reset, the session"}[mode]
+    verb = "brings" if mode == PROMPT else "is told"
+    what = several(len(found.items), "thing") if found.items else "nothing"
+    return spread(where, [(f"{who} {verb} ", "quiet"), (what, "strong"), (" ", "text")], cells)
+
+
+def gauge(found: Preview, configured: int, mode: str, cells: int) -> Line:
+    """The budget: how much of it is used, and where it comes from."""
+    figures: Line = [(f" {found.tokens:,}", "strong"), (f" of {found.budget:,} tokens", "text")]
+    known = sum(width(text) for text, _ in figures)
+    same = found.budget == configured
+    source: Line = [(f"as configured: {SETTINGS[mode]}", "quiet")]
+    if not same:
+        source = [(f"configured {configured:,} · W keeps {found.budget:,}", "warn")]
+    if known + width(source[0][0]) + _BAR > cells:
+        source = [("as configured", "quiet") if same else (f"W keeps {found.budget:,}", "warn")]
+    room = max(6, min(32, cells - known - width(source[0][0]) - 13))
+    done = filled(found.tokens, found.budget, room)
+    parts: Line = [(" budget ", "quiet"), ("▓" * done, "bar"), ("░" * (room - done), "rest"), *figures]
+    return spread(parts, [*source, (" ", "text")], cells)
+
+
+def columns(cells: int) -> Line:
+    """The heads of the columns."""
+    what, _ = _rooms(cells)
+    return cut([(f"   score  tok {pad('kind', _KIND)} {pad('what', what)} why", "quiet")], cells)
+
+
+def _rooms(cells: int) -> tuple[int, int]:
+    """Cells for what an item says, and for why it is told."""
+    room = max(10, cells - 15 - _KIND)
+    what = max(8, room * 3 // 5)
+    return what, max(0, room - what - 1)
+
+
+def items(found: Preview, mode: str) -> list[Item]:
+    """Told, weighed but left out, excluded: each with a heading."""
+    out = [_row(one, found, "told") for one in found.items]
+    if found.left_out:
+        out += [*_gap(out), _say([(f"Weighed, but not told: {_why_left(found, mode)}", "title")])]
+        out += [_row(one, found, "left") for one in found.left_out]
+    if found.excluded:
+        out += [*_gap(out), _say([("Never told: you excluded it (x brings it back)", "title")])]
+        out += [_row(one, found, "excluded") for one in found.excluded]
+    return out
+
+
+def _why_left(found: Preview, mode: str) -> str:
+    if mode == START and not found.occasion:
+        return "nothing says yet what a new session works on"
+    if not found.items and found.why_silent:
+        return "nothing is told"
+    return "too little room, or too little worth"
+
+
+def silence(found: Preview, mode: str, cells: int) -> list[Line]:
+    """Why nothing is told, and what could be done about it."""
+    rows = wrap(f"Nothing is told: {printable(found.why_silent)}.", cells - 2, 5)
+    lines: list[Line] = [[(" ", "text"), (row, "strong" if not number else "text")] for number, row in enumerate(rows)]
+    if mode == START:
+        lines += [[(" a", "key"), (" shows what a prompt would bring", "quiet")]]
+    elif mode == PROMPT:
+        lines += [[(" a", "key"), (" asks something else; naming a file helps most", "quiet")]]
+    return lines
+
+
+def _gap(above: list[Item]) -> list[Item]:
+    return [_say([])] if above else []
+
+
+def _say(line: Line) -> Item:
+    return Item(lambda cells: cut([(" ", "text"), *line], cells) if line else [])
+
+
+def _row(one: Thing, found: Preview, where: str) -> Item:
+    choice = found.choices.get(subject(one.id), "")
+    mark, tone = _MARKS.get(choice, ("●", "good") if where == "told" else ("○", "quiet"))
+    dim = where != "told"
+
+    def draw(cells: int) -> Line:
+        what, why = _rooms(cells)
+        text = fit_path(printable(one.text), what) if one.kind == "file" else fit(printable(one.text), what)
+        score = "    –" if where == "excluded" else f"{one.score:5.2f}"
+        return [
+            (f" {mark} ", tone),
+            (score.replace("0.", " .", 1) if one.score < 1 else score, "quiet" if dim else "text"),
+            (f" {min(one.tokens, 9999):4} ", "quiet"),
+            (pad(fit(printable(one.kind), _KIND), _KIND) + " ", "quiet" if dim else "look"),
+            (pad(text, what) + " ", "quiet" if dim else "text"),
+            (fit(printable(one.reason), why) if why > 6 else "", "quiet"),
+        ]
+
+    return Item(draw, THING, one.id)
+
+
+def thing(found: Preview | None, key: str) -> Thing | None:
+    """The item that a row stands for."""
+    if found is None:
+        return None
+    return next((one for one in (*found.items, *found.left_out, *found.excluded) if one.id == key), None)
+
+
+def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> list[Line]:
+    """One item in full: what it is, why it is told, its files, its words."""
+    if one is None or found is None:
+        return [[("put the cursor on a thing: its reason and files stand here", "quiet")]]
+    told = any(each is one for each in found.items)
+    choice = found.choices.get(subject(one.id), "")
+    how = {PINNED: "pinned", INCLUDE: "always told: your choice", EXCLUDE: "never told: your choice"}.get(choice)
+    state = how or ("told" if told else "not told")
+    score = f"{one.score:.2f}" if one.score else "none"
+    lines: list[Line] = [
+        fitting([
+            (0, [(printable(one.id), "strong")]), (2, [(state, "accent" if how else "text")]),
+            (3, [("score ", "quiet"), (score, "text")]), (4, [(several(one.tokens, "token"), "quiet")]),
+        ], cells, "  ·  "),
+        *([("why ", "quiet") if not number else ("    ", "quiet"), (row, "text")]
+          for number, row in enumerate(wrap(printable(one.reason), cells - 4, 2))),
+    ]  # fmt: skip
+    if one.files and one.kind != "file":
+        named = ", ".join(printable(path) for path in one.files)
+        lines += [
+            [("in  " if not n else "    ", "quiet"), (row, "text")] for n, row in enumerate(wrap(named, cells - 4, 2))
+        ]
+    left = rows - len(lines)
+    if left > 0:
+        lines += [[(row, "quiet")] for row in wrap(printable(one.text), cells, left)]
+    return lines
+
+
+def effect(found: Effect | None, cells: int) -> Line:
+    """Whether telling helps, in a line."""
+    if found is None:
+        return [(" does it help? …", "quiet")]
+    if not found.without.sessions:
+        said: Line = [("does it help? no session is kept without: [context] holdout = 0.2 does", "quiet")]
+        return cut([(" ", "text"), *said], cells)
+    counts: Line = [
+        (several(found.told.sessions, "session"), "text"), (" told, ", "quiet"), (str(found.without.sessions), "text"),
+        (" kept without", "quiet"),
+    ]  # fmt: skip
+    if not found.enough:
+        return cut([(" ", "text"), *counts, (": too few to say whether it helps", "quiet")], cells)
+    parts: list[tuple[int, Line]] = [(0, counts)]
+    for rank, each in enumerate(MEASURES, 1):
+        verdict = found.verdict(each)
+        tone = "good" if verdict.startswith("fewer") else "bad" if verdict.startswith("more") else "quiet"
+        word = verdict.replace(" when told", "") if tone != "quiet" else "no difference"
+        parts.append((rank, [(f"{_MEASURES[each]} ", "quiet"), (word, tone)]))
+    return cut([(" ", "text"), *fitting(parts, cells - 1, " · ")], cells)
+
+
+def next_budget(now: int, by: int) -> int:
+    """Another budget, in even steps within what is allowed."""
+    even = now // STEP * STEP if by > 0 or now % STEP == 0 else now // STEP * STEP + STEP
+    return max(_LEAST, min(_MOST, even + by * STEP))
+
+
+def waiting(cells: int) -> list[Line]:
+    """The screen while nothing is asked yet."""
+    rows = wrap(
+        "What would a session be told if you asked it something? Type the prompt above; enter keeps it.", cells, 3
+    )
+    return [[(row, "quiet")] for row in rows]
+
+
+def legend() -> Line:
+    """What the marks mean."""
+    marks: Iterator[Line] = ([(mark, tone), (f" {word}", "quiet")] for mark, tone, word in (
+        ("●", "good", "told"), ("○", "quiet", "left out"), ("◆", "accent", "pinned"), ("✚", "good", "always"),
+        ("✗", "quiet", "never")))  # fmt: skip
+    return joined(marks)

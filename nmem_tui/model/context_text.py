@@ -1,0 +1,127 @@
+"""The exact text that a session would be told, wrapped: the item under the cursor stands out, and so does a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from nmem.context.compose import HEADINGS
+from nmem.context.items import FILE
+from nmem.context.marks import BEGIN, END
+from nmem.context.recovery import HEADINGS as RECOVERY
+from nmem.text import printable
+from nmem_tui.model.items import Item
+from nmem_tui.model.line import Line, wrap
+
+SAME, MORE, LESS = "  ", "+ ", "− "
+_CAME, _WENT = "+", "−"
+_SAID, _NAMES = "said", "names"
+"""Kinds of rows: of one thing, and of the names of files."""
+_TONES = {MORE: "good", LESS: "bad"}
+_FILES = f"{HEADINGS[FILE]}: "
+_HEADS = frozenset(f"{each}:" for each in (*HEADINGS.values(), *RECOVERY.values()))
+_ROWS = 60
+"""Rows that one line of the text may take."""
+
+
+def changes(before: str, after: str) -> list[tuple[str, str]]:
+    """(`SAME`, `MORE` or `LESS`, line): what the text is made of, and what is gone from it."""
+    old, new = before.split("\n") if before else [], after.split("\n") if after else []
+    out: list[tuple[str, str]] = []
+    for what, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            out += [(SAME, line) for line in new[start:end]]
+        else:
+            out += [(LESS, line) for line in old[first:last]] + [(MORE, line) for line in new[start:end]]
+    return out
+
+
+def summary(before: str | None, after: str) -> str:
+    """How much is different, in words; empty when nothing is, or there is nothing to compare with."""
+    if before is None or before == after:
+        return ""
+    signs = list(_by_name(changes(before, after)))
+    return f"changed: +{signs.count(MORE)} −{signs.count(LESS)}"
+
+
+Chosen = Callable[[], Sequence[str]]
+"""What the thing under the cursor says, asked when a row is drawn: moving the cursor wraps nothing anew."""
+
+
+def items(text: str, before: str | None, chosen: Chosen, cells: int) -> list[Item]:
+    """The text in so many cells; `before`: what it is compared with, if with anything."""
+    told = [(SAME, line) for line in text.split("\n")] if before is None else _one_list(changes(before, text))
+    return [item for sign, one in told for item in _rows(sign, one, chosen, cells)]
+
+
+def place(rows: Sequence[Item], chosen: Sequence[str]) -> int | None:
+    """The first row in which a thing stands."""
+    return next((at for at, row in enumerate(rows) if any(_has(row, each) for each in chosen)), None)
+
+
+def _has(row: Item, said: str) -> bool:
+    return said in row.key.split(", ") if row.kind == _NAMES else bool(row.kind) and row.key == said
+
+
+def _one_list(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names of files that came and went in the one line that lists them."""
+    old = next((line for sign, line in told if sign == LESS and line.startswith(_FILES)), "")
+    new = next((line for sign, line in told if sign == MORE and line.startswith(_FILES)), "")
+    if not old or not new:
+        return told
+    before, after = old.removeprefix(_FILES).split(", "), new.removeprefix(_FILES).split(", ")
+    names = [name if name in before else f"{_CAME}{name}" for name in after]
+    names += [f"{_WENT}{name}" for name in before if name not in after]
+    merged = (SAME, f"{_FILES}{', '.join(names)}")
+    return [merged if line == new else (sign, line) for sign, line in told if (sign, line) != (LESS, old)]
+
+
+def _rows(sign: str, line: str, chosen: Chosen, cells: int) -> Iterator[Item]:
+    """One line of the text, wrapped; its sign stands at every row."""
+    tone = _TONES.get(sign) or _tone(line)
+    names = sign == SAME and line.startswith(_FILES)
+    said = line[2:] if sign == SAME and line.startswith("- ") else ""
+    indent = "  " if line.startswith("- ") else ""
+
+    def draw(row: str) -> Line:
+        if names:
+            return [(sign, tone), *_named(row, chosen())]
+        return [(sign, tone), (row, "accent" if said and said in chosen() else tone)]
+
+    for number, row in enumerate(wrap(printable(line), max(8, cells - 2 - len(indent)), _ROWS) or [""]):
+        body = (indent if number else "") + row
+        kind, key = (_NAMES, body.removeprefix(_FILES).rstrip(",")) if names else (_SAID if said else "", said)
+        yield Item(lambda _cells, body=body: draw(body), kind, key)  # type: ignore[misc]
+
+
+def _tone(line: str) -> str:
+    if line in (BEGIN, END) or line.startswith("Recorded by nmem"):
+        return "quiet"
+    return "title" if line in _HEADS else "text"
+
+
+def _named(row: str, chosen: Sequence[str]) -> Line:
+    """A row of the names of files; what came, what went and what is chosen in a tone of its own."""
+    head = _FILES if row.startswith(_FILES) else ""
+    out: Line = [(head, "text")]
+    for number, name in enumerate(row.removeprefix(head).split(", ")):
+        plain = name.rstrip(",")
+        tone = "good" if plain.startswith(_CAME) else "bad" if plain.startswith(_WENT) else "text"
+        if any(printable(each) == plain for each in chosen):
+            tone = "accent"
+        out += [(", " if number else "", "text"), (plain, tone), (name[len(plain) :], "text")]
+    return out
+
+
+def _by_name(told: list[tuple[str, str]]) -> Iterator[str]:
+    """The signs of all changes, the names of files one by one."""
+    for sign, line in _one_list(told):
+        if line.startswith(_FILES):
+            names = line.removeprefix(_FILES).split(", ")
+            yield from (sign if sign != SAME else _sign(name) for name in names)
+        else:
+            yield sign
+
+
+def _sign(name: str) -> str:
+    return MORE if name.startswith(_CAME) else LESS if name.startswith(_WENT) else SAME

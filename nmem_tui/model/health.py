@@ -1,0 +1,286 @@
+"""The views of the screen Health that are lists: findings, redactions, backups and purges; and one of them in full."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from pathlib import PurePath
+
+from nmem.audit import redaction
+from nmem.audit.finding import NOTE, OK, Finding
+from nmem.audit.redaction import Judged
+from nmem.backup.places import Kept
+from nmem.purge.past import Past
+from nmem.text import fit, fit_path, pad, printable
+from nmem_tui.model.figures import age, count, date, day, filled, several, size, spark
+from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets
+from nmem_tui.model.items import Item
+from nmem_tui.model.line import Line, cut, fitting, spread, wrap
+
+NAMES = {FINDINGS: "findings", HOOKS: "hooks", SECRETS: "redactions", STORAGE: "storage", KEPT: "backups, purges"}
+FINDING, KIND, BACKUP, PURGE = "finding", "kind", "backup", "purge"
+FIX = "nmem doctor --fix"
+MENDABLE = ("orphans", "search", "text indexes")
+"""Findings that are mended in the database, without a decision."""
+_SIGNS = {OK: ("✓", "fine ", "good"), NOTE: ("!", "note ", "warn")}
+_WRONG = ("✗", "wrong", "bad")
+_SUBJECT = 15
+
+
+def bar(mode: str, cells: int) -> Line:
+    """What can be shown, the current one marked."""
+    line: Line = []
+    for each in MODES:
+        here = each == mode
+        line += [("▸" if here else " ", "accent"), (NAMES[each], "tab" if here else "quiet"), ("  ", "text")]
+    return spread(line, [("v next ", "quiet")], cells)
+
+
+def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
+    """How far long work is."""
+    room = 20 if cells >= 60 else 8
+    full = filled(done, whole, room)
+    drawn: Line = [("▓" * full, "bar"), ("░" * (room - full), "rest"), (f" {done:,} of {whole:,} ", "text")]
+    return cut([(f" {name} ", "strong"), *(drawn if whole else []), (f" {printable(said)}", "quiet"),
+                ("  c", "key"), (" stops it", "quiet")], cells)  # fmt: skip
+
+
+def say(line: Line) -> Item:
+    """A line that is only there to be read."""
+    return Item(lambda cells: cut([(" ", "text"), *line], cells) if line else [])
+
+
+# findings
+
+
+def mendable(found: tuple[Finding, ...]) -> list[Finding]:
+    """What the key mends."""
+    return [one for one in found if one.check in MENDABLE and one.mend == FIX]
+
+
+def findings_title(found: tuple[Finding, ...]) -> str:
+    """How many there are of each sort."""
+    wrong = sum(one.severity not in (OK, NOTE) for one in found)
+    notes = sum(one.severity == NOTE for one in found)
+    return f"Findings ─ {wrong} wrong · {notes} to know · {len(found) - wrong - notes} fine"
+
+
+def findings(found: tuple[Finding, ...], deep_at: int, now: int, zone: tzinfo | None) -> list[Item]:
+    """The worst first."""
+    out = [_finding(one, number) for number, one in enumerate(found)]
+    if not found:
+        out = [say([("nothing is concluded yet that could be audited: `nmem settle` does", "quiet")])]
+    if deep_at:
+        told: Line = [(f"everything was read at {date(deep_at, now, zone)}; ", "quiet"), ("^r", "key"),
+                      (" what is seen quickly", "quiet")]  # fmt: skip
+    else:
+        told = [("seen quickly; ", "quiet"), ("A", "key"), (" reads everything: indexes, transcripts", "quiet")]
+    return [*out, say([]), say(told), say([("`nmem doctor` also sends an event through each hook", "quiet")])]
+
+
+def _finding(one: Finding, number: int) -> Item:
+    glyph, word, tone = _SIGNS.get(one.severity, _WRONG)
+    said = " ".join(printable(one.evidence).split())
+    subject = printable(one.check)
+
+    def draw(cells: int) -> Line:
+        who = f"{printable(one.client)}: " if one.client else ""
+        return cut([
+            (f" {glyph} ", tone), (f"{word} ", tone), (pad(fit(subject, _SUBJECT), _SUBJECT) + " ", "strong"),
+            (fit(who + said, max(8, cells - _SUBJECT - 11)), "quiet" if one.severity == OK else "text"),
+        ], cells)  # fmt: skip
+
+    return Item(draw, FINDING, str(number))
+
+
+def about_finding(one: Finding | None, cells: int) -> list[Line]:
+    """One finding in full: what was seen, what mends it, where it shows."""
+    if one is None:
+        return [[("put the cursor on a finding", "quiet")]]
+    glyph, word, tone = _SIGNS.get(one.severity, _WRONG)
+    who = f"  {printable(one.client)}" if one.client else ""
+    lines: list[Line] = [[(f"{glyph} {word.strip()} ", tone), (printable(one.check), "strong"), (who, "text")]]
+    lines += [[(row, "text")] for row in wrap(printable(one.evidence), cells, 12)]
+    if one.mend:
+        lines.append([("mends it", "quiet"), ("  y copies", "key")])
+        lines += [[(f"  {row}", "accent")] for row in wrap(printable(one.mend), cells - 2, 4)]
+        if one.check in MENDABLE:
+            lines.append([("f", "key"), (" mends it here", "quiet")])
+    if one.examples:
+        named = ", ".join(printable(each) for each in one.examples)
+        rows = wrap(named, cells - 4, 3)
+        lines += [[("see " if not n else "    ", "quiet"), (row, "text")] for n, row in enumerate(rows)]
+    if one.ms is not None:
+        lines.append([(f"took {one.ms:,.0f} ms", "quiet")])
+    return lines
+
+
+# redactions
+
+
+def secrets(found: Secrets, second: Finding | None, cells: int) -> list[Item]:
+    """By kind over time, with what was judged of each."""
+    out: list[Item] = []
+    if not found.daily:
+        out.append(say([("✓ ", "good"), ("no secret has come by; what does is replaced before it is stored", "quiet")]))
+    else:
+        out.append(Item(lambda cells: _kinds_head(found, cells)))
+        out += [_kind(found, number) for number in range(len(found.daily))]
+    out += [say([]), say(_asked(found.waiting))]
+    if second is not None:
+        sign, _, tone = _SIGNS.get(second.severity, _WRONG)
+        rows = wrap(printable(second.evidence), cells - 4, 4)
+        out += [say([(f"{sign} " if not n else "  ", tone), (row, "text")]) for n, row in enumerate(rows)]
+    else:
+        out.append(say([("R", "key"), (" shows a sample of texts to a second detector", "quiet")]))
+    return out
+
+
+def _days(found: Secrets, cells: int) -> int:
+    """How many days there is room for."""
+    return max(7, min(redaction.DAYS, cells - 33 - (18 if found.judged else 0)))
+
+
+def _kinds_head(found: Secrets, cells: int) -> Line:
+    head = pad("kind", 22) + pad("all", 7, right=True) + f"  the {_days(found, cells)} days up to today"
+    return cut([(" " + head, "quiet")], cells)
+
+
+def _asked(waiting: int) -> Line:
+    if waiting:
+        return [("? ", "warn"), (f"{several(waiting, 'redaction')} to judge: secrets, or false alarms?  ", "text"),
+                ("r", "key"), (" answers", "quiet")]  # fmt: skip
+    return [("r", "key"), (" draws a sample to judge: secrets, or false alarms?", "quiet")]
+
+
+def _kind(found: Secrets, number: int) -> Item:
+    one = found.daily[number]
+    verdicts = [each for each in found.judged if each.kind == one.kind]
+
+    def draw(cells: int) -> Line:
+        room = _days(found, cells)
+        judged: Line = [(f"  {_judged(verdicts)}", "quiet")] if verdicts else []
+        return cut([
+            (" " + pad(fit(printable(one.kind), 21), 22), "text"), (pad(count(one.total), 7, right=True), "strong"),
+            ("  ", "text"), (spark(one.days, room), "bar" if any(one.days[-room:]) else "rest"), *judged,
+        ], cells)  # fmt: skip
+
+    return Item(draw, KIND, str(number))
+
+
+def _judged(verdicts: list[Judged]) -> str:
+    real, false = sum(each.real for each in verdicts), sum(each.false for each in verdicts)
+    return f"{real} real, {false} false"
+
+
+def about_kind(found: Secrets | None, number: int, cells: int) -> list[Line]:
+    """One kind: how often in the texts, this week and before, and what was judged."""
+    if found is None or not 0 <= number < len(found.daily):
+        return [[("what nmem took out before it stored anything; the secrets are gone", "quiet")]]
+    one = found.daily[number]
+    lines: list[Line] = [[(printable(one.kind), "strong"), (f"  found {several(one.total, 'time')}", "text")]]
+    for rate in found.rates:
+        if rate.kind == one.kind:
+            lines.append([("this week  ", "quiet"), (f"in {rate.recent} of texts", "text")])
+            lines.append([("before     ", "quiet"), (f"in {rate.before} of texts", "text")])
+    for each in found.judged:
+        if each.kind == one.kind:
+            low, high = each.wrongly
+            lines.append([("judged     ", "quiet"), (_judged([each]), "text"),
+                          (f"  ({low:.0%} to {high:.0%} false alarms)", "quiet")])  # fmt: skip
+    more = "false alarms: `nmem config edit`, [redaction] allow · kept secrets: patterns, then `nmem redact --history`"
+    return [*lines, *([(row, "quiet")] for row in wrap(more, cells, 3))]
+
+
+# backups and purges
+
+
+def kept(found: Keeping, now: int, zone: tzinfo | None) -> list[Item]:
+    """Backups, then purges, the newest first."""
+    out = [say([("Backups ", "title"), (f"in {printable(found.folder)}", "quiet")])]
+    out += [_backup(one) for one in found.backups]
+    if not found.backups:
+        out.append(say([("no backup yet: ", "quiet"), ("b", "key"), (" makes one, while sessions go on", "quiet")]))
+    out += [say([]), say([("Purges ", "title"), ("what was taken away, and until when it can be undone", "quiet")])]
+    out += [_purge(one, now, zone) for one in found.purges]
+    if not found.purges:
+        where = " here, or on a row, an episode, a learning"
+        out.append(say([("nothing was purged: ", "quiet"), ("x", "key"), (where, "quiet")]))
+    return out
+
+
+def _stamp(written: str) -> str:
+    """20260131-142500 as 2026-01-31 14:25:00."""
+    d, _, t = written.partition("-")
+    return f"{d[:4]}-{d[4:6]}-{d[6:8]} {t[:2]}:{t[2:4]}:{t[4:6]}"
+
+
+def _backup(one: Kept) -> Item:
+    what = "kept before a restore" if one.before_restore else ""
+    sealed = "encrypted" if one.encrypted else ""
+    name = PurePath(one.path).name
+
+    def draw(cells: int) -> Line:
+        return cut([
+            ("   " + pad(_stamp(one.at), 21), "text"), (pad(size(one.bytes), 9, right=True), "strong"),
+            ("  " + fit(printable(name), max(8, cells - 58)), "quiet"), (f"  {sealed}" if sealed else "", "good"),
+            (f"  {what}" if what else "", "warn"),
+        ], cells)  # fmt: skip
+
+    return Item(draw, BACKUP, one.path)
+
+
+def undoable(one: Past, now: int) -> bool:
+    """Whether its window is open."""
+    return one.state == "kept" and one.keep_until > now
+
+
+def _purge(one: Past, now: int, zone: tzinfo | None) -> Item:
+    by = ", ".join(printable(each) for each in one.how)
+    left: Line = [(one.said(now), "quiet")]
+    if undoable(one, now):
+        left = [("u ", "key"), (f"undoes until {date(one.keep_until, now, zone)}", "good"),
+                (f", {age(one.keep_until - now)} left", "quiet")]  # fmt: skip
+
+    def draw(cells: int) -> Line:
+        parts: list[tuple[int, Line]] = [
+            (0, [("   " + pad(day(one.at, zone), 21), "text"), (pad(f"{one.rows:,} rows", 9, right=True), "strong")]),
+            (2, [(f"by {by}", "quiet")]), (1, left),
+        ]  # fmt: skip
+        return fitting(parts, cells)
+
+    return Item(draw, PURGE, str(one.number))
+
+
+def about_backup(one: Kept | None, cells: int) -> list[Line]:
+    """One backup: where it lies, and the command that puts it back."""
+    if one is None:
+        return [[("b", "key"), (" backs up now", "quiet")],
+                [("nmem restore FILE", "accent"), (" puts one back", "quiet")]]  # fmt: skip
+    sealed = "encrypted: opens with its key or passphrase" if one.encrypted else "an ordinary SQLite file, for you only"
+    return [
+        [("Backup of ", "quiet"), (_stamp(one.at), "strong"), (f"  {size(one.bytes)}", "text")],
+        [(fit_path(printable(one.path), cells), "text")], [(sealed, "quiet")],
+        [("puts it back", "quiet"), ("  y copies", "key")],
+        *([(f"  {row}", "accent")] for row in wrap(printable(restore(one)), cells - 2, 3)),
+    ]  # fmt: skip
+
+
+def restore(one: Kept) -> str:
+    """The command that puts a backup back."""
+    import shlex
+
+    return f"nmem restore {shlex.quote(one.path)}"
+
+
+def about_purge(one: Past | None, now: int, zone: tzinfo | None, cells: int) -> list[Line]:
+    """One purge, in numbers: its words are gone, or sealed."""
+    if one is None:
+        return []
+    by = ", ".join(printable(each) for each in one.how)
+    lines: list[Line] = [[(f"purge/{one.number}", "strong"), (f"  {day(one.at, zone)}", "text")],
+                         [(f"{one.rows:,} rows by {by}", "text")]]  # fmt: skip
+    said = f"{one.said(now)}."
+    if undoable(one, now):
+        until = date(one.keep_until, now, zone)
+        said = f"It lies sealed until {until}. u takes the newest change back first, then the one before, up to this."
+    return [*lines, *([(row, "quiet")] for row in wrap(said, cells, 4))]

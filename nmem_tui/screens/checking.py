@@ -1,0 +1,140 @@
+"""Moving through the screen Health: its views, the list or the cards of each, and what is under the cursor."""
+
+from __future__ import annotations
+
+from textual import getters
+from textual.containers import VerticalScroll
+
+from nmem.audit.finding import Finding
+from nmem_tui.model import health
+from nmem_tui.model.health_reading import FINDINGS, HOOKS, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
+from nmem_tui.screens.base import View
+from nmem_tui.screens.moving import Moving
+from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.lines import Lines
+
+_ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "latency": HOOKS, "payloads": HOOKS,
+          "captured": HOOKS, "orphans": STORAGE, "integrity": STORAGE, "search": STORAGE}  # fmt: skip
+"""Findings whose figures stand in another view."""
+
+
+class Checking(Moving, View):
+    """The part of the screen Health that moves."""
+
+    CONTEXT = "health"
+    OPENS = "health"
+
+    scroller = getters.query_one("#health", VerticalScroll)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pane = Items(id="entries")
+        self.mode = FINDINGS
+        self.found: tuple[Finding, ...] = ()
+        """The findings, the worst first."""
+        self.secrets: Secrets | None = None
+        self.stored: Stored | None = None
+        self.keeping: Keeping | None = None
+
+    def turned(self) -> None:
+        """Another view is shown."""
+        raise NotImplementedError
+
+    @property
+    def active(self) -> Lines:
+        """The list; cards have none."""
+        return self.pane
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding under the cursor."""
+        item = self.pane.item
+        if self.mode != FINDINGS or item is None or item.kind != health.FINDING:
+            return None
+        place = int(item.key)
+        return self.found[place] if place < len(self.found) else None
+
+    # The views
+
+    def do_next_check(self) -> None:
+        """The next view."""
+        self.turn(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
+
+    def do_last_check(self) -> None:
+        """The view before."""
+        self.turn(MODES[(MODES.index(self.mode) - 1) % len(MODES)])
+
+    def turn(self, mode: str) -> None:
+        """To a view."""
+        if mode != self.mode:
+            self.mode = mode
+            self.turned()
+
+    def may_open(self) -> str | None:
+        """Some findings have their figures in another view."""
+        one = self.finding
+        return None if one and one.check in _ABOUT else "no other view tells more of it"
+
+    def do_open(self) -> None:
+        """The view with the figures of the finding."""
+        if one := self.finding:
+            self.turn(_ABOUT[one.check])
+
+    def do_back(self) -> None:
+        """Back to the findings, then to their top."""
+        if self.mode != FINDINGS:
+            self.turn(FINDINGS)
+        else:
+            self.do_top()
+
+    # Moving
+
+    def do_down(self) -> None:
+        """One row down."""
+        self._move(1) if self.mode == HOOKS else super().do_down()
+
+    def do_up(self) -> None:
+        """One row up."""
+        self._move(-1) if self.mode == HOOKS else super().do_up()
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self._move(self.size.height // 2) if self.mode == HOOKS else super().do_half_down()
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self._move(-self.size.height // 2) if self.mode == HOOKS else super().do_half_up()
+
+    def do_top(self) -> None:
+        """To the top."""
+        self.scroller.scroll_home(animate=False) if self.mode == HOOKS else super().do_top()
+
+    def do_bottom(self) -> None:
+        """To the end."""
+        self.scroller.scroll_end(animate=False) if self.mode == HOOKS else super().do_bottom()
+
+    def _move(self, rows: int) -> None:
+        self.scroller.scroll_relative(y=rows, animate=False)
+
+    # Copying
+
+    def _text(self) -> str:
+        """What `y` copies: the command that mends or restores, else the list."""
+        item = self.pane.item
+        if self.mode == FINDINGS:
+            return self.finding.mend if self.finding else ""
+        if self.mode == HOOKS:
+            return ""
+        if item is not None and item.kind == health.BACKUP and self.keeping:
+            return next((health.restore(one) for one in self.keeping.backups if one.path == item.key), "")
+        return self.pane.plain()
+
+    def may_copy(self) -> str | None:
+        """Only what mends or tells something."""
+        if self.mode == FINDINGS and not self._text():
+            return "nothing mends this finding" if self.finding else "put the cursor on a finding"
+        return None if self._text() else "there is nothing to copy here"
+
+    def do_copy(self) -> None:
+        """The command, or the list as text."""
+        self.cockpit.copy_out(self._text())

@@ -1,0 +1,345 @@
+"""The screen Context: the exact text of what a session would be told, each thing in it, and what was told before."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+
+from nmem.context.effect import Effect
+from nmem.context.past import Telling, telling
+from nmem.context.preview import Preview
+from nmem.text import printable
+from nmem_tui.model import context, context_past, context_text
+from nmem_tui.model import context_reading as reading
+from nmem_tui.model.context_reading import PAST, PROMPT, Shown, Wanted
+from nmem_tui.model.context_reading import Told as Before
+from nmem_tui.model.empty import no_context
+from nmem_tui.model.figures import several
+from nmem_tui.model.items import Item
+from nmem_tui.screens.turning import Turning
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.lines import Lines
+
+_REST_S = 0.06
+"""A cursor that stands so long rests: while a key is held, nothing is read."""
+_EVERY_S = 0.5
+"""What is told is read again at most this often."""
+_WORTH_S = 60.0
+"""And whether it helps, which is counted over all sessions, at most this often."""
+
+
+class ContextView(Turning):
+    """What the next session is told, and what the person makes of it."""
+
+    CONTEXT = "context"
+    OPENS = "context"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.things = Vertical(id="things")
+        self.worth: Effect | None = None
+        self.told: Telling | None = None
+        """The text under the cursor that was told, once it is read."""
+        self._text: str | None = None
+        """What the text was before the person changed something; None: nothing is marked."""
+        self._chosen: tuple[str, ...] = ()
+        """What the thing under the cursor says."""
+        self._drawn: tuple[str, str | None] | None = None
+        """The text that is drawn, and what it is compared with."""
+        self._due = self._worth_due = False
+        self._rest: Timer | None = None
+        self._about = ""
+        """The project that the worth is of."""
+
+    def body(self) -> ComposeResult:
+        """The list; beside it the text over the thing under the cursor."""
+        self.asked.cursor_blink = False
+        yield Panel(id="turned")
+        with Horizontal(id="given"):
+            with self.things:
+                yield self.asked
+                yield Panel(id="budget")
+                yield Panel(id="silent")
+                yield Panel(id="columns")
+                yield self.index
+                yield Panel(id="worth")
+            with self.exact:
+                yield self.pane
+                yield Panel(id="thing")
+        yield Panel(id="empty")
+
+    def on_mount(self) -> None:
+        """The list has the keyboard."""
+        self.add_class("-blank")
+        self.query_one("#thing", Panel).border_title = Content("Thing")
+        self.set_focus(self.index)
+
+    def on_screen_resume(self) -> None:
+        """Another session may have been chosen meanwhile."""
+        if self.seen != -1:
+            self._read()
+
+    def on_resize(self) -> None:
+        """The legend stands only where there is room."""
+        self._titles()
+
+    # What is read
+
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.shown is None:
+            self._read()
+        elif not self._due:
+            self._due = True
+            self.set_timer(_EVERY_S, self._read)
+
+    def look_again(self) -> None:
+        """The person changed something: show at once what came of it."""
+        self.person = True
+        self._read()
+
+    def session_changed(self) -> None:
+        """Another session, perhaps of another project."""
+        self.reads.forget("context", "told", "telling", "worth")
+        self.before = self.told = self.worth = None
+        self._about = ""
+        self._read()
+
+    def turned(self) -> None:
+        """Something else is shown."""
+        self._text, self.told, self._drawn = None, None, None
+        self.set_class(self.mode == PROMPT, "-prompt")
+        self.remove_class("-silent")
+        self.index.tell(lambda _cells: [], keep=False, free=False)
+        self._read()
+
+    def _wanted(self) -> Wanted:
+        app, mode = self.cockpit, self.mode
+        current = app.session.id if app.session else ""
+        prompt = self.asked.value.strip() if mode == PROMPT else ""
+        return Wanted(mode, app.chosen, current, app.project, app.clock(), app.home, prompt, self.budgets.get(mode, 0))
+
+    def _read(self) -> None:
+        self._due = False
+        if self.mode == PAST:
+            self.read_before()
+        else:
+            self.read_shown()
+
+    def read_shown(self) -> None:
+        """What would be told."""
+        wanted = self._wanted()
+        self.reads.ask("context", lambda db: reading.shown(db, wanted), self._show)
+
+    def read_before(self) -> None:
+        """What was told."""
+        wanted = self._wanted()
+        self.reads.ask("told", lambda db: reading.told(db, wanted), self._show_before)
+
+    def _read_worth(self) -> None:
+        row = self.shown.session if self.shown else None
+        if row is None or (self._worth_due and self._about == row.root + row.project):
+            return
+        self._worth_due, self._about = True, row.root + row.project
+        self.reads.ask("worth", lambda db: reading.worth(db, row), self._show_worth)
+        self.set_timer(_WORTH_S, self._worth_again)
+
+    def _worth_again(self) -> None:
+        self._worth_due = False
+
+    # What the answers change
+
+    def _show(self, found: Shown | None) -> None:
+        if found is None:
+            self.nothing_yet()
+            return
+        if found.wanted.mode != self.mode:
+            return
+        last = self.shown
+        self.shown = found
+        if self.budgets.get(self.mode) == found.configured:
+            del self.budgets[self.mode]
+        self._mark(last, found)
+        self.cockpit.shown(found.session)
+        self.remove_class("-empty", "-blank")
+        same = last is not None and last.wanted.mode == self.mode and last.wanted.prompt == found.wanted.prompt
+        self._draw(keep=same)
+        self._read_worth()
+
+    def _mark(self, last: Shown | None, found: Shown) -> None:
+        """What changed since the person's last key stays marked until something else changes it."""
+        old = last.found.text if last and last.found and last.wanted.mode == self.mode else None
+        new = found.found.text if found.found else ""
+        if self.person:
+            self._text, self.person = old, False
+        elif old != new:
+            self._text = None
+
+    def _draw(self, *, keep: bool) -> None:
+        shown = self.shown
+        if shown is None:
+            return
+        found, mode = shown.found, self.mode
+        self._bars(lambda cells: context.header(shown.session, mode, found, cells))
+        if found is None:
+            self.query_one("#budget", Panel).show(lambda _c, _r: [[(" type what you would ask", "quiet")]])
+            self.index.tell(lambda cells: [Item(lambda _c, line=line: line) for line in context.waiting(cells)],  # type: ignore[misc]
+                            keep=False, free=False)  # fmt: skip
+        else:
+            self._list(found, shown.configured, keep=keep)
+        self._tell_one()
+
+    def _list(self, found: Preview, configured: int, *, keep: bool) -> None:
+        mode = self.mode
+        self.query_one("#budget", Panel).show(lambda cells, _: [context.gauge(found, configured, mode, cells)])
+        self.query_one("#columns", Panel).show(lambda cells, _: [[(" ", "text"), *context.columns(cells - 2)]])
+        self.query_one("#silent", Panel).show(lambda cells, _: context.silence(found, mode, cells))
+        self.set_class(not found.text, "-silent")
+        self.index.hint = "" if found.text else "  nothing is known to choose from"
+        self.index.tell(lambda _cells: context.items(found, mode), keep=keep, free=False)
+
+    def _bars(self, header: object) -> None:
+        mode = self.mode
+        self.header.show(header)  # type: ignore[arg-type]
+        self.query_one("#turned", Panel).show(lambda cells, _rows: [context.bar(mode, cells)])
+        self._titles()
+
+    def _titles(self) -> None:
+        shown = self.shown.found if self.shown else None
+        if self.mode == PAST:
+            past = self.before.past if self.before else None
+            title = context_past.title(past, self.cockpit.clock()) if past else "Told before"
+            self.things.border_subtitle = Content("")
+        else:
+            title = f"Told {context.NAMES[self.mode]} ─ {several(len(shown.items) if shown else 0, 'thing')}"
+            legend = "".join(text for text, _ in context.legend()) if self.has_class("-wide") else ""
+            self.things.border_subtitle = Content(legend)
+        self.things.border_title = Content(title)
+
+    def _tell_one(self) -> None:
+        """The text with the thing under the cursor, and that thing in full."""
+        found, one, before = self.shown.found if self.shown else None, self.one, self._text
+        self._chosen = (one.text,) if one else ()
+        text = found.text if found else ""
+        if found is None or not (text or before):
+            self._drawn = None
+            self.pane.tell(lambda _cells: [], keep=False)
+            self.pane.hint = "  nothing is told" if found else "  the exact text stands here"
+        elif self._drawn != (text, before):
+            self._drawn = (text, before)
+            self.pane.tell(lambda cells: context_text.items(text, before, lambda: self._chosen, cells), keep=True)
+        self._point_out()
+        changed = context_text.summary(before, text)
+        size = f" ─ {several(found.tokens, 'token')}" if found and text else ""
+        self.pane.border_title = Content(f"Exact text{size}")
+        self.pane.border_subtitle = Content(f"{changed} · esc unmarks" if changed else "")
+        panel = self.query_one("#thing", Panel)
+        panel.border_title = Content("Thing")
+        panel.show(lambda cells, rows: context.about(one, found, cells, rows))
+        self.check_keys()
+
+    def _point_out(self) -> None:
+        """Bring the thing into sight where the text is longer than its room."""
+        self.pane.refresh()
+        place = context_text.place(self.pane.items, self._chosen)
+        if place is not None and not self.pane.has_focus:
+            self.pane.go(place, below=2)
+
+    def _show_before(self, found: Before | None) -> None:
+        if found is None:
+            self.nothing_yet()
+            return
+        if self.mode != PAST:
+            return
+        first = self.before is None or not self.index.count
+        self.before = found
+        at, zone, past = self.cockpit.clock(), self.cockpit.zone, found.past
+        self.remove_class("-empty", "-blank")
+        self._bars(lambda cells: context.header(found.session, PAST, None, cells))
+        self.query_one("#budget", Panel).show(lambda cells, _: [context_past.totals(past, cells)])
+        self.query_one("#columns", Panel).show(
+            lambda cells, _: [[(" ", "text"), *context_past.columns(cells - 2)]] if past.found else [[]]
+        )
+        self.index.hint = "  nothing was told in this project yet: it begins with a session's first prompt"
+        self.index.tell(lambda cells: context_past.items(past, cells, at, zone), keep=not first, free=False)
+        self._tell_past()
+
+    def _tell_past(self) -> None:
+        at, zone, one = self.cockpit.clock(), self.cockpit.zone, self.telling
+        panel = self.query_one("#thing", Panel)
+        panel.border_title = Content("Told")
+        panel.show(lambda cells, _rows: context_past.about(one, cells, at, zone))
+        if one is None:
+            self.pane.hint = "  what was told stands here, with what came of it"
+            self.pane.tell(lambda _cells: [], keep=False)
+            self.pane.border_title, self.pane.border_subtitle = Content("Text"), Content("")
+        else:
+            self.reads.ask("telling", lambda db: telling(db, one.id), self._show_telling)
+        self.check_keys()
+
+    def _show_telling(self, found: Telling | None) -> None:
+        one = self.telling
+        if self.mode != PAST or one is None or found is None or found.told.id != one.id:
+            return
+        same = self.told is not None and self.told.told.id == one.id
+        self.told = found
+        self.pane.border_title = Content(f"What became of it ─ {several(len(found.items), 'thing')}")
+        self.pane.border_subtitle = Content("")
+        self._drawn = None
+        self.pane.tell(lambda cells: context_past.detail(found, cells), keep=same)
+
+    def _show_worth(self, found: Effect) -> None:
+        self.worth = found
+        self.query_one("#worth", Panel).show(lambda cells, _rows: [context.effect(found, cells)])
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded at all."""
+        self.shown = self.before = None
+        self.remove_class("-blank")
+        self.add_class("-empty")
+        self.query_one("#empty", Panel).show(no_context)
+        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        self.check_keys()
+
+    def is_blank(self) -> bool:
+        """Whether nothing was read yet."""
+        return self.has_class("-blank")
+
+    # What the cursor does
+
+    @on(Lines.Moved, "#context")
+    def other_thing(self) -> None:
+        """Another thing is under the cursor; a text that was told is read once the cursor rests."""
+        if self.mode != PAST:
+            self._tell_one()
+            return
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        if self.mode == PAST:
+            self._tell_past()
+
+    def forget_changes(self) -> bool:
+        """What changed is no longer marked."""
+        marked, self._text = self._text is not None, None
+        if marked and self.mode != PAST:
+            self._tell_one()
+        return marked
+
+    def do_copy(self) -> None:
+        """The exact text."""
+        if self.mode == PAST:
+            self.cockpit.copy_out(printable_lines(self.told.text) if self.told else "")
+        elif self.shown and self.shown.found:
+            self.cockpit.copy_out(printable_lines(self.shown.found.text))
+
+
+def printable_lines(text: str) -> str:
+    """A text line by line, as it may be shown."""
+    return "\n".join(printable(line) for line in text.split("\n"))

@@ -1,0 +1,115 @@
+"""A dialog that shows what would be done before it is: `y` does it, and nothing else does.
+
+Neither the key that opened the dialog nor enter confirms: a key that is pressed twice destroys nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from nmem.text import printable
+from nmem_tui.messages import Loaded, ReadFailed
+from nmem_tui.model.items import Item
+from nmem_tui.model.line import Line, wrap
+from nmem_tui.reads import Reads
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.tones import COMPONENTS
+
+
+class Foresee(ModalScreen[bool]):
+    """What would be done; gives back whether it shall be."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+    VERB: ClassVar[str] = "does this"
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("escape,q,n", "leave", show=False),
+        Binding("y", "confirm", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("ctrl+d,pagedown", "scroll(10)", show=False),
+        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+        Binding("g,home", "scroll(-100000)", show=False),
+        Binding("G,end", "scroll(100000)", show=False),
+    ]
+
+    told = getters.query_one("#head", Panel)
+    pane = getters.query_one("#what", Items)
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title_text = title
+        self.able = False
+        """Whether it is shown, and there is something to do."""
+        self._over = Event()
+        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+
+    def compose(self) -> ComposeResult:
+        """A box: what it is about, over what would be done."""
+        with Vertical(id="dialog", classes="-foresee") as box:
+            box.border_title = Content(printable(self.title_text))
+            box.border_subtitle = Content("esc leaves")
+            yield Panel(id="head")
+            yield Items(id="what")
+
+    def on_mount(self) -> None:
+        """Look what there is to do."""
+        self.told.show(lambda _cells, _rows: [[("looking what goes …", "quiet")]])
+        self.set_focus(self.pane)
+        self.look()
+
+    def look(self) -> None:
+        """Read what would be done."""
+        raise NotImplementedError
+
+    def over(self) -> bool:
+        """Whether the dialog is closed: what it reads may end."""
+        return self._over.is_set()
+
+    def show(
+        self, head: Callable[[int], Sequence[Line]], items: Callable[[int], Sequence[Item]], *, able: bool
+    ) -> None:
+        """Show what would be done."""
+        self.able = able
+        self.query_one("#dialog").border_subtitle = Content(f"y {self.VERB} · esc leaves" if able else "esc leaves")
+        self.told.show(lambda cells, _rows: list(head(cells)))
+        self.pane.tell(items, keep=False)
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """It was read."""
+        if (then := self.reads.done(message)) and self.is_attached:
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """It cannot be done: say so in place."""
+        if self.reads.done(message):
+            reason = printable(message.reason) or "nothing is recorded yet"
+            self.able = False
+            self.told.show(lambda cells, _rows: [[("✗ " if not n else "  ", "bad"), (row, "text")]
+                                                 for n, row in enumerate(wrap(reason, cells - 2, 4))])  # fmt: skip
+
+    def action_confirm(self) -> None:
+        """Do what is shown, once it is."""
+        if self.able:
+            self._over.set()
+            self.dismiss(True)
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self._over.set()
+        self.dismiss(False)
+
+    def action_scroll(self, by: int) -> None:
+        """Move through what is shown."""
+        self.pane.move(by)

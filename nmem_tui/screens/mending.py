@@ -1,0 +1,113 @@
+"""What a person does on the screen Health: mend, read everything, sweep, purge, back up, judge redactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem_tui import chores, steering
+from nmem_tui.model import health
+from nmem_tui.screens.checking import Checking
+
+if TYPE_CHECKING:
+    from nmem.audit.finding import Finding
+    from nmem.purge.selection import Selection
+
+DRAWN = 20
+"""Redactions that are drawn at once to be judged."""
+
+
+class Mending(Checking):
+    """The part of the screen Health that changes something; what takes long goes on in the background."""
+
+    second: Finding | None = None
+    """What the second detector said last."""
+
+    def read_everything(self, found: tuple[Finding, ...]) -> None:
+        """Everything was read: these are the findings."""
+        raise NotImplementedError
+
+    def _idle(self) -> str | None:
+        return "nothing is recorded yet" if self.is_blank() else self.cockpit.busy()
+
+    may_audit = may_rescan = may_sweep = may_backup = _idle
+
+    def do_audit(self) -> None:
+        """Read everything."""
+        self.cockpit.work("audit", chores.audit, self.read_everything)
+
+    def do_rescan(self) -> None:
+        """A second detector looks at a sample."""
+        self.cockpit.work("second detector", chores.rescan, self._second)
+
+    def _second(self, found: object) -> None:
+        self.second = found  # type: ignore[assignment]
+
+    def do_sweep(self) -> None:
+        """See what would go, then let it go."""
+        from nmem_tui.screens.tidying import Sweep
+
+        self.app.push_screen(Sweep(), self._sweep)
+
+    def _sweep(self, sure: bool | None) -> None:
+        if sure and self.cockpit.busy() is None:
+            self.cockpit.work("sweep", chores.sweep)
+
+    def do_backup(self) -> None:
+        """Copy everything into one file."""
+        self.cockpit.work("backup", chores.backup)
+
+    def may_mend(self) -> str | None:
+        """Only what needs no decision."""
+        if not health.mendable(self.found):
+            return "nothing here mends itself: y copies a finding's own command"
+        return self._idle()
+
+    def do_mend(self) -> None:
+        """See what would be mended, then mend it."""
+        from nmem_tui.screens.tidying import Mend
+
+        self.app.push_screen(Mend(health.mendable(self.found)), self._mend)
+
+    def _mend(self, sure: bool | None) -> None:
+        if sure and self.cockpit.busy() is None:
+            self.cockpit.work("mending", chores.mend, self.mended)
+
+    def look_again(self) -> None:
+        """Show at once what came of a change."""
+        raise NotImplementedError
+
+    def mended(self, _done: object) -> None:
+        """What was read before is old."""
+        raise NotImplementedError
+
+    def may_stop(self) -> str | None:
+        """Only what goes on can be stopped."""
+        return None if self.cockpit.job else "nothing is going on"
+
+    def do_stop(self) -> None:
+        """It ends at its next step."""
+        if self.cockpit.job:
+            self.cockpit.job.stop()
+
+    def may_purge(self) -> str | None:
+        """Only what is recorded can go."""
+        return "nothing is recorded yet" if self.is_blank() else None
+
+    def do_purge(self) -> None:
+        """Say what, see what goes, then let it go."""
+        from nmem_tui.screens.purging import Choose, ask
+
+        def take(chosen: Selection | None) -> None:
+            if chosen is not None:
+                ask(self.cockpit, chosen, " ".join(("by", *chosen.how)))
+
+        self.app.push_screen(Choose(), take)
+
+    may_judge = may_purge
+
+    def do_judge(self) -> None:
+        """The deck of redactions; a sample is drawn where none waits."""
+        from nmem_tui.screens.secrets import Secrets
+
+        self.cockpit.change(steering.draw(DRAWN, more=False))
+        self.app.push_screen(Secrets(), lambda _none: self.look_again())

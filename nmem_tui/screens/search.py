@@ -1,0 +1,273 @@
+"""The screen Search: one box over everything; results come with every key, the hit under the cursor stands beside."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input
+
+from nmem.search.examples import Example
+from nmem.search.search import Results
+from nmem.text import fit, printable
+from nmem_tui.model import search, search_preview
+from nmem_tui.model import search_reading as reading
+from nmem_tui.model.empty import no_search
+from nmem_tui.model.line import Line
+from nmem_tui.model.search_reading import Found, Shown, Wanted
+from nmem_tui.screens.seeking import Seeking
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.lines import Lines
+
+_TYPING_S = 0.06
+"""Keys that come faster than this are looked for together."""
+_REST_S = 0.06
+"""A cursor that stands so long rests: while a key is held, no preview is read."""
+_NEAR = 6
+"""Lines from the last hit at which the next page is read."""
+
+
+class Search(Seeking):
+    """What was asked, done, answered, told and learned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listing = Vertical(id="found")
+        self.wanted: Wanted | None = None
+        """What is looked for now."""
+        self.results: Results | None = None
+        """The newest page of it; the list has all of them."""
+        self.examples: list[Example] | None = None
+        self._next = ""
+        self._reading = self._stale = False
+        self._keep = ""
+        """The hit that the cursor goes back to."""
+        self._typing: Timer | None = None
+        self._rest: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        """The box over its chips, the hits, the preview beside them."""
+        self.box.cursor_blink = False
+        yield self.box
+        yield self.chips
+        yield Panel(id="told")
+        with Horizontal(id="searched"):
+            with self.listing:
+                yield self.index
+                yield self.guide
+            with self.side:
+                yield self.pane
+        yield Panel(id="empty")
+
+    def on_mount(self) -> None:
+        """The box has the keyboard."""
+        self.set_focus(self.box)
+        self.side.border_title = Content("Preview")
+        self._draw()
+        self._take_wanted()
+
+    def open_wanted(self) -> None:
+        """Another screen asks for a query."""
+        if self.is_mounted:
+            self._take_wanted()
+
+    def _take_wanted(self) -> None:
+        text, self.cockpit.wanted_query = self.cockpit.wanted_query, None
+        if text is not None:
+            self.put(text)
+            self.set_focus(self.box)
+
+    # What is read
+
+    def refresh_data(self) -> None:
+        """What works as an example; hits stay as they are while somebody reads them, and say that there is more."""
+        if self.examples is None and not self.asking:
+            self._read_examples()
+        elif self.results is not None and not self._stale:
+            self._stale = True
+            self._draw_told()
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once, with the cursor where it is."""
+        self._keep = self.one.id if self.one else ""
+        if self.asking:
+            self._look(keep=True)
+        self.shown = None
+
+    def _read_examples(self) -> None:
+        at, project = self.cockpit.clock(), self.cockpit.project
+        self.reads.ask("search", lambda db: reading.examples(db, at, project, lambda: self.asking), self._show_examples)
+
+    @on(Input.Changed, "#box")
+    def typing(self, event: Input.Changed) -> None:
+        """Look once no key came for a moment; what is looked for meanwhile ends early."""
+        if self.wanted is not None and event.value.strip() == self.wanted.text:
+            return
+        self.wanted = None
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(_TYPING_S, self.look)
+
+    def look(self) -> None:
+        """Look for what stands in the box, from its first page."""
+        self._look(keep=False)
+
+    def _look(self, *, keep: bool) -> None:
+        if self._typing is not None:
+            self._typing.stop()
+            self._typing = None
+        wanted = Wanted(self.box.value.strip(), self.newest, self.cockpit.clock(), self.cockpit.project)
+        self.wanted, self._reading, self._stale = wanted, False, False
+        self.reads.forget("further")
+        if not keep:
+            self._keep = ""
+        if not wanted.text:
+            self.hits, self.results, self._next = [], None, ""
+            self._draw()
+            if self.examples is None:
+                self._read_examples()
+            return
+        self.reads.ask("search", lambda db: reading.find(db, wanted, "", lambda: wanted is not self.wanted), self._show)
+        self._draw_told()
+
+    def further(self) -> None:
+        """The page after the last hit."""
+        wanted, cursor = self.wanted, self._next
+        if wanted is None or not cursor or self._reading:
+            return
+        self._reading = True
+        self.reads.ask(
+            "further",
+            lambda db: reading.find(db, wanted, cursor, lambda: wanted is not self.wanted),
+            self._show_further,
+        )
+
+    @on(Lines.Scrolled, "#hits")
+    @on(Lines.Moved, "#hits")
+    def near_the_end(self) -> None:
+        """The view nears the last hit that is listed."""
+        if self.asking and self.index.places()[1] + _NEAR >= self.index.count and len(self.hits) < reading.MOST:
+            self.further()
+
+    # What the answers change
+
+    def _show_examples(self, found: list[Example]) -> None:
+        self.remove_class("-empty")
+        if not self.asking:  # else they ended early
+            self.examples = found
+            self._draw()
+
+    def _show(self, found: Found) -> None:
+        if found.wanted is not self.wanted:
+            return
+        self.remove_class("-empty")
+        self.results, self.hits, self._next = found.results, list(found.results.hits), found.results.next
+        self._draw()
+
+    def _show_further(self, found: Found) -> None:
+        self._reading = False
+        if found.wanted is not self.wanted or self.results is None:
+            return
+        known = {hit.id for hit in self.hits}
+        self.hits += [hit for hit in found.results.hits if hit.id not in known]
+        self._next = found.results.next
+        self._draw_hits(self.index.hit)
+
+    def _draw(self) -> None:
+        results = self.results if self.asking else None
+        stays = self.has_class("-guide")
+        self.set_class(not self.asking, "-guide")
+        self.chips.tell(search.chips(self.box.value, results.facets if results else None))
+        self.header.show(lambda _cells: search.header(results, self.cockpit.project))
+        self._draw_told()
+        if not self.asking:
+            asked, examples = tuple(self.cockpit.asked), self.examples
+            self.guide.tell(lambda cells: search.guide(asked, examples, cells), keep=stays, free=False)
+        kept = next((place for place, hit in enumerate(self.hits) if hit.id == self._keep), 0)
+        self._keep = ""
+        self._draw_hits(kept)
+
+    def _draw_hits(self, at: int) -> None:
+        hits, results, now, zone = self.hits, self.results, self.cockpit.clock(), self.cockpit.zone
+        where = len({hit.project for hit in hits}) > 1
+        cells = max(20, self.index.scrollable_content_region.width - 1)
+
+        def draw(place: int, line: int, room: int) -> Line:
+            if line:
+                return search.second(hits[place], room, now, zone, where=where)
+            return search.first(hits[place], room)
+
+        tail: list[Line] = []
+        if results is not None and hits:
+            more = bool(self._next) and len(hits) < reading.MOST
+            tail = search.tail(results, len(hits), more=more, reading=False, cells=cells)
+        elif results is not None and self.asking:
+            tail = search.nothing(results, cells)
+        self.index.tell(len(hits), draw, tail, max(0, at))
+        self._titles()
+        self.preview()
+        self.check_keys()
+
+    def _draw_told(self) -> None:
+        results, stale, newest = self.results if self.asking else None, self._stale, self.newest
+        asking = self.asking
+        self.query_one("#told", Panel).show(
+            lambda cells, _rows: [search.told(results, newest=newest, searching=asking, stale=stale, cells=cells)]
+        )
+
+    def _titles(self) -> None:
+        results = self.results if self.asking else None
+        if results is None:
+            self.listing.border_title = Content("Search")
+            self.listing.border_subtitle = Content("")
+            return
+        about = fit(printable(results.query.text), 40)
+        self.listing.border_title = Content(f"Hits for “{about}”")
+        listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
+        self.listing.border_subtitle = Content(listed)
+
+    @on(Lines.Moved, "#hits")
+    def other_hit(self) -> None:
+        """Another hit is under the cursor: what it is in full follows once the cursor rests."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.check_keys()
+        self.preview()
+
+    def preview(self) -> None:
+        """The hit under the cursor in full, unless it is shown already."""
+        one, at = self.one, self.cockpit.clock()
+        if one is None:
+            self.shown = None
+            self.pane.hint = "  the hit under the cursor stands here in full"
+            self.pane.tell(lambda cells: [] if self.asking else search.manual(cells), keep=False)
+            self.side.border_subtitle = Content("")
+            self.side.border_title = Content("Preview" if self.asking else "What can be typed")
+        elif self.known is None:
+            self.reads.ask("hit", lambda db: reading.shown(db, one, at), self._show_hit)
+
+    def _show_hit(self, found: Shown) -> None:
+        one = self.one
+        if one is None or found.hit.id != one.id:
+            return
+        same = self.shown is not None and self.shown.hit.id == one.id
+        self.shown = found
+        at, zone = self.cockpit.clock(), self.cockpit.zone
+        self.side.border_title = Content(search_preview.title(found))
+        self.side.border_subtitle = Content("J K scroll · o goes there")
+        self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
+        self.check_keys()
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded at all."""
+        self.add_class("-empty")
+        self.query_one("#empty", Panel).show(no_search)
+        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        self.set_focus(None)
+        self.check_keys()

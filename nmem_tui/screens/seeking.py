@@ -1,0 +1,334 @@
+"""Moving through the screen Search: its box, its chips, its list and its preview, and where a hit leads."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from nmem.search import kinds, typed
+from nmem.search.search import Hit
+from nmem_tui import steering
+from nmem_tui.model import search, search_preview
+from nmem_tui.model import search_reading as reading
+from nmem_tui.model.search_reading import Moment, Shown
+from nmem_tui.screens.base import View
+from nmem_tui.screens.moving import Moving
+from nmem_tui.widgets.chips import Chips
+from nmem_tui.widgets.hits import Hits
+from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.lines import Lines
+
+_NOTHING = "there is no hit here"
+_LONGEST = 2_000
+
+
+class Seeking(Moving, View):
+    """The part of the screen Search that moves, opens, pins and copies."""
+
+    CONTEXT = "search"
+    OPENS = "search"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box = Input(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
+                         compact=True, max_length=_LONGEST, select_on_focus=False)  # fmt: skip
+        self.chips, self.index, self.guide = Chips(id="chips"), Hits(id="hits"), Items(id="guide")
+        self.pane, self.side = Items(id="hit"), Vertical(id="preview")
+        self.hits: list[Hit] = []
+        self.shown: Shown | None = None
+        """The hit under the cursor in full, once it is read."""
+        self.newest = False
+        self._back = -1
+        """Which of the last queries is in the box, the newest being 0; -1: none of them."""
+
+    def look(self) -> None:
+        """Look for what stands in the box, at once."""
+        raise NotImplementedError
+
+    def further(self) -> None:
+        """Read the page after the last hit, if there is one."""
+        raise NotImplementedError
+
+    @property
+    def one(self) -> Hit | None:
+        """The hit under the cursor."""
+        place = self.index.hit
+        return self.hits[place] if self.asking and 0 <= place < len(self.hits) else None
+
+    @property
+    def asking(self) -> bool:
+        """Whether something stands in the box."""
+        return bool(self.box.value.strip())
+
+    @property
+    def known(self) -> Shown | None:
+        """The hit under the cursor in full; None until it is read."""
+        found, one = self.shown, self.one
+        return found if found and one and found.hit.id == one.id else None
+
+    @property
+    def active(self) -> Lines:
+        """Where the keyboard is, or goes."""
+        if self.pane.has_focus:
+            return self.pane
+        return self.index if self.asking else self.guide
+
+    # The box
+
+    def do_seek(self) -> None:
+        """Type what to look for."""
+        self._close()
+        self.set_focus(self.box)
+
+    def do_down(self) -> None:
+        """One hit down; out of the box into the list, or to a later one of the last queries."""
+        if self.box.has_focus:
+            if self._back >= 0:
+                self._recall(self._back - 1)
+            else:
+                self.set_focus(self.active)
+        elif self.chips.has_focus:
+            if not self.chips.change_row(1):
+                self.set_focus(self.active)
+        else:
+            super().do_down()
+
+    def do_up(self) -> None:
+        """One hit up; in the empty box the last queries, in the list's first row the box."""
+        if self.box.has_focus:
+            if not self.asking or self._back >= 0:
+                self._recall(self._back + 1)
+        elif self.chips.has_focus:
+            if not self.chips.change_row(-1):
+                self.set_focus(self.box)
+        elif self.active.cursor <= 0 and not self.pane.has_focus:
+            self.set_focus(self.box)
+        else:
+            super().do_up()
+
+    def do_bottom(self) -> None:
+        """The last hit that is listed; there the next ones are read."""
+        super().do_bottom()
+        self.further()
+
+    def _recall(self, place: int) -> None:
+        asked = self.cockpit.asked
+        if place < len(asked):
+            self.put(asked[place] if place >= 0 else "")
+            self._back = max(-1, place)
+
+    def put(self, text: str) -> None:
+        """Have this in the box, and look for it."""
+        self.box.value = text
+        self.box.cursor_position = len(text)
+        self.look()
+
+    @on(Input.Submitted, "#box")
+    def keep(self) -> None:
+        """What was typed is worth remembering; the hits get the keyboard."""
+        self.remember()
+        self.look()
+        self.set_focus(self.active)
+
+    def remember(self) -> None:
+        """Keep the query among the last ones."""
+        self._back = -1
+        text, asked = self.box.value.strip(), self.cockpit.asked
+        if text:
+            asked[:] = [text, *(each for each in asked if each != text)][:50]
+
+    # The chips
+
+    def do_chips(self) -> None:
+        """To the chips, or back to the list."""
+        self.set_focus(self.active if self.chips.has_focus else self.chips)
+        self.check_keys()
+
+    def may_left(self) -> str | None:
+        """Only in the chips."""
+        return None if self.chips.has_focus else "f goes to the filters first"
+
+    may_right = may_left
+
+    def do_left(self) -> None:
+        """The chip before."""
+        self.chips.step(-1)
+
+    def do_right(self) -> None:
+        """The next chip."""
+        self.chips.step(1)
+
+    def may_toggle(self) -> str | None:
+        """Only a chip."""
+        return None if self.chips.has_focus and self.chips.chip else "f goes to the filters first"
+
+    def do_toggle(self) -> None:
+        """Put the filter in, or take it out."""
+        if chip := self.chips.chip:
+            self._toggle(chip.filter)
+
+    @on(Chips.Toggled)
+    def toggle_clicked(self, message: Chips.Toggled) -> None:
+        """A chip was clicked."""
+        self._toggle(message.filter)
+
+    def _toggle(self, one: str) -> None:
+        self.put(typed.toggled(self.box.value, one))
+
+    def do_order(self) -> None:
+        """The newest first, or the best."""
+        self.newest = not self.newest
+        self.look()
+
+    def do_again(self) -> None:
+        """Look once more."""
+        self.look()
+
+    def do_manual(self) -> None:
+        """All that can be typed; one that is taken goes into the box."""
+        from nmem_tui.screens.search_manual import Manual
+
+        self.app.push_screen(Manual(), self._take)
+
+    def _take(self, one: str | None) -> None:
+        if one:
+            text = self.box.value.strip()
+            self.put(typed.toggled(text, one) if ":" in one and not one.endswith(":") else f"{text} {one}".strip())
+            self.set_focus(self.box)
+
+    # Where a hit leads
+
+    def may_open(self) -> str | None:
+        """A chip, an example, a hit."""
+        if self.chips.has_focus:
+            return self.may_toggle()
+        if not self.asking:
+            item = self.guide.item
+            return None if item and item.kind == search.QUERY else "type what to look for"
+        return None if self.one else _NOTHING
+
+    def do_open(self) -> None:
+        """Take the chip or the example; look at the hit where that is not shown yet, else go to it."""
+        if self.chips.has_focus:
+            self.do_toggle()
+        elif not self.asking:
+            if item := self.guide.item:
+                self.put(item.key)
+                self.remember()
+                self.set_focus(self.index)
+        elif self.has_class("-narrow") and not self.pane.has_focus:
+            self.side.add_class("-open")
+            self.set_focus(self.pane)
+            self.preview()
+        else:
+            self.do_go()
+        self.check_keys()
+
+    def preview(self) -> None:
+        """Read the hit under the cursor in full."""
+        raise NotImplementedError
+
+    @on(Lines.Opened, "#hits")
+    @on(Lines.Opened, "#guide")
+    def open_clicked(self) -> None:
+        """A second click opens."""
+        if not self.may_open():
+            self.do_open()
+
+    def may_go(self) -> str | None:
+        """A hit that is still there."""
+        if self.one is None:
+            return _NOTHING
+        return "it is gone" if self.known and self.known.thing is None else None
+
+    def do_go(self) -> None:
+        """To the thing itself."""
+        one, app = self.one, self.cockpit
+        if one is None:
+            return
+        self.remember()
+        if one.kind == kinds.EPISODE:
+            app.show_episode(reading.number(one))
+        elif one.kind == kinds.LEARNING:
+            app.show_learning(reading.number(one))
+        elif one.kind == kinds.SESSION:
+            app.show_session(one.id.partition("/")[2])
+        elif reading.is_moment(one):
+            app.show_moment(one.session_id, one.at, reading.key(one))
+
+    def may_story(self) -> str | None:
+        """Only what is in an episode has a story."""
+        if self.one is None:
+            return _NOTHING
+        if self.known is None:
+            return "it is being read"
+        return None if reading.episode_of(self.known) else "it is in no episode"
+
+    def do_story(self) -> None:
+        """The story of the episode that it is in."""
+        self.remember()
+        self.cockpit.show_episode(reading.episode_of(self.known))
+
+    # What a person does with it
+
+    def may_pin_hit(self) -> str | None:
+        """Not everything can be pinned."""
+        if self.one is None:
+            return _NOTHING
+        return f"a {self.one.kind} cannot be pinned" if self.one.kind == kinds.SESSION else None
+
+    def do_pin_hit(self) -> None:
+        """Pin it, or take its pin away."""
+        if one := self.one:
+            kind, _, number = one.id.partition("/")
+            self.cockpit.change(steering.pin_found(kind, int(number), not one.pinned))
+
+    def may_copy(self) -> str | None:
+        """Only a hit."""
+        return None if self.one else _NOTHING
+
+    may_copy_id = may_copy
+
+    def do_copy(self) -> None:
+        """The whole text of a call or a saying; of anything else what is told of it."""
+        found = self.known
+        if isinstance(found.thing if found else None, Moment):
+            assert found is not None
+            self.cockpit.copy_out(search_preview.text(found))
+        elif found is not None:
+            self.cockpit.copy_out(self.pane.plain())
+        elif self.one:
+            self.cockpit.copy_out(self.one.snippet.text)
+
+    def do_copy_id(self) -> None:
+        """Its id, as commands take it."""
+        if self.one:
+            self.cockpit.copy_out(search.whole_id(self.one))
+
+    def do_details_down(self) -> None:
+        """Scroll the preview."""
+        self.pane.move(5)
+
+    def do_details_up(self) -> None:
+        """Scroll it back."""
+        self.pane.move(-5)
+
+    def do_back(self) -> None:
+        """Out of what lies over the list, out of the box, out of the query."""
+        if self.pane.has_focus or self.chips.has_focus:
+            self._close()
+        elif self.box.has_focus:
+            self._back = -1
+            self.set_focus(self.active)
+        elif self.asking:
+            self.remember()
+            self.put("")
+            self.set_focus(self.box)
+        else:
+            self.do_top()
+        self.check_keys()
+
+    def _close(self) -> None:
+        self.side.remove_class("-open")
+        self.set_focus(self.active if not self.pane.has_focus else self.index if self.asking else self.guide)

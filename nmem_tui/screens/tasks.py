@@ -1,0 +1,241 @@
+"""The screen Tasks: what is at work, what comes next, what became of the rest; beside it one in full."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+
+from nmem.dispatch.order import Place
+from nmem.dispatch.task import Task
+from nmem.text import printable
+from nmem_tui.model import tasks, tasks_detail
+from nmem_tui.model import tasks_reading as reading
+from nmem_tui.model.empty import no_tasks
+from nmem_tui.model.figures import several
+from nmem_tui.model.tasks_reading import Detail, Listing
+from nmem_tui.screens.tasks_moving import TasksMoving
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.lines import NO_MATCH, Lines
+
+_REST_S = 0.06
+"""A cursor that stands so long rests: while a key is held, nothing is read."""
+_EVERY_S = 0.3
+"""The list is read again at most this often."""
+_TICK_S = 1.0
+"""The output of one that runs is looked at this often."""
+_TAKE_UP, _AGES = 5, 10
+"""Ticks after which ends are brought in, and after which ages have moved on."""
+
+
+class Tasks(TasksMoving):
+    """The queue of work for coding clients."""
+
+    OPENS = "tasks"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue = Vertical(id="queue")
+        self.listing: Listing | None = None
+        self.listed: dict[int, tuple[Task, Place | None]] = {}
+        self.detail: Detail | None = None
+        self._due = False
+        self._ticks = 0
+        self._rest: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        """The list; beside it the task under the cursor over what it says."""
+        self.search.cursor_blink = False
+        with Horizontal(id="tasking"):
+            with self.queue:
+                yield self.search
+                yield Panel(id="task-heads")
+                yield self.index
+            with self.side:
+                yield self.pane
+                yield self.tail
+        yield Panel(id="empty")
+
+    def on_mount(self) -> None:
+        """The list has the keyboard; what ended unseen is brought in."""
+        self.pane.border_title = Content("Task")
+        self.set_focus(self.index)
+        self.set_interval(_TICK_S, self._tick)
+        self._take_up()
+
+    # What is read
+
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self._read()
+        elif not self._due:
+            self._due = True
+            self.set_timer(_EVERY_S, self._read)
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        self._read()
+
+    def on_screen_resume(self) -> None:
+        """A task that another screen made may be waiting to be shown."""
+        if self.cockpit.wanted_task and self.listing is not None:
+            self._read()
+
+    def _read(self) -> None:
+        self._due = False
+        at = self.cockpit.clock()
+        self.reads.ask("tasks", lambda db: reading.listing(db, at), self._show)
+
+    def _read_detail(self) -> None:
+        one, place = self.one, self.place
+        if one is None:
+            self._show_detail(None)
+        else:
+            self.reads.ask("task", lambda db: reading.detail(db, one.id, place), self._show_detail)
+
+    def _tick(self) -> None:
+        """While something runs: what it says now, whether it has ended, how long it is at it."""
+        self._ticks += 1
+        if not self.is_current or self.listing is None:
+            return
+        if self.one is not None and self.one.live:
+            self._read_detail()
+        if self.listing.live and self._ticks % _TAKE_UP == 0:
+            self._take_up()
+        if self._ticks % _AGES == 0:
+            self._read()
+
+    def _take_up(self) -> None:
+        from nmem_tui.tasking import take_up
+
+        path = self.cockpit.db_path
+        self.run_worker(lambda: take_up(path), group="take-up", thread=True, exit_on_error=False)
+
+    # What the answers change
+
+    def _show(self, found: Listing) -> None:
+        self.listing = found
+        self.listed = {one.id: (one, None) for one in (*found.live, *found.over)}
+        self.listed |= {each.task.id: (each.task, each) for each in found.queued}
+        self.show_live((found.counts.get("running", 0), found.counts.get("needs-input", 0)))
+        self.header.show(lambda cells: tasks.header(found.counts, cells))
+        self.set_class(not found.total, "-empty")
+        if not found.total:
+            self.query_one("#empty", Panel).show(no_tasks)
+        self.draw_list()
+        if wanted := self.cockpit.wanted_task:
+            self.cockpit.wanted_task = 0
+            self.go_to(wanted)
+
+    def draw_list(self) -> None:
+        """Draw the list anew with the cursor on the task where it was, and tell what is under it."""
+        found = self.listing
+        if found is None:
+            return
+        at, zone, words = self.cockpit.clock(), self.cockpit.zone, self.words
+        first = not self.index.count
+        self.index.hint = NO_MATCH if words else "  no task is left: n writes one"
+        self.index.tell(lambda _cells: tasks.items(found, words, at, zone), keep=not first, free=False)
+        self.query_one("#task-heads", Panel).show(lambda cells, _: [[(" ", "text"), *tasks.columns(cells - 2)]])
+        number = sum(bool(item.kind) for item in self.index.items)
+        about = f" for “{words.text}”" if words else ""
+        count = several(number, "match", "matches") if words else tasks.total(found)
+        self.queue.border_title = Content(printable(f"Tasks ─ {count}{about}"))
+        self._read_detail()
+        self.check_keys()
+
+    def _show_detail(self, found: Detail | None) -> None:
+        one = self.one
+        if one is None or (found is not None and found.task.id != one.id):
+            if one is None:
+                self.detail = None
+                self.pane.tell(lambda _cells: [], keep=False)
+                self.pane.border_title = Content("Task")
+                self.set_class(False, "-says")
+            return
+        same = self.detail is not None and found is not None and self.detail.task.id == found.task.id
+        if found is None or (same and found == self.detail and not found.task.live):
+            return
+        old, self.detail = self.detail if same else None, found
+        at, zone = self.cockpit.clock(), self.cockpit.zone
+        self.pane.border_title = Content(tasks.title(found.task, 60))
+        self.pane.tell(lambda cells: tasks_detail.items(found, cells, at, zone), keep=same)
+        self.set_class(bool(found.output.strip()) or found.task.live, "-says")
+        self.tail.hint = "  it has said nothing yet" if found.task.live else "  it has said nothing"
+        if old is None or old.output != found.output:
+            self.tail.grow(lambda cells: tasks_detail.output(found.output, cells), fresh=not same)
+        self._name_output()
+        self.check_keys()
+
+    def _name_output(self) -> None:
+        if self.detail is not None:
+            title = tasks_detail.output_title(self.detail.task, following=self.tail.following)
+            self.tail.border_title = Content(title)
+            self.tail.border_subtitle = Content("esc closes" if self.has_class("-output") else "o whole")
+
+    def nothing_yet(self) -> None:
+        """Nothing is recorded at all."""
+        self.listing, self.listed = None, {}
+        self.add_class("-empty")
+        self.query_one("#empty", Panel).show(no_tasks)
+        self.header.show(lambda cells: tasks.header({}, cells))
+        self.check_keys()
+
+    # What is under the cursor
+
+    @property
+    def one(self) -> Task | None:
+        """The task under the cursor."""
+        return self._under()[0]
+
+    @property
+    def place(self) -> Place | None:
+        """Where it stands in the queue."""
+        return self._under()[1]
+
+    def _under(self) -> tuple[Task | None, Place | None]:
+        item = self.index.item
+        return self.listed.get(int(item.key), (None, None)) if item and item.kind else (None, None)
+
+    @property
+    def known(self) -> Detail | None:
+        """All that is kept of it; None until that is read."""
+        found = self.detail
+        return found if found and self.one and found.task.id == self.one.id else None
+
+    def go_to(self, task_id: int) -> None:
+        """Put the cursor on a task; a filter that hides it is taken off."""
+        if task_id in self.listed and not any(item.key == str(task_id) for item in self.index.items):
+            self.search.value, self.search.display = "", False
+            self.words = type(self.words)()
+            self.draw_list()
+        for place, item in enumerate(self.index.items):
+            if item.kind and item.key == str(task_id):
+                self.index.go(place)
+                return
+        self.cockpit.say(f"task/{task_id} is not in the list", severity="warning")
+
+    @on(Lines.Moved, "#tasks")
+    def tell_about(self) -> None:
+        """Another task is under the cursor: what is kept of it follows once the cursor rests."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rest = None
+        self.check_keys()
+        self._read_detail()
+
+    @on(Lines.Moved, "#task")
+    def other_line(self) -> None:
+        """Whether a link is under the cursor decides what can be done."""
+        self.check_keys()
+
+    @on(Lines.Moved, "#tail")
+    def moved_in_output(self) -> None:
+        """Further up it is not followed."""
+        self._name_output()

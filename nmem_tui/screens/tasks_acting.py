@@ -1,0 +1,219 @@
+"""What a person does on the screen Tasks: new, edit, run, cancel, retry, remove. Nothing runs without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sqlite3 import Connection
+
+from nmem.dispatch.order import Place
+from nmem.dispatch.task import Task
+from nmem.text import fit, fit_path, pad, printable
+from nmem_tui.messages import Changed
+from nmem_tui.model import tasks
+from nmem_tui.model.line import Line
+from nmem_tui.model.tasks_reading import Detail
+from nmem_tui.model.unit import flat
+from nmem_tui.screens.base import View
+
+_NOTHING = "there is no task here: n writes one"
+_CELLS = 70
+
+
+class TasksActing(View):
+    """The part of the screen Tasks that changes things."""
+
+    CONTEXT = "tasks"
+
+    @property
+    def one(self) -> Task | None:
+        """The task under the cursor."""
+        raise NotImplementedError
+
+    @property
+    def known(self) -> Detail | None:
+        """All that is kept of it; None until that is read."""
+        raise NotImplementedError
+
+    @property
+    def place(self) -> Place | None:
+        """Where it stands in the queue."""
+        raise NotImplementedError
+
+    def _able(self, verb: str, otherwise: Callable[[Task], str]) -> str | None:
+        from nmem.dispatch import act
+
+        one = self.one
+        if one is None:
+            return _NOTHING
+        return None if verb in act.able(one) else otherwise(one)
+
+    # New and changed
+
+    def do_new_task(self) -> None:
+        """The form, empty, or as it was left."""
+        from nmem_tui import drafting
+
+        drafting.new(self.cockpit)
+
+    def may_edit_task(self) -> str | None:
+        """Not while it runs."""
+        return self._able("edit", lambda one: f"it is {one.state}: c cancels it first")
+
+    def do_edit_task(self) -> None:
+        """The form with what it says; it is read whole first, a list keeps prompts short."""
+        one = self.one
+        if one is None:
+            return
+
+        def whole(db: Connection) -> Task | None:
+            from nmem.dispatch import read
+
+            return read.task(db, one.id)
+
+        self.reads.ask("whole", whole, self._edit)
+
+    def _edit(self, one: Task | None) -> None:
+        from nmem_tui.model import tasks_form
+        from nmem_tui.screens.tasks_form import TaskForm
+
+        if one is None:
+            self.cockpit.say("this task is gone", severity="warning")
+        elif self.is_current:
+            form = TaskForm(f"Task {one.id} ─ {one.state}", tasks_form.of_task(one), task=one)
+            self.app.push_screen(form, lambda _made: self.look_again())
+
+    def look_again(self) -> None:
+        """Something was changed."""
+        raise NotImplementedError
+
+    # Run, cancel, retry, remove
+
+    def may_run_task(self) -> str | None:
+        """Only what is queued and waits for no other task."""
+        if self.cockpit.demo:
+            return "the demo runs nothing"
+        return self._able("run", self._why_not_run)
+
+    def _why_not_run(self, one: Task) -> str:
+        if one.waits_for:
+            return f"it waits for {tasks.names(one.waits_for)}"
+        return f"it is {one.state}" + (": R queues it again" if one.over else " already")
+
+    def do_run_task(self) -> None:
+        """Ask, then start it in a process of its own."""
+        one, path = self.one, self.cockpit.db_path
+        if one is None:
+            return
+        at, zone = self.cockpit.clock(), self.cockpit.zone
+        held = self.place if self.place and self.place.waits not in ("ready", "needs") else None
+        said = self._about(one)
+        if held:
+            said += [[], [("! ", "warn"), (f"{tasks.waits(held, at, zone)}: it starts all the same", "text")]]
+
+        def start() -> Changed:
+            from nmem_tui.tasking import start
+
+            return start(path, one.id)
+
+        self._ask(f"Run task {one.id} now?", said, "starts it", f"task/{one.id} is being started", start)
+
+    def _about(self, one: Task) -> list[Line]:
+        where = "a worktree of its own at " if one.worktree else ""
+        client = f"{flat(one.client)}{', stays open for you' if one.interactive else ''}"
+        rows = [("task", flat(one.title)), ("client", client),
+                ("in", where + fit_path(printable(one.cwd), _CELLS - 8 - len(where)))]  # fmt: skip
+        return [[(pad(name, 8), "quiet"), (fit(text, _CELLS - 8), "text")] for name, text in rows]
+
+    def _ask(self, title: str, said: Sequence[Line], does: str, begun: str, work: Callable[[], Changed]) -> None:
+        """Ask; what takes a while is then done in a thread."""
+        from nmem_tui.screens.tasks_asking import AskTask
+
+        def take(yes: bool | None) -> None:
+            if yes:
+                self.cockpit.say(begun)
+                self.cockpit.aside(work)
+
+        self.app.push_screen(AskTask(title, said, does), take)
+
+    def may_cancel_task(self) -> str | None:
+        """Only what is not over."""
+        return self._able("cancel", lambda one: f"it is over: it {_was(one)}")
+
+    def do_cancel_task(self) -> None:
+        """Ask, then end it and all that it started."""
+        one, path, found = self.one, self.cockpit.db_path, self.known
+        if one is None:
+            return
+        said = self._about(one)
+        if one.live:
+            said += [[], [("its client and all that it started are asked to end, and killed after 5 s", "warn")]]
+        if found and found.waiting:
+            said += [[], [("cancelled with it: ", "warn"), (fit(tasks.names(found.waiting), _CELLS - 20), "text")]]
+
+        def cancel() -> Changed:
+            from nmem_tui.tasking import cancel
+
+            return cancel(path, one.id)
+
+        self._ask(f"Cancel task {one.id}?", said, "cancels it", f"task/{one.id} is being cancelled", cancel)
+
+    def may_retry_task(self) -> str | None:
+        """Only what is over."""
+        return self._able("retry", lambda one: f"it is {one.state}: there is nothing to try again yet")
+
+    def do_retry_task(self) -> None:
+        """Queue it once more, with what was cancelled because of it."""
+        one = self.one
+        if one is None:
+            return
+
+        def change(db: Connection, now: int) -> str:
+            from nmem.dispatch import act
+
+            ids = act.retry(db, one.id, now)
+            return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} queued again: r runs it now"
+
+        self.cockpit.change(change)
+
+    def may_remove_task(self) -> str | None:
+        """Only what does not run."""
+        return self._able("remove", lambda one: f"it is {one.state}: c cancels it first")
+
+    def do_remove_task(self) -> None:
+        """Ask, then forget it with its history."""
+        one, path = self.one, self.cockpit.db_path
+        if one is None:
+            return
+        said = [*self._about(one), [], [("its history and output go with it; this is not undone", "warn")]]
+        if one.worktree_path:
+            said.append([("its worktree stays: ", "quiet"), (fit_path(printable(one.worktree_path), 50), "text")])
+
+        def remove() -> Changed:
+            from nmem_tui.tasking import remove
+
+            return remove(path, one.id)
+
+        self._ask(f"Remove task {one.id}?", said, "removes it", f"task/{one.id} is being removed", remove)
+
+    # Being in its pane
+
+    def may_attach(self) -> str | None:
+        """Only where there is something to attach to."""
+        return self._able("attach", _no_pane)
+
+    def do_attach(self) -> None:
+        """Copy the command that brings one into its pane, or into its session once it is over."""
+        if self.one:
+            self.cockpit.copy_out(f"nmem task attach {self.one.id}")
+            what = "its pane" if self.one.live else "its session"
+            self.cockpit.say(f"copied: nmem task attach {self.one.id} · in another terminal it brings you into {what}")
+
+
+def _was(one: Task) -> str:
+    return {"failed": "failed", "cancelled": "was cancelled", "timed-out": "ran out of time"}.get(one.state, one.state)
+
+
+def _no_pane(one: Task) -> str:
+    if one.live:
+        return "it runs without a terminal: o shows what it says"
+    return "it has no session to go on with" if one.over else "it is queued: r runs it"

@@ -1,0 +1,290 @@
+"""The form of a task: what shall be done, by whom, where, when. It queues or changes; it starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import DescendantFocus, Paste
+from textual.screen import ModalScreen
+from textual.widgets import Input, TextArea
+
+from capture.text import clean
+from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
+from nmem.text import printable
+from nmem_tui.messages import Changed, Loaded, ReadFailed
+from nmem_tui.model import tasks_form
+from nmem_tui.model.figures import several
+from nmem_tui.model.line import Line, cut
+from nmem_tui.model.tasks_form import Checked, Draft
+from nmem_tui.reads import Reads
+from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.choice import Choice
+from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.writes import Writes
+
+if TYPE_CHECKING:
+    from nmem.dispatch.task import Task
+
+_CHECK_S = 0.12
+_CHOICES = {"client": CLIENTS, "worktree": ("no", "yes")}
+_LINES = ("folder", "after", "priority", "needs", "retries")
+_ROWS = ("client", "folder", "worktree", "after", "needs", "priority", "retries")
+_HINT = "ctrl+s or enter in a field %s · tab next · esc leaves"
+Begin = Callable[[Connection, int], NewTask]
+
+
+class Prompt(TextArea):
+    """Several lines to type in; what is pasted is cleaned of what a terminal would obey."""
+
+    async def _on_paste(self, event: Paste) -> None:
+        await super()._on_paste(Paste(clean(event.text)[:LONGEST]))
+        event.stop()
+        event.prevent_default()
+
+
+class TaskForm(ModalScreen[Draft | int | None]):
+    """Gives back the number of the task that was queued or changed, else the draft as it was left."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("escape", "leave", show=False),
+        Binding("ctrl+s", "take", show=False, priority=True),
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+    ]
+
+    prompt = getters.query_one("#prompt", Prompt)
+    told = getters.query_one("#told", Panel)
+
+    def __init__(self, title: str, draft: Draft, *, task: Task | None = None, begin: Begin | None = None) -> None:
+        super().__init__()
+        self.title_text, self.first, self.edited, self.begin = title, draft, task, begin
+        self.base: NewTask | None = None
+        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+        self.writes = Writes(self.post_message)
+        self.checked: Checked | None = None
+        self.failed = ""
+        """Why it could not be queued."""
+        self.insisted = False
+        """Whether the person tried to queue it: then an empty field is wrong as well."""
+        self.busy = False
+        self._made = 0
+        self._timer: Any = None
+
+    def compose(self) -> ComposeResult:
+        """The prompt, one line a field, and what is wrong."""
+        does = "changes it" if self.edited else "queues it"
+        with Vertical(id="dialog", classes="-form") as box:
+            box.border_title = Content(printable(self.title_text))
+            box.border_subtitle = Content(_HINT % does)
+            yield Prompt(
+                self.first.prompt, id="prompt", compact=True, highlight_cursor_line=False,
+                placeholder="What shall be done? It is given to the client as it stands here.",
+            )  # fmt: skip
+            for name in _ROWS:
+                with Horizontal(classes="field"):
+                    yield Panel(self._label(name), classes="label")
+                    yield self._field(name)
+                    yield Panel(self._aside(name), id=f"aside-{name}", classes="aside")
+            yield Panel(id="told")
+
+    def _field(self, name: str) -> Input | Choice:
+        value = getattr(self.first, name)
+        if name in _CHOICES:
+            return Choice(_CHOICES[name], value, id=name)
+        field = Input(
+            value, compact=True, max_length=1000, id=name, select_on_focus=False, placeholder=tasks_form.EMPTY[name]
+        )
+        field.cursor_blink = False
+        return field
+
+    def _label(self, name: str) -> Callable[[int, int], list[Line]]:
+        def draw(_cells: int, _rows: int) -> list[Line]:
+            here = self.is_mounted and self.query_one(f"#{name}").has_focus
+            tone = "bad" if name in self._wrong() else "strong" if here else "quiet"
+            return [[("▌" if here else " ", "accent"), (name, tone)]]
+
+        return draw
+
+    def _aside(self, name: str) -> Callable[[int, int], list[Line]]:
+        def draw(cells: int, _rows: int) -> list[Line]:
+            if wrong := self._wrong().get(name):
+                return [cut([("✗ ", "bad"), (printable(wrong), "text")], cells)]
+            known = self.checked
+            if name == "folder" and known and known.draft == self.draft and known.project:
+                return [cut([("project ", "quiet"), (known.project, "good")], cells)]
+            return [cut([(tasks_form.HINTS[name], "quiet")], cells)]
+
+        return draw
+
+    def on_mount(self) -> None:
+        """The prompt has the keyboard, its end the cursor."""
+        self.prompt.cursor_blink = False
+        self.set_focus(self.prompt)
+        self.prompt.move_cursor(self.prompt.document.end)
+        if self.begin is not None:
+            begin, now = self.begin, self.app.clock()  # type: ignore[attr-defined]
+            self.reads.ask("begun", lambda db: begin(db, now), self._begun)
+        self.look()
+
+    def _begun(self, made: NewTask) -> None:
+        """What it is made of was read."""
+        self.base = made
+        draft = tasks_form.of_new(made, self.first.client)
+        self.prompt.load_text(draft.prompt)
+        self.query_one("#folder", Input).value = draft.folder
+        self.look()
+
+    @property
+    def draft(self) -> Draft:
+        """What stands in the fields now."""
+        texts = {name: self.query_one(f"#{name}", Input).value for name in _LINES}
+        words = {name: self.query_one(f"#{name}", Choice).value for name in _CHOICES}
+        return Draft(prompt=self.prompt.text, **texts, **words)
+
+    @property
+    def _before(self) -> Draft | None:
+        return self.first if self.edited else None
+
+    def _meant(self) -> tasks_form.Meant:
+        return tasks_form.meant(self.draft, self.app.clock(), self._before)  # type: ignore[attr-defined]
+
+    def _wrong(self) -> dict[str, str]:
+        if not self.is_mounted:
+            return {}
+        wrong = dict(self._meant().wrong)
+        if not self.insisted and not self.prompt.text.strip():
+            wrong.pop("prompt", None)
+        return wrong
+
+    # What is said of it while it is typed
+
+    @on(DescendantFocus)
+    def mark_field(self) -> None:
+        """The label says which field has the keyboard."""
+        self.say()
+
+    @on(TextArea.Changed)
+    @on(Input.Changed)
+    @on(Choice.Changed)
+    def look(self) -> None:
+        """Each change is looked at: at once what can be told at once, the rest once the person rests."""
+        self.failed = ""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_CHECK_S, self._check)
+        self.say()
+
+    def _new(self) -> NewTask | None:
+        """The task as it would be, for what is checked; None while something is wrong."""
+        meant = self._meant()
+        if meant.wrong:
+            return None
+        if self.edited is None:
+            return tasks_form.new_task(self.base, meant.values)
+        one = self.edited
+        kept = NewTask(one.prompt, one.cwd, client=one.client, needs=one.needs, worktree=one.worktree)
+        return tasks_form.new_task(kept, meant.values)
+
+    def _check(self) -> None:
+        self._timer = None
+        draft, new, number = self.draft, self._new(), self.edited.id if self.edited else 0
+        if new is not None:
+            self.reads.ask("check", lambda db: tasks_form.checked(db, draft, new, number), self._checked)
+
+    def _checked(self, found: Checked) -> None:
+        self.checked = found
+        self.say()
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """It was read."""
+        if (then := self.reads.done(message)) and self.is_attached:
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """It could not be read; without a database there is nothing to check against."""
+        if self.reads.done(message) and message.reason:
+            self.failed = printable(message.reason)
+            self.say()
+
+    def say(self) -> None:
+        """What is wrong, in place: beside its field, and in one line below."""
+        if not self.is_mounted:
+            return
+        for panel in self.query(Panel):
+            panel.refresh()
+        self.told.show(self._tell)
+
+    def _tell(self, cells: int, _rows: int) -> list[Line]:
+        known = self.checked if self.checked and self.checked.draft == self.draft else None
+        wrong = self._wrong()
+        if self.busy:
+            return [[("…", "quiet")]]
+        if trouble := self.failed or wrong.get("prompt", "") or (known.wrong if known else ""):
+            return [cut([("✗ ", "bad"), (trouble, "text")], cells)]
+        if wrong:
+            return [cut([("✗ ", "bad"), (f"see {', '.join(wrong)}", "text")], cells)]
+        if known and known.secrets:
+            said = f"{several(known.secrets, 'secret')} in it: the client is given a placeholder instead"
+            return [cut([("! ", "warn"), (said, "text")], cells)]
+        return [cut([("it is queued only: nothing starts by itself", "quiet")], cells)]
+
+    # How it ends
+
+    @on(Input.Submitted)
+    def action_take(self) -> None:
+        """Queue it, or change it; what is wrong keeps the form open."""
+        self.insisted = True
+        meant = self._meant()
+        if meant.wrong or self.busy:
+            first = next(iter(meant.wrong), "")
+            self.say()
+            if first:
+                self.set_focus(self.query_one(f"#{first}"))
+            return
+        self.busy, self.failed = True, ""
+        self.say()
+        values, base, task = dict(meant.values), self.base, self.edited
+        path, now = self.app.db_path, self.app.clock()  # type: ignore[attr-defined]
+
+        def change(db: Connection, at: int) -> str:
+            from nmem.dispatch import act
+
+            if "cwd" in values:
+                values["cwd"] = tasks_form.folder(db, values["cwd"])
+            if task is None:
+                made = act.add(db, tasks_form.new_task(base, values), at)
+                said = f"task/{made.id} is {made.state}: r runs it now, `nmem task run` all that is due"
+            else:
+                made = act.edit(db, task.id, values, at)
+                said = f"task/{made.id} is {'changed' if made != task else 'as it was'}"
+            self._made = made.id
+            return said
+
+        self.run_worker(lambda: self.writes.carry_out(path, change, now), group="change", thread=True,
+                        exit_on_error=False)  # fmt: skip
+
+    @on(Changed)
+    def done(self, message: Changed) -> None:
+        """It is queued; or it could not be, and everything stands as it was typed."""
+        self.busy = False
+        if message.failed:
+            self.failed = printable(message.text)
+            self.say()
+            return
+        self.app.say(message.text)  # type: ignore[attr-defined]
+        self.dismiss(self._made)
+
+    def action_leave(self) -> None:
+        """Queue nothing."""
+        self.dismiss(self.draft)

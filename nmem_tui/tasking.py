@@ -1,0 +1,81 @@
+"""What takes a while with tasks: done by `nmem task` in a process of its own, which outlives the cockpit."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+from nmem.errors import NmemError
+from nmem.own_process import words
+from nmem_tui.messages import Changed
+
+_PATIENCE_S = 60
+"""So long what it says is waited for; it goes on after that."""
+
+
+def start(db_path: str, task_id: int) -> Changed:
+    """Start one task, whatever its time; what became of it. Waits until it has begun: call it from a worker."""
+    failed = _command(db_path, "run", str(task_id), "--no-wait", "--quiet")
+    return Changed(f"not started: {failed}", failed=True) if failed else _stands(db_path, task_id)
+
+
+def cancel(db_path: str, task_id: int) -> Changed:
+    """Cancel one: its client and all that it started are ended. Waits until they have: call it from a worker."""
+    failed = _command(db_path, "cancel", str(task_id))
+    return Changed(f"not cancelled: {failed}", failed=True) if failed else _stands(db_path, task_id)
+
+
+def remove(db_path: str, task_id: int) -> Changed:
+    """Forget one that does not run, with its history; where its work stays is said."""
+    from nmem.dispatch import act
+
+    try:
+        left = act.remove(db_path, task_id)
+    except NmemError as error:
+        return Changed(str(error), failed=True)
+    return Changed(f"task/{task_id} is removed" + (f": {left}" if left else ""), failed=False)
+
+
+def take_up(db_path: str) -> None:
+    """Bring in what ended meanwhile; nothing where there is no database."""
+    from nmem.database import exists
+    from nmem.dispatch import runner
+
+    if exists(db_path):
+        runner.refresh(db_path)
+
+
+def _command(db_path: str, *given: str) -> str:
+    """Call it; why it failed, or nothing."""
+    env = {**os.environ, "NMEM_DB": str(Path(db_path).absolute())}  # no more: the client's own hooks shall store
+    try:
+        process = subprocess.Popen(
+            words("task", *given), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+        )  # fmt: skip
+        said = process.communicate(timeout=_PATIENCE_S)[1].strip().splitlines()
+    except subprocess.TimeoutExpired:
+        return f"it takes longer than {_PATIENCE_S} s, and goes on by itself"
+    except OSError as error:
+        return str(error)
+    if not process.returncode:
+        return ""
+    return said[-1].removeprefix("nmem: ") if said else f"exit code {process.returncode}"
+
+
+def _stands(db_path: str, task_id: int) -> Changed:
+    from nmem import database
+    from nmem.dispatch import read
+
+    try:
+        with closing(database.reader(db_path)) as db:
+            one = read.task(db, task_id)
+    except (NmemError, sqlite3.Error) as error:
+        return Changed(str(error), failed=True)
+    if one is None:
+        return Changed(f"task/{task_id} is gone", failed=True)
+    why = f": {one.reason}" if one.reason else ""
+    return Changed(f"task/{task_id} is {one.state}{why}", failed=one.state == "failed")

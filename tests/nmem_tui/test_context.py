@@ -1,0 +1,375 @@
+"""The screen Context: the exact text, each thing with its reason, and what its keys leave in the database."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem.context.preview import Asked, preview
+from nmem_tui.model import context, context_text
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+ASKED = "the upload limit error"
+EPISODE = 7
+"""It edited limits.py."""
+KEYS = {"start": "", "prompt": "a", "reset": "vv", "past": "h"}
+
+
+@pytest.fixture(scope="session")
+def contexts() -> Any:
+    """The module that writes a past to choose from."""
+    spec = importlib.util.spec_from_file_location("context_seed", HERE / "context_seed.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def make(here: Path, seeds: Any, contexts: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Writes aurora.db: empty (no file), bare (nothing folded), full, hostile. The configuration is this test's own."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+
+    def write(kind: str) -> str:
+        if kind != "empty":
+            db = seeds.database("aurora.db")
+            if kind == "hostile":
+                seeds.hostile(db)
+                contexts.hostile(db, seeds)
+            else:
+                seeds.story(db)
+                made = seeds.history(db)
+                if kind == "full":
+                    contexts.fill(db, seeds, made)
+                    contexts.told(db, seeds)
+            db.close()
+        return "aurora.db"
+
+    return write
+
+
+def ask(sql: str, *values: object) -> Any:
+    """All rows of the database, each as its one value or a tuple."""
+    db = sqlite3.connect("aurora.db")
+    try:
+        rows = db.execute(sql, values).fetchall()
+    finally:
+        db.close()
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+def would_be_told(seeds: Any, prompt: str = ASKED) -> Any:
+    """What a new session like the one on screen would be told, without the screen."""
+    return preview("aurora.db", Asked(prompt=prompt, now=seeds.NOW, like=seeds.SESSION), 400)
+
+
+@pytest.fixture
+def until(text: Any) -> Callable[..., Any]:
+    """Waits until words are on the screen."""
+
+    async def wait(pilot: Any, *words: str, gone: str = "") -> str:
+        for _ in range(200):
+            await pilot.pause(0.02)
+            shown = str(text(pilot))
+            if all(word in shown for word in words) and (not gone or gone not in shown):
+                return shown
+        pytest.fail(f"{words} did not come:\n{text(pilot)}")
+
+    return wait
+
+
+@pytest.fixture
+def asking(until: Any, settled: Any, text: Any) -> Callable[[Any], Any]:
+    """Opens the screen and asks; the cursor is on the episode that edited limits.py."""
+
+    async def go(pilot: Any) -> None:
+        await pilot.press("5")
+        await until(pilot, "Told at the start")
+        await pilot.press("a", *ASKED, "enter")
+        await until(pilot, "Told at a prompt", f"Episode {EPISODE}")
+        await settled(pilot)
+        for _ in range(12):
+            if f"Episode {EPISODE}," in row(text(pilot)):
+                return
+            await pilot.press("j")
+            await pilot.pause(0.02)
+        pytest.fail(f"the episode is not listed:\n{text(pilot)}")
+
+    return go
+
+
+def row(shown: str) -> str:
+    """The list's row under the cursor."""
+    return next(line for line in shown.splitlines() if "▌" in line)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("kind", ["empty", "bare", "full", "hostile"])
+async def test_screen_is_as_accepted(
+    kind: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with cockpit(make(kind), SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        if kind == "full":
+            await pilot.press("a", *ASKED, "enter", "j", "j")
+            await settled(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"context-{kind}-{look}-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["full", "hostile"])
+@pytest.mark.parametrize("mode", KEYS)
+async def test_each_view_is_as_accepted(
+    mode: str, kind: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make(kind), SIZES[size]) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        await pilot.press(*KEYS[mode])
+        await settled(pilot)
+        if mode != "prompt":
+            await pilot.press("enter")
+            await settled(pilot)
+        assert not CONTROLS & set(text(pilot).replace("\n", ""))
+        snapshot(pilot, f"context-{mode}-{kind}-dark-{size}")
+
+
+async def test_the_text_is_the_one_that_would_be_told(
+    make: Any, cockpit: Any, asking: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        monkeypatch.setattr(pilot.app, "copy_out", copied.append)
+        await pilot.press("y")
+        await pilot.pause(0.1)
+        assert copied == [would_be_told(seeds).text]
+        assert "src/aurora/limits.py" in copied[0]
+
+
+async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
+    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        told = would_be_told(seeds)
+        item = f"episode/{EPISODE}"
+        await pilot.press("x")
+        shown = await until(pilot, "Never told: you excluded it", "changed: +", f"{item} is never told")
+        assert "✗" in row(shown) and "Episode 7" in row(shown)
+        assert any(line.count("− - Episode 7") for line in shown.splitlines())
+        assert ask("SELECT project_id, item, choice FROM context_choices") == [(1, item, "exclude")]
+        assert item not in [one.id for one in would_be_told(seeds).items]
+        await pilot.press("escape")
+        await until(pilot, "Told at a prompt", gone="changed:")
+        await pilot.press("p")
+        await until(pilot, "it is excluded: x brings it back first")
+        await pilot.press("u")
+        await until(pilot, "undone: ", gone="Never told")
+        assert ask("SELECT count(*) FROM context_choices") == [0]
+        assert would_be_told(seeds).text == told.text
+        assert ask("SELECT kind, undone_at IS NOT NULL FROM corrections ORDER BY id DESC LIMIT 1") == [("choice", 1)]
+
+
+async def test_excluding_again_takes_it_back(make: Any, cockpit: Any, asking: Any, until: Any, seeds: Any) -> None:
+    async with cockpit(make("full"), (80, 24)) as pilot:
+        await asking(pilot)
+        told = would_be_told(seeds)
+        await pilot.press("x")
+        await until(pilot, "Never told")
+        await pilot.press("x")
+        await until(pilot, "is chosen by", gone="Never told")
+        assert ask("SELECT count(*) FROM context_choices") == [0]
+        assert would_be_told(seeds).text == told.text
+
+
+async def test_a_file_is_always_told(
+    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any, settled: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        await pilot.press("G")
+        await settled(pilot)
+        assert "src/aurora/thumbs.py" in row(text(pilot))
+        await pilot.press("i")
+        shown = await until(pilot, "file/src/aurora/thumbs.py is always told")
+        assert "✚" in row(shown) and "1.00" in row(shown)
+        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/thumbs.py", "include")]
+        assert "src/aurora/thumbs.py" in would_be_told(seeds, "something else altogether, in other words").text
+        await pilot.press("u")
+        await until(pilot, "undone")
+        assert ask("SELECT count(*) FROM context_choices") == [0]
+
+
+async def test_pinning_an_episode_and_a_file(
+    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any, settled: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        number = EPISODE
+        await pilot.press("p")
+        await until(pilot, f"episode/{number} is pinned")
+        assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [1]
+        assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).items]
+        await pilot.press("u")
+        await until(pilot, "undone")
+        assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
+        await pilot.press("G")
+        await settled(pilot)
+        await pilot.press("p")
+        await until(pilot, "thumbs.py is pinned")
+        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/thumbs.py", "pin")]
+        await pilot.press("i")
+        await until(pilot, "it is pinned: that is always told")
+        await pilot.press("p")
+        await until(pilot, "thumbs.py is no longer pinned")
+        assert ask("SELECT count(*) FROM context_choices") == [0]
+
+
+async def test_the_budget_is_tried_and_kept_on_demand(
+    make: Any, cockpit: Any, asking: Any, until: Any, here: Path, settled: Any
+) -> None:
+    (here / "config.toml").write_text("# mine\n[context]\nholdout = 0.1\n", "utf-8")
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        await pilot.press("W")
+        await until(pilot, "try another budget first")
+        await pilot.press("minus", "minus")
+        await until(pilot, "of 200 tokens", "configured 400 · W keeps 200", "Weighed, but not told: too little room")
+        assert "prompt_tokens" not in (here / "config.toml").read_text("utf-8")
+        await pilot.press("0")
+        await until(pilot, "of 400 tokens", "as configured: prompt_tokens")
+        await pilot.press("plus", "W")
+        await until(pilot, "of 500 tokens", "as configured: prompt_tokens")
+        kept = (here / "config.toml").read_text("utf-8")
+        assert kept.startswith("# mine\n[context]\nholdout = 0.1\n") and "prompt_tokens = 500" in kept
+
+
+async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, until: Any) -> None:
+    async with cockpit(make("full"), (80, 24)) as pilot:
+        await pilot.press("5", "a")
+        await until(pilot, "type what you would ask")
+        await pilot.press(*"NEWS.md")
+        await until(pilot, "NEWS.md", "the prompt names it")
+        await pilot.press("escape")
+        await pilot.press("v")
+        await until(pilot, "Told after a reset ─ 4 things", "Raise it to 8 MB")
+        await pilot.press("x")
+        await until(pilot, "is not chosen")
+
+
+async def test_what_was_told_with_what_became_of_it(
+    make: Any, cockpit: Any, until: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await pilot.press("5", "h")
+        shown = await until(pilot, "4 texts in 4 sessions", "2 of 4 things", "not known yet", "Told before")
+        rows = [line for line in shown.splitlines() if " of 2 " in line]
+        for line, words in zip(rows, ("Raise it", "earlier work", "kept back", "Avatars"), strict=True):
+            assert words in line
+        assert "2 sessions told, 1 kept without: too few to say whether it helps" in shown
+        await pilot.press("j")
+        await until(pilot, "edited src/aurora/upload.py", "not of use", "told because edited lately", "session work-4")
+        await pilot.press("x")
+        await until(pilot, "what was told stays told")
+        await pilot.press("w")
+        await until(pilot, "Stream ─", "Rename the upload errors")
+
+
+async def test_things_lead_to_their_stories(make: Any, cockpit: Any, asking: Any, until: Any) -> None:
+    async with cockpit(make("full"), (80, 24)) as pilot:
+        await asking(pilot)
+        await pilot.press("enter")
+        await until(pilot, "Exact text", "it edited src/aurora/upload.py and 1 more")
+        await pilot.press("enter")
+        await until(pilot, "The limit stands in two places")
+        assert pilot.app.current_mode == "episodes"
+
+
+async def test_silence_says_why_and_excluded_things_stay_in_sight(
+    make: Any, cockpit: Any, until: Any, seeds: Any
+) -> None:
+    make("full")
+    db = seeds.database("aurora.db")
+    db.execute("UPDATE work_units SET pinned = 0")
+    db.execute("INSERT INTO context_choices VALUES (1, 'file/src/aurora/sweep.py', 'exclude', 1)")
+    db.close()
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("5")
+        await until(pilot, "Nothing is told: nothing says what", "a shows what a prompt would bring")
+        await pilot.press("G")
+        await until(pilot, "Never told: you excluded it", "src/aurora/sweep.py")
+        await pilot.press("x")
+        await until(pilot, "Told at the start", gone="Never told")
+        assert ask("SELECT count(*) FROM context_choices") == [0]
+        db = seeds.database("aurora.db")
+        db.execute("INSERT INTO context_choices VALUES (1, '*', 'exclude', 1)")
+        db.close()
+        await until(pilot, "this project is told nothing")
+
+
+async def test_what_is_recorded_meanwhile_shows_without_a_mark(
+    make: Any, cockpit: Any, asking: Any, until: Any, seeds: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        db = seeds.database("aurora.db")
+        db.execute("UPDATE work_units SET pinned = 0 WHERE title = 'Flaky thumbnails test'")
+        db.close()
+        shown = await until(pilot, "Told at a prompt", gone="Flaky thumbnails")
+        assert "changed:" not in shown
+
+
+async def test_now_says_what_comes_after_a_reset(make: Any, cockpit: Any, until: Any) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await until(pilot, "after a reset: 4 things, 86 tokens")
+
+
+def test_changed_lines_and_names_are_told() -> None:
+    head = "Files likely to be edited, the likeliest first: "
+    before, after = f"a\n- one\n{head}x.py, y.py", f"a\n- two\n{head}y.py, z.py"
+    assert context_text.changes(before, after)[0] == (context_text.SAME, "a")
+    assert context_text.summary(before, after) == "changed: +2 −2"
+    assert context_text.summary(None, after) == context_text.summary(after, after) == ""
+    rows = ["".join(text for text, _ in item.draw(200)) for item in context_text.items(after, before, tuple, 200)]
+    assert rows == ["  a", "− - one", "+ - two", f"  {head}y.py, +z.py, −x.py"]
+    tones = dict(span for item in context_text.items(after, before, lambda: ("y.py",), 200) for span in item.draw(200))
+    assert (tones["y.py"], tones["+z.py"], tones["−x.py"]) == ("accent", "good", "bad")
+    again = ["".join(text for text, _ in item.draw(200))[2:] for item in context_text.items(after, None, tuple, 200)]
+    assert again == after.split("\n")
+
+
+def test_budgets_move_in_even_steps_within_bounds() -> None:
+    assert [context.next_budget(now, by) for now, by in ((400, 1), (400, -1), (450, 1), (450, -1))] == [
+        500, 300, 500, 400,
+    ]  # fmt: skip
+    assert context.next_budget(100, -1) == 100 and context.next_budget(2400, 1) == 2400
+
+
+def test_every_figure_is_had_at_the_command_line(make: Any, here: Path, monkeypatch: Any, capsys: Any) -> None:
+    from nmem.commands.context import command
+
+    make("full")
+    monkeypatch.setenv("NMEM_DB", str(here / "aurora.db"))
+    for words in (["--recovery"], ["--past"], ["--prompt", ASKED]):
+        command.main(["--project", "aurora-api", "--json", *words], standalone_mode=False)
+        assert json.loads(capsys.readouterr().out)

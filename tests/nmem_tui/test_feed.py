@@ -1,0 +1,49 @@
+"""The cockpit's watch over its file: deleted, begun anew, damaged, each is told once."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from capture.storage import store
+from nmem_tui.feed import Feed
+from nmem_tui.messages import StoreChanged, StoreGone
+
+
+def begun(path: Path) -> None:
+    with closing(store.connect(str(path))) as db:
+        db.execute("INSERT INTO counters VALUES ('drained', 1)")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def test_a_deleted_database_is_noticed_and_so_is_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "nmem.db"
+    begun(path)
+    told: list[StoreChanged | StoreGone] = []
+    feed = Feed(str(path), told.append)
+    feed.every = 3.0  # each poll looks at the file, too
+    feed.poll()
+    assert isinstance(told.pop(), StoreChanged)
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    feed.poll()
+    feed.poll()
+    feed.poll()
+    gone = told.pop()
+    assert isinstance(gone, StoreGone)
+    assert not told, "told once"
+    begun(path)
+    feed.poll()
+    assert isinstance(told.pop(), StoreChanged)
+    feed.close()
+
+
+def test_a_damaged_database_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "nmem.db"
+    path.write_bytes(b"no database" * 1000)
+    told: list[StoreChanged | StoreGone] = []
+    feed = Feed(str(path), told.append)
+    feed.poll()
+    feed.poll()
+    assert [type(each) for each in told] == [StoreGone]
+    assert "cannot read the database" in str(told[0].reason if isinstance(told[0], StoreGone) else "")

@@ -1,0 +1,330 @@
+"""The screen Health: its views, and what its keys leave in the database and beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem.settle import settle
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+
+
+@pytest.fixture(scope="session")
+def healths() -> Any:
+    """The module that writes what this screen shows."""
+    spec = importlib.util.spec_from_file_location("health_seed", HERE / "health_seed.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def make(here: Path, seeds: Any, healths: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Writes aurora.db: empty (no file), bare (only a session), full, hostile. The configuration is this test's own."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    monkeypatch.setattr("nmem.retention.sweep.size", lambda _db: 1_331_200)
+    monkeypatch.setattr("nmem.retention.idle.saves", lambda _db: (40_960, 0.03))
+
+    def write(kind: str) -> str:
+        if kind != "empty":
+            db = seeds.database("aurora.db")
+            if kind == "hostile":
+                seeds.hostile(db)
+                healths.fill(db, seeds, seeds.HOSTILE.replace("\ud800", ""))
+            else:
+                seeds.story(db)
+                if kind == "full":
+                    seeds.history(db)
+                    healths.fill(db, seeds)
+                    healths.kept(here / "backups")
+            seeds.label(db)
+            db.close()
+        return "aurora.db"
+
+    return write
+
+
+def ask(sql: str, *values: object) -> Any:
+    """All rows of the database, each as its one value or a tuple."""
+    db = sqlite3.connect("aurora.db")
+    try:
+        rows = db.execute(sql, values).fetchall()
+    finally:
+        db.close()
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+def facts() -> Any:
+    """Every prompt and call."""
+    return [
+        *ask("SELECT 'prompt', id, session_id, content FROM prompts ORDER BY id"),
+        *ask("SELECT 'obs', id, session_id, content, prompt_id FROM observations ORDER BY id"),
+        *ask("SELECT 'unit', id, session_id, title FROM work_units ORDER BY id"),
+    ]
+
+
+@pytest.fixture
+def until(text: Any) -> Callable[..., Any]:
+    """Waits until words are on the screen."""
+
+    async def wait(pilot: Any, *words: str, gone: str = "") -> str:
+        for _ in range(300):
+            await pilot.pause(0.02)
+            shown = str(text(pilot))
+            if all(word in shown for word in words) and (not gone or gone not in shown):
+                return shown
+        pytest.fail(f"{words} did not come, or {gone} did not go:\n{text(pilot)}")
+
+    return wait
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("kind", ["bare", "full", "hostile"])
+@pytest.mark.parametrize("view", VIEWS)
+async def test_views_are_as_accepted(
+    view: str, kind: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look != "dark" and kind != "full":
+        pytest.skip("the other looks are of one database")
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("nmem_tui.model.health_reading.places.folder", lambda _path: Path("backups"))
+    async with cockpit(make(kind), SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await pilot.press("8", *VIEWS[view])
+        await settled(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"health-{view}-{kind}-{look}-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("dialog", ["purge", "sweep", "fix", "words", "deck"])
+async def test_dialogs_are_as_accepted(
+    dialog: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, seeds: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    path = make("full")
+    if dialog == "sweep":
+        settle(path, 60, models=False, clock=lambda: seeds.NOW)
+    keys = {"purge": ["2", "j", "x"], "sweep": ["8", "s"], "fix": ["8", "f"], "words": ["8", "x"], "deck": ["8", "r"]}
+    async with cockpit(path, SIZES[size], "" if look == "nocolor" else look) as pilot:
+        for key in keys[dialog]:
+            await pilot.press(key)
+            await settled(pilot)
+        pilot.app.clear_notifications()
+        await settled(pilot)
+        snapshot(pilot, f"health-dialog-{dialog}-{look}-{size}")
+
+
+async def test_the_worst_finding_stands_first_and_its_command_is_copied(
+    make: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    path = make("full")
+    db = sqlite3.connect(path)
+    db.execute("DELETE FROM narratives_fts WHERE rowid = 1")
+    db.commit()
+    db.close()
+    copied: list[str] = []
+    async with cockpit(path, (160, 45)) as pilot:
+        pilot.app.copy_out = copied.append
+        await pilot.press("8")
+        shown = await until(pilot, "wrong search", "note  orphans")
+        await settled(pilot)
+        assert shown.index("wrong search") < shown.index("note  orphans") < shown.index("✓ fine")
+        await pilot.press("y")
+        assert copied == ["nmem doctor --fix"]
+
+
+async def test_fix_shows_what_it_mends_and_mends_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
+    path = make("full")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "hook runs of sessions that are gone")
+        await pilot.press("f")
+        await until(pilot, "Mend what needs no decision", "y mends this")
+        await pilot.press("f", "enter", "escape")
+        await until(pilot, "hook runs of sessions", gone="Mend what needs")
+        assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
+        await pilot.press("f")
+        await until(pilot, "y mends this")
+        await pilot.press("y")
+        await until(pilot, "mended: ", gone="1 hook runs of sessions that are gone  ")
+        assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
+
+
+@pytest.mark.parametrize("screen", ["episode", "row"])
+async def test_purge_shows_what_goes_takes_it_and_gives_it_back(
+    screen: str, make: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    path = make("full")
+    before = facts()
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press(*(("2", "j") if screen == "episode" else ("k", "k")))
+        await settled(pilot)
+        await pilot.press("x")
+        shown = await until(pilot, "These go:", "brings them back until 10-10 08:53", "y purges this")
+        assert ("prompt" in shown) == (screen == "episode")
+        await pilot.press("x", "enter")
+        await pilot.pause(0.2)
+        assert facts() == before
+        await pilot.press("escape")
+        await until(pilot, gone="These go:")
+        assert facts() == before
+        await pilot.press("x")
+        await until(pilot, "y purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ", "u undoes until 10-10 08:53")
+        assert len(facts()) < len(before)
+        assert ask("SELECT state FROM purges") == ["kept"]
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1")
+        assert facts() == before
+        assert ask("SELECT state FROM purges") == ["undone"]
+
+
+async def test_a_purged_row_leaves_the_stream_and_comes_back(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(make("bare"), (160, 45)) as pilot:
+        await pilot.press("k", "k")
+        await settled(pilot)
+        await until(pilot, "row 15 of 17", "ruff check")
+        await pilot.press("x")
+        await until(pilot, "These go: 1 call")
+        await pilot.press("y")
+        await until(pilot, "row 15 of 16", gone="ruff check")
+        await pilot.press("u")
+        await until(pilot, "of 17", "ruff check")
+
+
+async def test_purge_by_words_from_health(make: Any, cockpit: Any, until: Any) -> None:
+    path = make("full")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "Findings")
+        await pilot.press("x", *"ab", "enter")
+        await until(pilot, "needs 3 characters")
+        await pilot.press("backspace", "backspace", *"thumbs", "enter")
+        await until(pilot, "These go:", "thumbs")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        assert ask("SELECT count(*) FROM observations WHERE content LIKE '%thumbs%'") == [0]
+        await pilot.press("v", "v", "v", "v")
+        await until(pilot, "rows", "undoes until 10-10 08:53")
+
+
+async def test_sweep_counts_first_and_forgets_only_with_y(
+    make: Any, cockpit: Any, until: Any, seeds: Any, healths: Any
+) -> None:
+    path = make("full")
+    settle(path, 60, models=False, clock=lambda: seeds.NOW)
+    old = "SELECT count(*) FROM observations WHERE session_id = ?"
+    there = ask(old, healths.OLD)
+    assert there[0] > 5
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "Findings")
+        await pilot.press("s")
+        shown = await until(pilot, "would be forgotten", "file read of aurora-api", "cannot be undone")
+        assert "y forgets this, for good" in shown
+        await pilot.press("s", "enter")
+        await pilot.pause(0.2)
+        assert ask(old, healths.OLD) == there
+        await pilot.press("y")
+        await until(pilot, "their traces stay", gone="y forgets this")
+        assert ask(old, healths.OLD) == [0]
+        assert ask("SELECT count(*) FROM sweep_journal WHERE why = 'person'") == [1]
+        await pilot.press("v", "v", "v")
+        await until(pilot, "by you, finished")
+
+
+async def test_redactions_are_drawn_and_judged_one_key_each(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    path = make("full")
+    async with cockpit(path, (80, 24)) as pilot:
+        await pilot.press("8", "v", "v")
+        await until(pilot, "draws a sample to judge")
+        await settled(pilot)
+        await pilot.press("r")
+        await until(pilot, "Was this a secret?", "8 cards left")
+        await pilot.press("y")
+        await until(pilot, "7 cards left")
+        await settled(pilot)
+        await pilot.press("n")
+        await until(pilot, "6 cards left")
+        await settled(pilot)
+        assert sorted(ask("SELECT verdict FROM redaction_reviews WHERE verdict IS NOT NULL")) == ["false", "real"]
+        await pilot.press("u")
+        await until(pilot, "7 cards left")
+        assert ask("SELECT verdict FROM redaction_reviews WHERE verdict IS NOT NULL") == ["real"]
+        await pilot.press("escape")
+        await until(pilot, "7 redactions to judge")
+
+
+async def test_backup_now_is_listed_and_whole(make: Any, cockpit: Any, until: Any, here: Path) -> None:
+    path = make("bare")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8", "v", "v", "v", "v")
+        await until(pilot, "no backup yet")
+        await pilot.press("b")
+        await until(pilot, "backed up: ", gone="no backup yet")
+        made = list((here / "backups").glob("nmem-*.db"))
+        assert len(made) == 1
+        copy = sqlite3.connect(made[0])
+        assert copy.execute("SELECT count(*) FROM observations").fetchone()[0] == ask(
+            "SELECT count(*) FROM observations"
+        )[0]  # fmt: skip
+        copy.close()
+
+
+async def test_the_deep_audit_reads_everything_on_a_key_only(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await pilot.press("8")
+        shown = await until(pilot, "seen quickly")
+        assert "text indexes" not in shown
+        await settled(pilot)
+        await pilot.press("A")
+        await until(pilot, "everything was read at 10-09 08:53", "text indexes", "second opinion")
+        await settled(pilot)
+        await pilot.press("ctrl+r")
+        await until(pilot, "seen quickly", gone="text indexes")
+
+
+async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    from threading import Event
+
+    async with cockpit(make("bare"), (160, 45)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+
+        def wait(job: Any, _path: str, _now: int) -> tuple[str, object]:
+            for number in range(2000):
+                job.tell(number, 2000, "steps")
+                job.check()
+                Event().wait(0.01)
+            return "done", None
+
+        pilot.app.work("waiting", wait)
+        await until(pilot, "waiting", "c stops it")
+        await pilot.press("b")
+        await until(pilot, "waiting is going on")
+        await pilot.press("c")
+        await until(pilot, "waiting: stopped")
+        assert pilot.app.job is None

@@ -1,0 +1,433 @@
+"""The screen Search: what typing shows, what its filters and keys do, and what they leave in the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.widgets import Input
+
+from nmem.search import refresh
+from nmem.search.examples import examples
+from nmem.search.search import Hit
+from nmem.search.search import search as searching
+from nmem.search.snippet import Snippet
+from nmem.search.typed import standing, toggled
+from nmem_tui.model import search
+from nmem_tui.model.line import TONES
+
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+SIGNS = {" ": "space", "/": "slash", ":": "colon", '"': "quotation_mark", "!": "exclamation_mark", ".": "full_stop",
+         "_": "underscore", "[": "left_square_bracket", "]": "right_square_bracket"}  # fmt: skip
+
+
+def keys(text: str) -> list[str]:
+    """A text as keys."""
+    return [SIGNS.get(sign, sign) for sign in text]
+
+
+@pytest.fixture
+def make(here: Any, seeds: Any) -> Callable[[str], str]:
+    """Writes aurora.db, settled: empty (no file), story, hostile, or many (130 calls that say the same word)."""
+
+    def write(kind: str) -> str:
+        if kind == "empty":
+            return "aurora.db"
+        db = seeds.database("aurora.db")
+        if kind == "many":
+            seeds.session(db)
+            for number in range(130):
+                seeds.do(db, seeds.NOW - 600_000 + number * 1000, "command", f"make coupon-{number:03}")
+        else:
+            getattr(seeds, kind)(db)
+            if kind == "story":
+                seeds.history(db)
+            seeds.label(db)
+        refresh.refresh(db)
+        db.close()
+        return "aurora.db"
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every search takes as long, and none ends early."""
+    monkeypatch.setattr("nmem.search.clock.Clock.spent", lambda _self: 0.012)
+    given_ = searching.__kwdefaults__
+    assert given_
+    monkeypatch.setattr(searching, "__kwdefaults__", {**given_, "seconds": 10.0})
+
+
+def ask(sql: str) -> list[Any]:
+    """All rows of the database, as tuples."""
+    db = sqlite3.connect("aurora.db")
+    try:
+        return db.execute(sql).fetchall()
+    finally:
+        db.close()
+
+
+def row(shown: str) -> str:
+    """The list's row under the cursor."""
+    return next((line for line in shown.splitlines() if "▌" in line), "")
+
+
+def box(pilot: Any) -> str:
+    return str(pilot.app.screen.query_one("#box", Input).value)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize(
+    ("kind", "query"), [("empty", ""), ("story", ""), ("story", "limit"), ("hostile", ""), ("hostile", "foo")]
+)
+async def test_screen_is_as_accepted(
+    kind: str, query: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with cockpit(make(kind), SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await pilot.press("6")
+        await settled(pilot)
+        if query:
+            await pilot.press(*keys(query), "enter", "j")
+            await settled(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"search-{kind}{'-' if query else ''}{query}-{look}-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("name", "query", "then"),
+    [
+        ("call", "type:test is:failed", ["enter", "enter"]), ("prompt", "avatar type:prompt", ["enter", "enter"]),
+        ("chips", "limit", ["enter", "f", "l"]), ("nothing", "zebra type:test", ["enter"]),
+        ("manual", "", ["escape", "m"]), ("wrong", "since:nosuch", ["enter"]),
+    ],
+)  # fmt: skip
+async def test_parts_are_as_accepted(
+    name: str, query: str, then: list[str], size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story"), SIZES[size]) as pilot:
+        await pilot.press("6", *keys(query))
+        await settled(pilot)
+        for key in then if size == "80x24" or name in ("chips", "manual", "nothing", "wrong") else then[:1]:
+            await pilot.press(key)
+            await settled(pilot)
+        assert not CONTROLS & set(text(pilot).replace("\n", ""))
+        snapshot(pilot, f"search-part-{name}-{size}")
+
+
+async def test_results_come_while_typing_and_the_words_are_marked(
+    make: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6")
+        await settled(pilot)
+        assert "type: results come with every key" in text(pilot)
+        await pilot.press(*"flak")
+        await settled(pilot)
+        assert "The thumbnails test is flaky on CI" in text(pilot)
+        assert "best first" in text(pilot)
+        hit = pilot.app.screen.hits[0]
+        assert [hit.snippet.text[begin:end].lower() for begin, end in hit.snippet.marks] == ["flaky"]
+        await pilot.press(*"zzz")
+        await settled(pilot)
+        assert "nothing found" in text(pilot)
+        assert "flaky on CI" not in text(pilot)
+
+
+async def test_a_key_ends_the_search_of_the_key_before(
+    make: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    from nmem_tui.model import search_reading
+
+    real = searching
+
+    def slow(db: Any, asked: str, at: int, **more: Any) -> Any:
+        import time
+
+        if asked == "lim":
+            until = time.monotonic() + 5
+            while not more["stopped"]() and time.monotonic() < until:
+                time.sleep(0.005)
+            seen.append((asked, more["stopped"]()))
+        return real(db, asked, at, **more)
+
+    monkeypatch.setattr(search_reading, "search", slow)
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6")
+        await settled(pilot)
+        await pilot.press(*"lim")
+        await pilot.pause(0.15)
+        await pilot.press("i")
+        await settled(pilot)
+        assert seen == [("lim", True)]
+        assert pilot.app.screen.results.query.text == "limi"
+
+
+async def test_a_filter_goes_in_and_out_by_key_and_by_mouse(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6", *"limit", "enter")
+        await settled(pilot)
+        everything = len(pilot.app.screen.hits)
+        await pilot.press("f", "space")
+        await settled(pilot)
+        assert box(pilot).startswith("limit type:")
+        assert 0 < len(pilot.app.screen.hits) < everything
+        assert "✓" in text(pilot).splitlines()[3]
+        await pilot.press("space")
+        await settled(pilot)
+        assert box(pilot) == "limit"
+        assert len(pilot.app.screen.hits) == everything
+        line = text(pilot).splitlines()[4]
+        await pilot.click("#chips", offset=(line.index("failed") + 1, 1))
+        await settled(pilot)
+        assert box(pilot) == "limit is:failed"
+        assert {hit.outcome for hit in pilot.app.screen.hits} == {"failed"}
+        await pilot.press("escape", "s")
+        await settled(pilot)
+        assert "newest first" in text(pilot)
+
+
+async def test_the_end_of_the_list_reads_the_next_page(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(make("many")) as pilot:
+        await pilot.press("6", *"coupon", "enter")
+        await settled(pilot)
+        screen = pilot.app.screen
+        assert len(screen.hits) == 40
+        for _ in range(8):
+            await pilot.press("G")
+            await settled(pilot)
+        assert len(screen.hits) == 130
+        assert len({hit.id for hit in screen.hits}) == 130
+        assert "these were all" in text(pilot)
+        assert screen.one.id == screen.hits[-1].id
+
+
+async def test_a_pin_is_in_the_database_and_undo_takes_it_back(
+    make: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6", *keys("type:git_commit"), "enter")
+        await settled(pilot)
+        hit = pilot.app.screen.one.id
+        assert hit == "obs/11"
+        await pilot.press("p")
+        await settled(pilot)
+        await settled(pilot)
+        assert ask("SELECT pinned FROM observations WHERE id = 11") == [(1,)]
+        assert "★ pinned" in text(pilot)
+        assert pilot.app.screen.one.id == hit
+        await pilot.press("u")
+        await settled(pilot)
+        await settled(pilot)
+        assert ask("SELECT pinned FROM observations WHERE id = 11") == [(0,)]
+        assert "★ pinned" not in text(pilot)
+
+
+@pytest.mark.parametrize(
+    ("query", "mode", "said"),
+    [
+        ("type:episode thumbnails", "episodes", "Story ─ episode 2"),
+        ("type:git_commit", "now", "row 16 of 17"),
+        ("type:prompt flaky", "now", "The thumbnails test is flaky"),
+    ],
+)
+async def test_a_hit_leads_to_the_thing(
+    query: str, mode: str, said: str, make: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6", *keys(query), "enter")
+        await settled(pilot)
+        await pilot.press("o")
+        await settled(pilot)
+        assert pilot.app.current_mode == mode
+        assert said in text(pilot)
+        await pilot.press("6")
+        await settled(pilot)
+        assert box(pilot) == query
+        assert not isinstance(pilot.app.focused, Input), "the keys work at once"
+
+
+async def test_enter_looks_at_a_hit_first_where_there_is_no_room(
+    make: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story")) as pilot:
+        await pilot.press("6", *keys("type:test is:failed"), "enter", "enter")
+        await settled(pilot)
+        assert "Around it" in text(pilot)
+        assert pilot.app.current_mode == "search"
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Around it" not in text(pilot)
+        await pilot.press("enter", "enter")
+        await settled(pilot)
+        assert pilot.app.current_mode == "now"
+
+
+async def test_the_last_queries_come_back(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6", *"flaky", "enter", "escape")
+        await settled(pilot)
+        assert box(pilot) == ""
+        await pilot.press(*"limit", "enter", "escape")
+        await settled(pilot)
+        assert "Asked before" in text(pilot)
+        await pilot.press("up")
+        assert box(pilot) == "limit"
+        await pilot.press("up")
+        assert box(pilot) == "flaky"
+        await pilot.press("down")
+        assert box(pilot) == "limit"
+        await pilot.press("down")
+        assert box(pilot) == ""
+        await settled(pilot)
+        await pilot.press("down", "enter")
+        await settled(pilot)
+        assert box(pilot) == "limit"
+
+
+async def test_an_example_finds_what_it_says(make: Any, cockpit: Any, settled: Any, text: Any, seeds: Any) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6")
+        await settled(pilot)
+        assert "file:limits.py" in text(pilot)
+        await pilot.press("down", "enter")
+        await settled(pilot)
+        assert pilot.app.screen.hits
+    db = seeds.database("aurora.db")
+    offered = examples(db, seeds.NOW)
+    db.close()
+    assert len(offered) >= 5
+    assert all(one.found for one in offered)
+
+
+async def test_the_manual_puts_what_is_taken_into_the_box(make: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("6", *"test", "enter", "m", *keys("failed"), "enter")
+        await settled(pilot)
+        assert box(pilot) == "test is:failed"
+
+
+async def test_copy_gives_the_text_and_the_id(
+    make: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        said: list[str] = []
+        monkeypatch.setattr(pilot.app, "copy_out", said.append)
+        await pilot.press("6", *keys("type:git_commit"), "enter")
+        await settled(pilot)
+        await pilot.press("y", "Y")
+        assert said == ["Raise the avatar limit to 8 MB", "obs/11"]
+
+
+async def test_what_is_recorded_meanwhile_is_told_and_looked_for_on_demand(
+    make: Any, cockpit: Any, settled: Any, text: Any, seeds: Any
+) -> None:
+    path = make("story")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("6", *"limit", "enter")
+        await settled(pilot)
+        before = len(pilot.app.screen.hits)
+        db = seeds.database(path)
+        seeds.do(db, seeds.NOW, "command", "echo another limit")
+        db.close()
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if "more was recorded" in text(pilot):
+                break
+        assert "more was recorded since: r looks again" in text(pilot)
+        assert len(pilot.app.screen.hits) == before
+        await pilot.press("r")
+        await settled(pilot)
+        assert len(pilot.app.screen.hits) == before + 1
+
+
+async def test_a_link_opens_the_screen_with_its_query(make: Any, cockpit: Any, settled: Any) -> None:
+    from nmem.errors import NmemError
+    from nmem_tui.link import parse
+
+    path = make("story")
+    async with cockpit(path, (160, 45), link=parse("?q=flaky type:prompt", path)) as pilot:
+        await settled(pilot)
+        assert pilot.app.current_mode == "search"
+        assert [hit.id for hit in pilot.app.screen.hits] == ["prompt/8"]
+    async with cockpit(path, (160, 45), link=parse("episode/2", path)) as pilot:
+        await settled(pilot)
+        assert pilot.app.current_mode == "episodes"
+        assert pilot.app.screen.pane.story.row.id == 2
+    for wrong in ("episode/99", "nosuch", "episode/x", "obs/1"):
+        with pytest.raises(NmemError):
+            parse(wrong, path)
+
+
+async def test_a_cockpit_of_one_project_searches_that_one(make: Any, cockpit: Any, settled: Any, seeds: Any) -> None:
+    path = make("story")
+    db = seeds.database(path)
+    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 90_000_000, state="ended")
+    seeds.say(db, seeds.NOW - 90_000_000, "What is the limit of the lamp?", session_id="other")
+    db.close()
+    for project, some in (("", {"aurora-api", "lighthouse"}), ("lighthouse", {"lighthouse"}), ("nosuch", set())):
+        async with cockpit(path, (160, 45), project=project) as pilot:
+            await pilot.press("6", *"limit", "enter")
+            await settled(pilot)
+            assert {hit.project for hit in pilot.app.screen.hits} == some
+
+
+async def test_slash_searches_the_project_from_where_it_filters_nothing(make: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        await pilot.press("3", "slash")
+        await settled(pilot)
+        assert pilot.app.current_mode == "search"
+        assert box(pilot) == "project:aurora-api "
+        await pilot.press(*"limit")
+        await settled(pilot)
+        assert box(pilot) == "project:aurora-api limit"
+        assert pilot.app.screen.hits
+
+
+def test_toggling_keeps_the_rest_of_a_query() -> None:
+    assert toggled("coupon", "type:test") == "coupon type:test"
+    assert toggled("coupon type:git", "type:git_commit") == "coupon type:git_commit"
+    assert toggled("coupon type:test", "type:test") == "coupon"
+    assert toggled('"a b" is:failed', "is:pinned") == '"a b" is:failed is:pinned'
+    assert toggled('project:"my shop" x', 'project:"my shop"') == "x"
+    assert standing('a type:test "type:x" !type:git project:"my shop" since:soon') == ["type:test", 'project:"my shop"']
+
+
+HITS = st.builds(
+    Hit, id=st.sampled_from(["obs/1", "session/abc"]), kind=st.sampled_from(["obs", "prompt", "reasoning", "session"]),
+    type=st.sampled_from(["test", "thinking", "nonsense[/x]", "\x1b[2J"]), at=st.integers(-(2**53), 2**53),
+    session_id=st.text(), project=st.text(max_size=40), client=st.text(), path=st.text(max_size=60),
+    outcome=st.sampled_from(["", "ok", "failed"]), pinned=st.booleans(), score=st.floats(0, 9),
+    snippet=st.builds(
+        Snippet, st.sampled_from(["", "see [/foo] [red]x[/]", "漢字" * 60, "a limit " * 20]),
+        st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=3).map(tuple),
+    ),
+    times=st.integers(1, 9),
+)  # fmt: skip
+
+
+@given(HITS, st.integers(20, 140))
+@settings(max_examples=60, deadline=None)
+def test_a_hit_is_never_wider_than_its_room(hit: Hit, cells: int) -> None:
+    for line in (search.first(hit, cells), search.second(hit, cells, 1_760_000_000_000, UTC, where=True)):
+        shown = "".join(piece for piece, _ in line)
+        assert not CONTROLS & set(shown)
+        assert cell_len(shown) <= cells
+        assert {tone for _, tone in line} <= TONES

@@ -1,0 +1,596 @@
+"""The screen Tasks: what it shows, and what its keys leave in the database."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
+
+
+@pytest.fixture(scope="session")
+def tasked() -> Any:
+    """The module that writes tasks."""
+    spec = importlib.util.spec_from_file_location("tasks_seed", HERE / "tasks_seed.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def make(here: Path, seeds: Any, tasked: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, int]]:
+    """Writes aurora.db: empty (no file), bare (without tasks), full, hostile; ids by name."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    for name in ("TMUX", "TMUX_PANE", "NMEM_TASK", "NMEM_DB"):
+        monkeypatch.delenv(name, raising=False)
+
+    def write(kind: str) -> dict[str, int]:
+        if kind == "empty":
+            return {}
+        made: dict[str, int] = {}
+        db = seeds.database("aurora.db")
+        if kind == "hostile":
+            seeds.hostile(db)
+            tasked.hostile(db, seeds)
+        else:
+            seeds.story(db)
+            made = seeds.history(db)
+            if kind == "full":
+                made |= tasked.fill(db, seeds)
+        db.close()
+        return made
+
+    return write
+
+
+@pytest.fixture
+def full(make: Any) -> dict[str, int]:
+    """The busy day."""
+    return dict(make("full"))
+
+
+def ask(sql: str, *values: object) -> Any:
+    """One row of the database."""
+    db = sqlite3.connect("aurora.db")
+    try:
+        row = db.execute(sql, values).fetchone()
+    finally:
+        db.close()
+    return row if row is None or len(row) > 1 else row[0]
+
+
+@pytest.fixture
+def until(text: Any) -> Callable[..., Any]:
+    """Waits until words are on the screen."""
+
+    async def wait(pilot: Any, *words: str, gone: str = "", seconds: float = 10) -> str:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await pilot.pause(0.02)
+            shown = str(text(pilot))
+            if all(word in shown for word in words) and (not gone or gone not in shown):
+                return shown
+        pytest.fail(f"{words} did not come:\n{text(pilot)}")
+
+    return wait
+
+
+@pytest.fixture
+def at_tasks(settled: Any) -> Callable[..., Any]:
+    """Opens the screen, with the cursor on a task."""
+
+    async def go(pilot: Any, task_id: int = 0) -> None:
+        await pilot.press("7")
+        await settled(pilot)
+        if task_id:
+            pilot.app.screen.go_to(task_id)
+        await settled(pilot)
+
+    return go
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
+@pytest.mark.parametrize("kind", ["empty", "full", "hostile"])
+async def test_screen_is_as_accepted(
+    kind: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, text: Any, at_tasks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if look == "nocolor":
+        monkeypatch.setenv("NO_COLOR", "1")
+    make(kind)
+    async with cockpit("aurora.db", SIZES[size], "" if look == "nocolor" else look) as pilot:
+        await at_tasks(pilot)
+        shown = text(pilot)
+        assert not CONTROLS & set(shown.replace("\n", ""))
+        assert "? help" in shown.splitlines()[-1]
+        snapshot(pilot, f"tasks-{kind}-{look}-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["detail", "output", "form", "run"])
+async def test_views_are_as_accepted(
+    name: str, size: str, full: Any, cockpit: Any, snapshot: Any, settled: Any, at_tasks: Any
+) -> None:
+    async with cockpit("aurora.db", SIZES[size]) as pilot:
+        await at_tasks(pilot, full["next" if name == "run" else "runs"])
+        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "r"}[name])
+        await settled(pilot)
+        snapshot(pilot, f"tasks-{name}-dark-{size}")
+
+
+def rows(shown: str) -> list[str]:
+    """The list's rows."""
+    return [line for line in shown.splitlines() if any(f" {mark} " in line[:6] or line[1:3] == f"{mark} "
+            for mark in "●!○✓✗–") and "nmem ▸" not in line]  # fmt: skip
+
+
+async def test_what_is_at_work_stands_first_then_the_queue_as_it_will_run(
+    full: Any, cockpit: Any, text: Any, at_tasks: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        shown = text(pilot)
+        words = ("Move the", "Raise the", "Find out", "Document", "Mend the", "Write the", "Check every",
+                 "Rebuild", "Upgrade", "Update the", "Profile")  # fmt: skip
+        places = [shown.index(each) for each in words]
+        assert places == sorted(places)
+        for reason in ("ready", f"folder: {full['runs']}", f"after {full['next']}", "20:53", "until 23:59"):
+            assert reason in shown
+        assert "7 Tasks ·2" in shown
+        assert "! 1 needs you" in shown
+
+
+async def test_detail_says_why_what_and_when(full: Any, cockpit: Any, text: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot, full["failed"])
+        shown = text(pilot)
+        for words in ("✗ failed  exit code 1  took 26 m", "needed by task/3", "retried", "3 of 3", "no matching dist"):
+            assert words in " ".join(shown.split()) or words in shown
+        await at_tasks(pilot, full["then"])
+        assert f"waits for task/{full['next']}" in text(pilot)
+        assert f"task/{full['next']} ○ queued" in text(pilot)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_task_is_written_and_queued(
+    size: str, full: Any, here: Path, cockpit: Any, until: Any, settled: Any, at_tasks: Any, seeds: Any
+) -> None:
+    (here / "aurora").mkdir()
+    async with cockpit("aurora.db", SIZES[size]) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n")
+        await until(pilot, "New task", "/src/aurora")
+        await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
+        await until(pilot, "project aurora")
+        await pilot.press("tab", "tab", *"2h", "tab", *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
+        await until(pilot, "is queued: r runs it now", gone="New task")
+        made = ask("SELECT prompt, client, cwd, priority, not_before, worktree, state, source FROM tasks"
+                   " ORDER BY id DESC LIMIT 1")  # fmt: skip
+        later = seeds.NOW + 7_200_000
+        assert made == ("Count q\nand x", "codex", str(here / "aurora"), 5, later, 0, "queued", "person")
+        assert (
+            ask("SELECT group_concat(needs_id) FROM task_needs WHERE task_id = 12") == f"{full['busy']},{full['next']}"
+        )
+        await settled(pilot)
+        assert pilot.app.screen.one.id == 12
+
+
+async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
+    full: Any, here: Path, cockpit: Any, until: Any, settled: Any, at_tasks: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n", "ctrl+s")
+        await until(pilot, "✗ say what shall be done")
+        await pilot.press(*"Do it")
+        await until(pilot, "✗ /src/aurora is no folder")
+        await pilot.press("tab", "tab", "ctrl+u", *str(here), "tab", "tab", *"yesterweek")
+        await until(pilot, "✗ yesterweek is no time")
+        await pilot.press("enter")
+        await until(pilot, "New task", "✗ see after")
+        await pilot.press("ctrl+u", "tab", *"99")
+        await until(pilot, "✗ there is no task 99")
+        await pilot.press("ctrl+s")
+        await until(pilot, "✗ there is no task 99", "New task")
+        assert ask("SELECT count(*) FROM tasks") == 11
+        await pilot.press("escape")
+        await until(pilot, "Tasks ─ 11 tasks", gone="New task")
+        await pilot.press("n")
+        await until(pilot, "Do it", "99")
+        await pilot.press("tab", "tab", "tab", "tab", "tab", "ctrl+u", "enter")
+        await until(pilot, "is queued", gone="New task")
+        assert ask("SELECT prompt, not_before FROM tasks WHERE id = 12") == ("Do it", 0)
+        await settled(pilot)
+        await pilot.press("n")
+        await until(pilot, "What shall be done?")
+
+
+async def test_a_secret_is_said_and_not_stored(full: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n")
+        await until(pilot, "New task")
+        await pilot.press("tab", "tab", "ctrl+u", *".", "shift+tab", "shift+tab")
+        await pilot.press(*"push with ghp_16C7e42F292c6912E7710c838347Ae178B4a now")
+        await until(pilot, "1 secret in it")
+        await pilot.press("ctrl+s")
+        await until(pilot, "is queued", gone="New task")
+        assert "ghp_16" not in ask("SELECT prompt FROM tasks WHERE id = 12")
+
+
+async def test_what_is_pasted_commands_no_terminal(full: Any, cockpit: Any, settled: Any, at_tasks: Any) -> None:
+    from textual.events import Paste
+
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n")
+        await settled(pilot)
+        pilot.app.screen.prompt.post_message(Paste("a\x1b]52;c;aGk=\x07b\r\nc\x1b[2J"))
+        await settled(pilot)
+        assert pilot.app.screen.prompt.text == "ab\nc"
+
+
+async def test_a_queued_task_is_edited(full: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    db = sqlite3.connect("aurora.db")
+    db.execute("UPDATE tasks SET cwd = ?, worktree = 0", (str(here),))
+    db.commit()
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot, full["then"])
+        await pilot.press("e")
+        await until(pilot, f"Task {full['then']} ─ queued", "changes it")
+        await pilot.press(*" at last", "tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u", *"7", "enter")
+        await until(pilot, f"task/{full['then']} is changed", gone="changes it")
+        row = ask("SELECT prompt, priority, retries, cwd, state FROM tasks WHERE id = ?", full["then"])
+        assert row == ("Mend the orientation of thumbnails at last", 7, 2, str(here), "queued")
+        assert ask("SELECT text FROM task_events WHERE what = 'edited'") == "prompt, project, priority"
+        assert ask("SELECT needs_id FROM task_needs WHERE task_id = ?", full["then"]) == full["next"]
+        await at_tasks(pilot, full["runs"])
+        await pilot.press("e")
+        await until(pilot, "it is running: c cancels it first")
+
+
+async def test_cancel_asks_and_takes_what_needs_it_along(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["next"])
+        await pilot.press("c")
+        await until(pilot, f"Cancel task {full['next']}?", f"cancelled with it: task/{full['then']}")
+        await pilot.press("escape")
+        await until(pilot, gone="Cancel task")
+        assert ask("SELECT state FROM tasks WHERE id = ?", full["next"]) == "queued"
+        await pilot.press("c", "enter", "c", "y")
+        await until(pilot, f"task/{full['next']} is cancelled: by a person", seconds=30)
+        found = [ask("SELECT state, reason FROM tasks WHERE id = ?", full[name]) for name in ("next", "then")]
+        assert found == [
+            ("cancelled", "by a person"),
+            ("cancelled", f"task/{full['next']}, which it needs, was cancelled"),
+        ]
+        await at_tasks(pilot, full["done"])
+        await pilot.press("c")
+        await until(pilot, "it is over: it succeeded")
+
+
+async def test_retry_queues_it_again_with_what_was_cancelled_for_it(
+    full: Any, cockpit: Any, until: Any, at_tasks: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["failed"])
+        await pilot.press("R")
+        await until(pilot, f"task/{full['failed']}, task/{full['after-failed']} are queued again", "7 queued")
+        assert ask("SELECT count(*) FROM tasks WHERE state = 'queued'") == 7
+        await at_tasks(pilot, full["runs"])
+        await pilot.press("R")
+        await until(pilot, "it is running: there is nothing")
+
+
+async def test_remove_asks(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["done"])
+        await pilot.press("x")
+        await until(pilot, f"Remove task {full['done']}?", "its worktree stays: /data/nmem/worktrees/aurora-1")
+        await pilot.press("escape")
+        await until(pilot, gone="Remove task")
+        assert ask("SELECT count(*) FROM tasks") == 11
+        await pilot.press("x", "y")
+        await until(pilot, "is removed", "10 tasks")
+        assert ask("SELECT count(*) FROM tasks WHERE id = ?", full["done"]) == 0
+        assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) == 0
+
+
+CLIENT = """#!{python}
+import os, sys, time
+said = sys.stdin.read()
+print("doing:", said, flush=True)
+while "wait" in said and not os.path.exists("go"): time.sleep(0.05)
+print("NMEM_DB", os.environ.get("NMEM_DB"), "skips", os.environ.get("NMEM_SKIP_HOOKS"))
+sys.exit(3 if "fail" in said else 0)
+"""
+
+
+@pytest.fixture
+def client(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`claude` on PATH that does what it is told; tasks run without a terminal."""
+    (here / "bin").mkdir()
+    (here / "bin" / "claude").write_text(CLIENT.replace("{python}", sys.executable))
+    (here / "bin" / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{here / 'bin'}:{os.environ['PATH']}")
+    (here / "config.toml").write_text('[dispatch]\nhow = "headless"\n')
+
+
+def queued(here: Path, tasked: Any, seeds: Any, prompt: str) -> int:
+    db = seeds.database("aurora.db")
+    made: int = tasked.task(db, prompt, "queued", seeds.NOW, cwd=str(here))
+    db.close()
+    return made
+
+
+async def test_run_asks_then_starts_it_and_its_end_is_seen(
+    make: Any, client: Any, here: Path, tasked: Any, seeds: Any, cockpit: Any, until: Any, at_tasks: Any, settled: Any
+) -> None:
+    make("bare")
+    number = queued(here, tasked, seeds, "please fail")
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("r")
+        await until(pilot, f"Run task {number} now?", "claude")
+        await pilot.press("enter", "r", "escape")
+        await settled(pilot)
+        assert ask("SELECT state, attempt FROM tasks") == ("queued", 0)
+        await pilot.press("r", "y")
+        await until(pilot, "✗ failed", "exit code 3", "doing: please fail", seconds=60)
+        assert ask("SELECT output FROM tasks") == f"doing: please fail\nNMEM_DB {here / 'aurora.db'} skips None"
+        assert ask("SELECT state, exit_code, attempt FROM tasks") == ("failed", 3, 1)
+
+
+async def test_a_running_one_is_followed_and_cancelled(
+    make: Any, client: Any, here: Path, tasked: Any, seeds: Any, cockpit: Any, until: Any, at_tasks: Any
+) -> None:
+    make("bare")
+    number = queued(here, tasked, seeds, "wait for me")
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("r", "y")
+        await until(pilot, "● running", "doing: wait for me", "7 Tasks ·1", seconds=60)
+        await pilot.press("c")
+        await until(pilot, f"Cancel task {number}?", "asked to end")
+        await pilot.press("y")
+        await until(pilot, "– cancelled", gone="7 Tasks ·1", seconds=60)
+        assert ask("SELECT state, reason FROM tasks") == ("cancelled", "by a person")
+
+
+async def test_the_demo_runs_nothing(make: Any, here: Path, tasked: Any, seeds: Any, cockpit: Any, until: Any) -> None:
+    make("bare")
+    queued(here, tasked, seeds, "no")
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        pilot.app.demo = True
+        await pilot.press("7")
+        await until(pilot, "○ queued")
+        await pilot.press("r")
+        await until(pilot, "the demo runs nothing")
+
+
+async def test_output_is_followed_until_one_looks_further_up(
+    full: Any, cockpit: Any, until: Any, settled: Any, at_tasks: Any, seeds: Any
+) -> None:
+    db = seeds.database("aurora.db")
+
+    def say(lines: int) -> None:
+        said = "\n".join(f"line {number}" for number in range(lines))
+        db.execute("UPDATE tasks SET output = ? WHERE id = ?", (said, full["runs"]))
+
+    say(100)
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["runs"])
+        await pilot.press("o")
+        await until(pilot, "▌line 99", "following")
+        say(200)
+        await until(pilot, "▌line 199")
+        await pilot.press("g")
+        await until(pilot, "▌line 0", gone="following")
+        say(300)
+        await settled(pilot)
+        await pilot.pause(0.5)
+        await until(pilot, "▌line 0", "line 15", gone="following")
+        await pilot.press("G")
+        await until(pilot, "▌line 299", "following")
+        await pilot.press("escape")
+        await until(pilot, "Tasks ─ 11 tasks")
+    db.close()
+
+
+async def test_links_lead_to_session_task_and_learning(
+    full: Any, cockpit: Any, until: Any, settled: Any, at_tasks: Any, text: Any, seeds: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["then"])
+        await pilot.press("space")
+        await until(pilot, f"Task {full['then']} ─")
+        while "needs" not in next((line for line in text(pilot).splitlines() if "▌" in line), ""):
+            await pilot.press("j")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen.one.id == full["next"]
+        await at_tasks(pilot, full["done"])
+        await pilot.press("enter")
+        await until(pilot, "0b9c4f5e-live  enter shows it", "nmem/task-1")
+        await pilot.press("j", "enter")
+        await until(pilot, "Stream ─", "Raise it to 8 MB")
+        assert pilot.app.chosen == seeds.SESSION
+
+
+async def test_attach_copies_the_command(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot, full["done"])
+        await pilot.press("a")
+        await until(pilot, f"nmem task attach {full['done']}")
+        await at_tasks(pilot, full["runs"])
+        await pilot.press("a")
+        await until(pilot, "it runs without a terminal")
+
+
+async def test_words_filter(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("slash", *"failed")
+        await until(pilot, "2 matches for “failed”")
+        await pilot.press(*" zebra")
+        await until(pilot, "nothing matches: esc clears")
+        await pilot.press("escape")
+        await until(pilot, "Tasks ─ 11 tasks")
+
+
+async def test_what_ended_unseen_is_brought_in(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    db = sqlite3.connect("aurora.db")
+    db.execute("UPDATE tasks SET process = '999999@1' WHERE id = ?", (full["runs"],))
+    db.commit()
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot)
+        await until(pilot, "○ queued", gone="● running")
+        assert ask("SELECT state FROM tasks WHERE id = ?", full["runs"]) == "queued"
+
+
+async def test_other_screens_count_what_runs(full: Any, cockpit: Any, until: Any, seeds: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await until(pilot, "7 Tasks ·2")
+        db = seeds.database("aurora.db")
+        db.execute("UPDATE tasks SET state = 'succeeded'")
+        db.close()
+        await until(pilot, "7 Tasks", gone="·2")
+
+
+async def test_an_episode_becomes_a_task(full: Any, here: Path, cockpit: Any, until: Any, settled: Any) -> None:
+    db = sqlite3.connect("aurora.db")
+    db.execute("UPDATE projects SET root = ?", (str(here),))
+    db.commit()
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        pilot.app.show_episode(full["flaky"])
+        await until(pilot, "Flaky thumbnails test")
+        await settled(pilot)
+        await pilot.press("d")
+        await until(pilot, f"goes on with episode {full['flaky']}", "left to do: Look for other tests")
+        await pilot.press("ctrl+s")
+        await until(pilot, "is queued")
+        prompt, cwd = ask("SELECT prompt, cwd FROM tasks WHERE id = 12")
+        assert "Look for other tests that read the wall clock" in prompt
+        assert cwd == str(here)
+        await settled(pilot)
+        await pilot.press("7")
+        await settled(pilot)
+        assert pilot.app.screen.one.id == 12
+
+
+async def test_an_episode_whose_folder_is_gone_says_so(full: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("d")
+        await until(pilot, "✗ the folder of aurora-api, /src/aurora, is no longer there")
+
+
+async def test_a_learning_becomes_a_task(
+    full: Any, here: Path, cockpit: Any, until: Any, settled: Any, seeds: Any
+) -> None:
+    spec = importlib.util.spec_from_file_location("learnings_seed", HERE / "learnings_seed.py")
+    assert spec
+    assert spec.loader
+    learned = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(learned)
+    db = seeds.database("aurora.db")
+    made = learned.fill(db, seeds, full)
+    db.execute("UPDATE projects SET root = ?", (str(here),))
+    db.close()
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("4")
+        await settled(pilot)
+        await settled(pilot)
+        await pilot.press("d")
+        await until(pilot, f"about learning {made['thumbs']}", "7 sessions, 14 times", "project test_a")
+        await pilot.press("escape")
+        await until(pilot, gone="New task")
+        assert ask("SELECT count(*) FROM tasks") == 11
+        await pilot.press("d")
+        await until(pilot, "7 sessions, 14 times", "project test_a")
+        await pilot.press("ctrl+s")
+        await until(pilot, "is queued", gone="New task")
+        row = ask("SELECT learning_id, source, cwd, state FROM tasks WHERE id = 12")
+        assert row == (made["thumbs"], "learning", str(here), "queued")
+
+
+async def test_without_a_database_the_first_task_makes_one(
+    make: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any
+) -> None:
+    make("empty")
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("7")
+        await until(pilot, "No task yet")
+        await pilot.press("n", *"First", "ctrl+s")
+        await until(pilot, "○ queued", "First")
+        assert ask("SELECT prompt, cwd FROM tasks") == ("First", str(here))
+
+
+@pytest.mark.parametrize("key", ["e", "r", "x", "c", "o", "enter"])
+async def test_hostile_text_commands_no_terminal_in_forms_and_questions(
+    key: str, make: Any, cockpit: Any, settled: Any, at_tasks: Any, text: Any
+) -> None:
+    make("hostile")
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot, 3)
+        await pilot.press(key)
+        await settled(pilot)
+        assert not CONTROLS & set(text(pilot).replace("\n", ""))
+
+
+@pytest.mark.parametrize("cells", [50, 60, 80, 100, 160])
+@pytest.mark.parametrize("current", ["now", "episodes", "tasks"])
+def test_tabs_fit_and_name_where_one_is(cells: int, current: str) -> None:
+    from nmem_tui.widgets.bars import TABS, Tabs
+
+    tabs = Tabs(current)
+    tabs.hot, tabs.live = 12, (3, 1)
+    shown = "".join(words for words, _ in tabs.line(cells))
+    assert len(shown.rstrip()) <= cells
+    assert next(name for _, name, mode in TABS if mode == current) in shown
+    assert all(f"{key} " in shown for key, _, _ in TABS)
+    assert "▲12" in shown
+    assert "·4" in shown
+    assert [action for _, _, action in tabs.spots] == [f"show_{mode}" for _, _, mode in TABS]
+
+
+async def test_a_long_queue_answers_at_once(make: Any, cockpit: Any, settled: Any, at_tasks: Any, text: Any) -> None:
+    make("full")
+    db = sqlite3.connect("aurora.db")
+    with db:
+        db.executemany(
+            "INSERT INTO tasks(created_at, changed_at, prompt, cwd, state, ended_at, output)"
+            " VALUES (1, 1, ?, '/', ?, ?, ?)",
+            (("long " * 2000, "queued" if n % 2 else "succeeded", n, "x" * 16_000) for n in range(3000)),
+        )
+    db.close()
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        assert "3011 tasks, the first 1000 of them" in text(pilot)
+        began = time.process_time()
+        await pilot.press(*"jjjjjjjjjj")
+        assert time.process_time() - began < 2
+        await pilot.press("G")
+        await settled(pilot)
+        assert "▌○ queued" in text(pilot)
