@@ -232,7 +232,23 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
         [sys.executable, "-I", "-S", "-c", "pass"], words, [made(n) for n in range(runs + PEAKS)], tells=True
     )
     told = TOLD[1::2]
+    forget(path, f"new-{mark}-*")
     return {**found, "told": sum(1 for size in told if size), "told_bytes": int(statistics.median(told))}
+
+
+def forget(path: Path, sessions: str) -> None:
+    """Take out the sessions that were made to measure: hundreds of them within minutes would be one line of work."""
+    from capture.storage import store
+    from nmem.episodes import removal
+
+    with closing(store.connect(str(path), timeout=10)) as db, store.transaction(db):
+        db.execute("PRAGMA defer_foreign_keys=ON")
+        for (session_id,) in db.execute("SELECT id FROM sessions WHERE id GLOB ?", (sessions,)).fetchall():
+            removal.forget_session(db, session_id)
+        for table in ("session_threads", "prompts"):
+            db.execute(f"DELETE FROM {table} WHERE session_id GLOB ?", (sessions,))
+        db.execute("DELETE FROM sessions WHERE id GLOB ?", (sessions,))
+        db.execute("UPDATE context_projects SET taken = known")  # what went was in no candidate
 
 
 def main() -> None:

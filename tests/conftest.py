@@ -28,6 +28,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("NMEM_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "NO_COLOR",
                  "CURSOR_VERSION", "CLAUDE_PROJECT_DIR", "CLAUDECODE"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NMEM_SKIP_HOOKS", "")  # a command sets it for its children: noted here, it is put back
+    monkeypatch.delenv("NMEM_SKIP_HOOKS")
     monkeypatch.setenv("NMEM_SKIP_SETTLE", "1")  # no test leaves a process behind
     monkeypatch.setenv("NMEM_DB", str(home / "data" / "nmem.db"))
     return home

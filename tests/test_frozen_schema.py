@@ -10,8 +10,24 @@ from capture.storage import schema as base
 from nmem import schema as meaning
 
 FROZEN = {
-    "base": ["ff9ed0f9081ce825", "268a789d406f133f"],
-    "meaning": ["a94f47561d9a98c3", "5e97691b5dc7a6c0", "4ada9cbe3dfdf2e8", "890a80c267df40ed", "e0adf4264eebce64"],
+    "base": ["ff9ed0f9081ce825", "268a789d406f133f", "6721e007a9965138", "cc3ec25beef022a0"],
+    "meaning": [
+        "a94f47561d9a98c3",
+        "5e97691b5dc7a6c0",
+        "4ada9cbe3dfdf2e8",
+        "890a80c267df40ed",
+        "e0adf4264eebce64",
+        "54b6bbf727a74280",
+        "9146055a4bc29dc1",
+        "fc0759cd7dbbcde6",
+        "0445957652cbe377",
+        "4c401997f46468ce",
+        "9976b582580a6c5c",
+        "124853582e63cd99",
+        "5f2127336f126d9d",
+        "ec7900e9b5c06acb",
+        "fd5db3e54589f76c",
+    ],
 }
 
 
