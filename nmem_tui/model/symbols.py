@@ -1,0 +1,153 @@
+"""Every glyph that is drawn, by what it means, in three sets: blocks, braille, ascii. Each is one cell wide.
+
+Drawings take their glyphs from `now()`. What stands as a literal in a text (`✓`, `·`, `─`) is made its ASCII twin on
+the way to the screen (`nmem_tui.widgets.ascii`), so that both ways lead to the same screen.
+"""
+
+from __future__ import annotations
+
+import codecs
+import locale
+from dataclasses import dataclass, fields, replace
+
+BLOCKS, BRAILLE, ASCII = "blocks", "braille", "ascii"
+NAMES = (BLOCKS, BRAILLE, ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """One set."""
+
+    name: str = BLOCKS
+    # How it went
+    ok: str = "✓"
+    failed: str = "✗"
+    neither: str = "–"
+    unsure: str = "·"
+    # In which state it is
+    live: str = "●"
+    rest: str = "○"
+    waits: str = "◐"
+    later: str = "◔"
+    pinned: str = "★"
+    always: str = "✚"
+    accepted: str = "§"
+    # What to notice
+    hot: str = "▲"
+    below: str = "▼"
+    advice: str = "◆"
+    again: str = "↺"
+    resumes: str = "↩"
+    taken_up: str = "↪"
+    reverted: str = "↶"
+    follow: str = "↻"
+    by_helper: str = "⤷"
+    asked: str = "❯"
+    # Ways
+    left: str = "←"
+    right: str = "→"
+    up: str = "↑"
+    down: str = "↓"
+    more_left: str = "‹"
+    more_right: str = "›"
+    # Where one is
+    here: str = "▸"
+    cursor: str = "▌"
+    # In texts
+    cut: str = "…"
+    dot: str = "·"
+    dash: str = "─"
+    times: str = "×"
+    minus: str = "−"
+    most: str = "≤"
+    quote: str = "“"
+    unquote: str = "”"
+    # Bars: filled, free, and what is held back
+    bar: str = "▇"
+    full: str = "█"
+    much: str = "▓"
+    free: str = "░"
+    held: str = "╌"
+    # Lines
+    across: str = "─"
+    upright: str = "│"
+    crossing: str = "┼"
+    tick: str = "┤"
+    corner: str = "└"
+    mark: str = "┴"
+    border: str = "┊"
+    levels: str = "▁▂▃▄▅▆▇█"
+    """Heights of a sparkline, lowest first."""
+    shades: str = "·░▒▓█"
+    """How often or how much, none first."""
+    bands: str = "░▒▓█"
+    """Kinds side by side that are told apart by their shade."""
+    frame: str = "round"
+    """The library's border types: around a panel, above one, and beside a message."""
+    rule: str = "solid"
+    edge: str = "outer"
+
+
+_BLOCKS = Symbols()
+_BRAILLE = replace(
+    _BLOCKS,
+    name=BRAILLE,
+    bar="⠶",
+    full="⣿",
+    much="⣿",
+    free="⠒",
+    held="⠐",
+    levels="⣀⣠⣤⣴⣶⣾⣿",
+    shades="·⠢⠶⡷⣿",
+    bands="⠐⠢⠶⣿",
+)
+_ASCII = Symbols(
+    name=ASCII, ok="+", failed="x", neither="-", unsure="-", live="*", rest="o", waits="?", later="z", pinned="P",
+    always="A", accepted="S", hot="^", below="v", advice="*", again="@", resumes="<", taken_up=">", reverted="<",
+    follow="@", by_helper="/", asked=">", left="<", right=">", up="^", down="v", more_left="<", more_right=">",
+    here=">", cursor="|", cut="~", dot="-", dash="-", times="x", minus="-", most="<", quote='"', unquote='"',
+    bar="=", full="#", much="#", free=".", held="-", across="-", upright="|", crossing="+", tick="+", corner="+",
+    mark="+", border=":", levels="_.-:=+*#", shades=".:+%#", bands=".:+#", frame="ascii", rule="ascii", edge="ascii",
+)  # fmt: skip
+SETS = {each.name: each for each in (_BLOCKS, _BRAILLE, _ASCII)}
+_chosen = _BLOCKS
+
+
+def now() -> Symbols:
+    """The set that is drawn with."""
+    return _chosen
+
+
+def use(name: str) -> Symbols:
+    """Draw with this set from now on; a name that is none means blocks."""
+    global _chosen  # noqa: PLW0603 -- one terminal, one set; drawings are functions that know no app
+    _chosen = SETS.get(name, _BLOCKS)
+    return _chosen
+
+
+def possible(wanted: str, encoding: str = "") -> str:
+    """The set to use: the wanted one, or ascii where the locale's encoding cannot carry the others."""
+    try:
+        unicode = codecs.lookup(encoding or locale.getencoding()).name.startswith("utf")
+    except LookupError:
+        unicode = False
+    return (wanted if wanted in SETS else BLOCKS) if unicode else ASCII
+
+
+_ALSO = {
+    "╭": "+", "╮": "+", "╰": "+", "╯": "+", "┌": "+", "┐": "+", "┘": "+", "├": "+", "┬": "+", "━": "-", "┃": "|",
+    "▎": "|", "▍": "|", "▐": "|", "▔": "-", "▊": "|", "▋": "|", "▖": ".", "⎯": "-", "—": "-", "‘": "'", "’": "'",
+    "≥": ">", "≈": "~", "•": "*", "↵": "<", "⏎": "<", "┄": "-", "┈": "-", "┆": ":", "▕": "|", "▏": "|",
+}  # fmt: skip
+"""What the library draws by itself, and signs in texts."""
+_DOTS = dict.fromkeys(range(10241, 10496), "-")
+
+
+def twins() -> dict[int, str]:
+    """For `str.translate`: every glyph of the other sets, and the ASCII one that means the same."""
+    table: dict[int, str] = {**_DOTS, **{ord(char): twin for char, twin in _ALSO.items()}}
+    for other in (_BRAILLE, _BLOCKS):
+        for each in reversed(fields(Symbols)[1:-3]):
+            glyphs, own = getattr(other, each.name), getattr(_ASCII, each.name)
+            table |= {ord(glyph): own[min(place, len(own) - 1)] for place, glyph in enumerate(glyphs)}
+    return {code: twin for code, twin in table.items() if code > 0x7F}
