@@ -9,6 +9,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -27,29 +28,42 @@ budget ledger invoice payment refund locale summary digest archive backup restor
 _WORDS = _TEXT.split()
 
 
-def _words(dice: random.Random, count: int) -> str:
+def words(dice: random.Random, count: int) -> str:
+    """So many of them."""
     return " ".join(dice.choices(_WORDS, k=count))
 
 
-def _observations(total: int, dice: random.Random, each: int) -> Iterator[tuple[object, ...]]:
-    for number in range(total):
-        session, seq = divmod(number, PER_SESSION)
+@dataclass(frozen=True)
+class Shape:
+    """How many there are of what, and when."""
+
+    total: int = 1_000_000
+    each: int = EACH
+    newest: int = NEWEST
+    per_session: int = PER_SESSION
+    per_prompt: int = PER_PROMPT
+
+
+def _observations(shape: Shape, dice: random.Random) -> Iterator[tuple[object, ...]]:
+    for number in range(shape.total):
+        session, seq = divmod(number, shape.per_session)
         kind = dice.choice(_TYPES)
         path = f"src/{dice.choice(_WORDS)}/{dice.choice(_WORDS)}.py" if kind.startswith("file") else None
-        yield (f"session-{session}", number // PER_PROMPT + 1, NEWEST - (total - number) * each, seq + 1, kind, "Bash",
-               f"toolu_{number:024d}", path, path or _words(dice, 30), "ok", f"toolu_{number:024d}")  # fmt: skip
+        at = shape.newest - (shape.total - number) * shape.each
+        yield (f"session-{session}", number // shape.per_prompt + 1, at, seq + 1, kind, "Bash",
+               f"toolu_{number:024d}", path, path or words(dice, 30), "ok", f"toolu_{number:024d}")  # fmt: skip
 
 
-def _parents(db: Connection, total: int, dice: random.Random, step: int) -> None:
+def _parents(db: Connection, shape: Shape, dice: random.Random) -> None:
     db.execute("INSERT INTO projects VALUES (1, 'example.org/team/work', 'work', '/home/u/work', NULL, 0)")
-    start = NEWEST - total * step
-    each = PER_SESSION * step
+    start = shape.newest - shape.total * shape.each
+    each = shape.per_session * shape.each
     db.executemany(
         "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at, seq)"
         " VALUES (?, 'claude', 1, '/home/u/work', ?, ?, ?)",
         (
-            (f"session-{n}", start + n * each, start + (n + 1) * each, PER_SESSION)
-            for n in range(total // PER_SESSION + 1)
+            (f"session-{n}", start + n * each, start + (n + 1) * each, shape.per_session)
+            for n in range(shape.total // shape.per_session + 1)
         ),
     )
     db.executemany(
@@ -57,18 +71,23 @@ def _parents(db: Connection, total: int, dice: random.Random, step: int) -> None
         (
             (
                 n + 1,
-                f"session-{n * PER_PROMPT // PER_SESSION}",
-                start + n * PER_PROMPT * step,
-                _words(dice, 25),
+                f"session-{n * shape.per_prompt // shape.per_session}",
+                start + n * shape.per_prompt * shape.each,
+                words(dice, 25),
                 f"p{n}",
             )
-            for n in range(total // PER_PROMPT + 1)
+            for n in range(shape.total // shape.per_prompt + 1)
         ),
     )
 
 
 def grow(path: str, total: int = 1_000_000, each: int = EACH) -> None:
     """Make a database with `total` observations at `path`, one every `each` milliseconds."""
+    shaped(path, Shape(total, each))
+
+
+def shaped(path: str, shape: Shape) -> None:
+    """Make a database of this shape."""
     dice = random.Random(7)
     db = store.connect(path, autocheckpoint=4000)
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
@@ -77,11 +96,11 @@ def grow(path: str, total: int = 1_000_000, each: int = EACH) -> None:
     with store.transaction(db):
         for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
-        _parents(db, total, dice, each)
+        _parents(db, shape, dice)
         db.executemany(
             "INSERT INTO observations (session_id, prompt_id, at, seq, obs_type, tool_name, tool_use_id, file_path,"
             " content, outcome, dedup_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            _observations(total, dice, each),
+            _observations(shape, dice),
         )
         for index in ("observations_fts", "prompts_fts"):
             db.execute(f"INSERT INTO {index}({index}) VALUES ('rebuild')")
