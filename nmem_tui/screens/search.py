@@ -151,6 +151,11 @@ class Search(Seeking):
         if self.asking and self.index.places()[1] + _NEAR >= self.index.count and len(self.hits) < reading.MOST:
             self.further()
 
+    def on_resize(self) -> None:
+        """What stands below the last hit is as wide as the list."""
+        if self.asking:
+            self.call_after_refresh(lambda: self._draw_hits(self.index.hit))
+
     # What the answers change
 
     def _show_examples(self, found: list[Example]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
@@ -21,19 +22,33 @@ from textual.pilot import Pilot
 from nmem_tui.app import Cockpit
 
 HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
+    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
+)
 BACKGROUND = ("feed", "watch", "demo")
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
 
 @pytest.fixture(scope="session")
-def seeds() -> Any:
-    """The module that writes test databases."""
-    spec = importlib.util.spec_from_file_location("cockpit_seed", HERE / "cockpit_seed.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def load() -> Callable[[str], Any]:
+    """A module beside this one, by its name."""
+
+    def module(name: str) -> Any:
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        assert spec
+        assert spec.loader
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        return made
+
     return module
+
+
+@pytest.fixture(scope="session")
+def seeds(load: Callable[[str], Any]) -> Any:
+    """The module that writes test databases."""
+    return load("cockpit_seed")
 
 
 @pytest.fixture
@@ -106,22 +121,86 @@ def text() -> Callable[[Pilot[None]], str]:
 
 
 @pytest.fixture
+def until() -> Callable[..., Any]:
+    """Waits until words are on the screen, and others are gone."""
+
+    async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 15) -> str:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await pilot.pause(0.02)
+            shown = "\n".join(screen_text(pilot))
+            if all(word in shown for word in words) and (not gone or gone not in shown):
+                return shown
+        pytest.fail(f"{words} did not come, or {gone!r} did not go:\n" + "\n".join(screen_text(pilot)))
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def harmless() -> Callable[[str], None]:
+    """Fails where a control character, or one that turns the direction of text, stands on a screen."""
+
+    def check(shown: str) -> None:
+        assert not CONTROLS & set(shown.replace("\n", ""))
+
+    return check
+
+
+def differing(pilot: Pilot[None], name: str) -> list[str]:
+    """The accepted files that are not as the screen is: the SVG, and the text that a review reads."""
+    svg = re.sub(r"terminal-\d+-", "terminal-", pilot.app.export_screenshot())
+    wrong = []
+    for ending, now in (("svg", svg), ("txt", "\n".join(screen_text(pilot)) + "\n")):
+        accepted = HERE / "snapshots" / f"{name}.{ending}"
+        if os.environ.get("NMEM_UPDATE_SNAPSHOTS"):
+            assert textual.__version__ == "8.2.8", "snapshots are made with the pinned version"
+            accepted.parent.mkdir(exist_ok=True)
+            accepted.write_text(now, "utf-8")
+        elif not accepted.exists() or accepted.read_text("utf-8") != now:
+            accepted.with_suffix(f".actual.{ending}").write_text(now, "utf-8")
+            wrong.append(accepted.name)
+    return wrong
+
+
+@pytest.fixture
 def snapshot() -> Callable[[Pilot[None], str], None]:
-    """Compares the screen with what was accepted: the SVG, and the text that a review reads."""
+    """Compares the screen with what was accepted."""
 
     def compare(pilot: Pilot[None], name: str) -> None:
-        svg = re.sub(r"terminal-\d+-", "terminal-", pilot.app.export_screenshot())
-        for ending, now in (("svg", svg), ("txt", "\n".join(screen_text(pilot)) + "\n")):
-            accepted = HERE / "snapshots" / f"{name}.{ending}"
-            if os.environ.get("NMEM_UPDATE_SNAPSHOTS"):
-                assert textual.__version__ == "8.2.8", "snapshots are made with the pinned version"
-                accepted.parent.mkdir(exist_ok=True)
-                accepted.write_text(now, "utf-8")
-            elif not accepted.exists() or accepted.read_text("utf-8") != now:
-                (HERE / "snapshots" / f"{name}.actual.{ending}").write_text(now, "utf-8")
-                pytest.fail(f"{name} is not as accepted: compare snapshots/{name}.{ending} with {name}.actual.{ending}")
+        if wrong := differing(pilot, name):
+            pytest.fail(f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them")
 
     return compare
+
+
+@pytest.fixture(params=["colours", "nocolor"])
+def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Opens one state and compares it in both sizes: dark and light, or without colours.
+
+    It is opened small and grows, or opened large and shrinks: what a resize leaves behind is seen as well.
+    """
+    bare = request.param == "nocolor"
+    if bare:
+        monkeypatch.setenv("NO_COLOR", "1")
+
+    async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
+        order, wrong = list(SIZES)[:: -1 if bare else 1], []
+        async with cockpit(db, SIZES[order[0]], "" if bare else "dark", **options) as pilot:
+            if arrive:
+                await arrive(pilot)
+            for look in ["nocolor"] if bare else ["dark", "light"]:
+                if look == "light":
+                    pilot.app.theme = "nmem-light"
+                for size in order:
+                    await pilot.resize_terminal(*SIZES[size])
+                    await settle(pilot)
+                    shown = screen_text(pilot)
+                    harmless("\n".join(shown))
+                    wrong += differing(pilot, f"{name}-{look}-{size}")
+                order.reverse()
+        assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
+
+    return run
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sqlite3
 from collections.abc import Callable
@@ -14,11 +13,6 @@ import pytest
 from nmem.context.preview import Asked, preview
 from nmem_tui.model import context, context_text
 
-HERE = Path(__file__).parent
-SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
-CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
-    "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
-)
 ASKED = "the upload limit error"
 EPISODE = 7
 """It edited limits.py."""
@@ -26,14 +20,9 @@ KEYS = {"start": "", "prompt": "a", "reset": "vv", "past": "h"}
 
 
 @pytest.fixture(scope="session")
-def contexts() -> Any:
+def contexts(load: Any) -> Any:
     """The module that writes a past to choose from."""
-    spec = importlib.util.spec_from_file_location("context_seed", HERE / "context_seed.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("context_seed")
 
 
 @pytest.fixture
@@ -75,21 +64,6 @@ def would_be_told(seeds: Any, prompt: str = ASKED) -> Any:
 
 
 @pytest.fixture
-def until(text: Any) -> Callable[..., Any]:
-    """Waits until words are on the screen."""
-
-    async def wait(pilot: Any, *words: str, gone: str = "") -> str:
-        for _ in range(200):
-            await pilot.pause(0.02)
-            shown = str(text(pilot))
-            if all(word in shown for word in words) and (not gone or gone not in shown):
-                return shown
-        pytest.fail(f"{words} did not come:\n{text(pilot)}")
-
-    return wait
-
-
-@pytest.fixture
 def asking(until: Any, settled: Any, text: Any) -> Callable[[Any], Any]:
     """Opens the screen and asks; the cursor is on the episode that edited limits.py."""
 
@@ -114,34 +88,23 @@ def row(shown: str) -> str:
     return next(line for line in shown.splitlines() if "▌" in line)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
 @pytest.mark.parametrize("kind", ["empty", "bare", "full", "hostile"])
-async def test_screen_is_as_accepted(
-    kind: str, look: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    if look == "nocolor":
-        monkeypatch.setenv("NO_COLOR", "1")
-    async with cockpit(make(kind), SIZES[size], "" if look == "nocolor" else look) as pilot:
+async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, settled: Any, text: Any) -> None:
+    async def arrive(pilot: Any) -> None:
         await pilot.press("5")
         await settled(pilot)
         if kind == "full":
             await pilot.press("a", *ASKED, "enter", "j", "j")
             await settled(pilot)
-        shown = text(pilot)
-        assert not CONTROLS & set(shown.replace("\n", ""))
-        assert "? help" in shown.splitlines()[-1]
-        snapshot(pilot, f"context-{kind}-{look}-{size}")
+        assert "? help" in text(pilot).splitlines()[-1]
+
+    await looks(make(kind), f"context-{kind}", arrive)
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", ["full", "hostile"])
 @pytest.mark.parametrize("mode", KEYS)
-async def test_each_view_is_as_accepted(
-    mode: str, kind: str, size: str, make: Any, cockpit: Any, snapshot: Any, settled: Any, text: Any
-) -> None:
-    async with cockpit(make(kind), SIZES[size]) as pilot:
+async def test_each_view_is_as_accepted(mode: str, kind: str, make: Any, looks: Any, settled: Any) -> None:
+    async def arrive(pilot: Any) -> None:
         await pilot.press("5")
         await settled(pilot)
         await pilot.press(*KEYS[mode])
@@ -149,8 +112,8 @@ async def test_each_view_is_as_accepted(
         if mode != "prompt":
             await pilot.press("enter")
             await settled(pilot)
-        assert not CONTROLS & set(text(pilot).replace("\n", ""))
-        snapshot(pilot, f"context-{mode}-{kind}-dark-{size}")
+
+    await looks(make(kind), f"context-{mode}-{kind}", arrive)
 
 
 async def test_the_text_is_the_one_that_would_be_told(

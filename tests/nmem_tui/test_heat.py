@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sqlite3
 from dataclasses import replace
 from datetime import UTC
@@ -24,14 +23,9 @@ DAY = 86_400_000
 
 
 @pytest.fixture(scope="module")
-def learned() -> Any:
+def learned(load: Any) -> Any:
     """The module that writes learnings."""
-    spec = importlib.util.spec_from_file_location("learnings_seed", Path(__file__).parent / "learnings_seed.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("learnings_seed")
 
 
 def pattern(state: str = OPEN, days: int = 1, heat: int = 90) -> Learning:

@@ -23,7 +23,6 @@ from nmem_tui.model import stance as words
 from nmem_tui.model.line import TONES, Line, cut, length, plain
 from nmem_tui.model.plot import Canvas, column_of, level, stretched
 
-SIZES = {"80x24": (80, 24), "120x30": (120, 30), "160x45": (160, 45)}
 AT = 1_760_000_000_000
 
 
@@ -294,20 +293,13 @@ def test_sessions_keep_to_their_cells(found: list[SessionStance], cells: int) ->
 # The screen
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("look", ["dark", "light", "nocolor"])
-async def test_a_long_session_is_drawn_as_accepted(
-    look: str, size: str, make_db: Any, cockpit: Any, snapshot: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if look == "nocolor":
-        monkeypatch.setenv("NO_COLOR", "1")
-    async with cockpit(make_db("long"), SIZES[size], "" if look == "nocolor" else look) as pilot:
-        await pilot.press("3")
+@pytest.mark.parametrize("view", ["long", "sessions"])
+async def test_a_long_session_is_drawn_as_accepted(view: str, make_db: Any, looks: Any, settled: Any) -> None:
+    async def arrive(pilot: Any) -> None:
+        await pilot.press("3", *(["v"] if view == "sessions" else []))
         await settled(pilot)
-        snapshot(pilot, f"stance-long-{look}-{size}")
-        await pilot.press("v")
-        await settled(pilot)
-        snapshot(pilot, f"stance-sessions-{look}-{size}")
+
+    await looks(make_db("long"), f"stance-{view}", arrive)
 
 
 async def test_the_cursor_points_out_its_shift_and_enter_goes_to_it_in_the_stream(
