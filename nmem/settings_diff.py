@@ -54,7 +54,7 @@ def show(plan: Plan, short: bool = False) -> None:
         click.echo(f"{title}: {plan.target.path}: nothing to change")
         return
     click.echo(f"{title}:")
-    whole = short and isinstance(plan.target, Beside) and plan.target.holds == "skill"  # of many lines, all nmem's
+    whole = short and isinstance(plan.target, Beside) and plan.target.whole  # of many lines, all nmem's
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for line in [] if whole else lines(plan, short):
         click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colour else line)

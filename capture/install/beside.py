@@ -1,4 +1,4 @@
-"""What stands beside the hooks: the server that gives an agent nmem's tools, and the skill that tells when to use them.
+"""What stands beside the hooks: the server that gives an agent nmem's tools, and skills or commands that ask them.
 
 Planned, shown and written like hooks. No copy is kept of a file that holds the client's own state: an edit here is
 taken back by its own reverse, and a file goes only when nmem made it.
@@ -27,16 +27,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from capture.install.servers import Server
 
-JSON, TOML, SKILL = "json", "toml", "skill"
+JSON, TOML, SKILL, COMMAND = "json", "toml", "skill", "command"
 CLIENTS = ("claude", "codex", "gemini")
 """Those whose settings of servers and skills are known."""
 OF_SKILL = "from: nmem"
-"""A line by which nmem's own skill is known again."""
+"""A line by which nmem's own skill, or command, is known again."""
+ASKED = ("when", "how")
+"""What a person types to be told a decision: a skill each, and where skills are no commands, a command each."""
+_COMMANDS = tuple(f"{name}.toml" for name in ASKED)
 _FOLDERS = {"claude": ".claude", "codex": ".codex", "gemini": ".gemini"}
 
 
 class Beside(Target):
-    """A file that holds a server, or is a skill."""
+    """A file that holds a server, or is a skill or a command; `name` is the skill's or the command's."""
 
     __slots__ = ("form",)
 
@@ -49,11 +52,23 @@ class Beside(Target):
     @property
     def holds(self) -> str:
         """What a person is told that it holds."""
-        return "skill" if self.form == SKILL else "server"
+        return self.form if self.whole else "server"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the file is nmem's."""
+        return self.form in (SKILL, COMMAND)
+
+    @property
+    def name(self) -> str:
+        """What a skill or a command is called by."""
+        return os.path.basename(os.path.dirname(self.path) if self.form == SKILL else self.path.rpartition(".")[0])
 
 
 def _form(path: str) -> str:
     name = os.path.basename(path)
+    if name in _COMMANDS:
+        return COMMAND
     return {"SKILL.md": SKILL, ".claude.json": JSON, ".mcp.json": JSON, "config.toml": TOML}.get(name, "")
 
 
@@ -67,7 +82,10 @@ def targets(client: str, scope: str, folder: str) -> list[Beside]:
     if client not in CLIENTS or scope == LOCAL:
         return []
     base = home(client) if scope == USER else os.path.join(os.path.abspath(folder), _FOLDERS[client])
-    paths = [os.path.join(base, "skills", servers.NAME, "SKILL.md")]
+    skills = (servers.NAME,) if client == "gemini" else (servers.NAME, *ASKED)
+    paths = [os.path.join(base, "skills", name, "SKILL.md") for name in skills]
+    if client == "gemini":  # its skills are commands only where a person sits in front of it
+        paths += [os.path.join(base, "commands", name) for name in _COMMANDS]
     if client == "claude":
         paths.insert(0, _claude(scope, folder))
     elif client == "codex":
@@ -104,12 +122,17 @@ def _bytes(text: str, before: bytes | None) -> bytes:
 
 
 def plan_install(target: Beside, db: str, server: Server, skill: str) -> Plan:
-    """What registering nmem makes of a file; what stands there already is brought up to date. Raises SettingsError."""
+    """What registering nmem makes of a file; what stands there already is brought up to date. Raises SettingsError.
+
+    `skill` is the text of a file that is a skill or a command.
+    """
     before, text = _read(target)
     record = installed.load(db, target.path) or _fresh(target, before)
-    if target.form == SKILL:
+    if target.whole:
         if before is not None and OF_SKILL not in text:
             raise SettingsError(f"{target.path} exists and is not nmem's; it was left as it is")
+        if before is None and (own := _taken(target)):
+            raise SettingsError(f"you have a command /{target.name} of your own, {own}: nmem's is not written")
         return Plan(target, before, skill.encode("utf-8"), record)
     try:
         if target.form == TOML:
@@ -119,6 +142,14 @@ def plan_install(target: Beside, db: str, server: Server, skill: str) -> Plan:
     except ValueError as error:
         raise SettingsError(f"{target.path} cannot be edited: {error}; it was left as it is") from None
     return Plan(target, before, before if after == text and before is not None else _bytes(after, before), record)
+
+
+def _taken(target: Beside) -> str:
+    """The person's own command that a skill of ours would hide."""
+    if target.client != "claude" or target.form != SKILL:
+        return ""
+    own = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(target.path))), "commands", f"{target.name}.md")
+    return own if os.path.exists(own) else ""
 
 
 def _fresh(target: Target, before: bytes | None) -> Record:
@@ -133,7 +164,7 @@ def plan_uninstall(target: Beside, db: str) -> Plan:
     record = installed.load(db, target.path) or _fresh(target, before)
     if before is None:
         return Plan(target, None, None, record)
-    if target.form == SKILL:
+    if target.whole:
         return Plan(target, before, None if OF_SKILL in text else before, record)
     try:
         if target.form == TOML:
@@ -157,8 +188,16 @@ def install(plan: Plan, db: str) -> None:
     record = plan.record
     record.written = installed.digest(plan.after)
     try:
-        record.folders += make_folders(os.path.dirname(os.path.realpath(plan.target.path)), plan.target.scope)
+        folder = os.path.dirname(os.path.realpath(plan.target.path))
+        made = [*_made(db, folder), *record.folders, *make_folders(folder, plan.target.scope)]
+        record.folders = sorted(dict.fromkeys(made), key=len)
         installed.save(db, record, None)
     except OSError as error:
         raise SettingsError(f"{error.filename or plan.target.path} cannot be written: {error.strerror}") from None
     carry_out(plan)
+
+
+def _made(db: str, folder: str) -> list[str]:
+    """Folders above a file that nmem made for another: whichever of the files goes last takes them along."""
+    whole = folder + os.sep
+    return [each for record in installed.everything(db) for each in record.folders if whole.startswith(each + os.sep)]

@@ -1,4 +1,4 @@
-"""What `nmem init` registers besides hooks: the server's command, and the skill that tells an agent when to ask."""
+"""What `nmem init` registers besides hooks: the server's command, and the skills: when to ask, /when and /how."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from capture import paths
 from capture.install import Plan, SettingsError, beside, registered
 from capture.install.beside import Beside
-from capture.install.servers import Server
+from capture.install.servers import NAME, Server
 from capture.install.targets import LOCAL, PROJECT, TITLES
 from nmem import setup
 
@@ -36,9 +36,24 @@ def plugin() -> Path:
     return installed if installed.exists() else _HERE.parents[1] / "plugin"
 
 
-def skill() -> str:
-    """The skill's text."""
-    return (plugin() / "skills" / "nmem" / "SKILL.md").read_text("utf-8")
+def skill(name: str = NAME) -> str:
+    """A skill's text."""
+    return (plugin() / "skills" / name / "SKILL.md").read_text("utf-8")
+
+
+def text(target: Beside) -> str:
+    """What a file that is nmem's own shall hold; "" of one that only holds a server."""
+    if not target.whole:
+        return ""
+    return command(target.name) if target.form == beside.COMMAND else skill(target.name)
+
+
+def command(name: str) -> str:
+    """A skill as a command of Gemini CLI: TOML, with what is typed after it where the skill has its arguments."""
+    _, head, body = skill(name).split("---\n", 2)
+    says = next(line for line in head.splitlines() if line.startswith("description: ")).partition(": ")[2]
+    prompt = body.strip().replace("$ARGUMENTS", "{{args}}")
+    return f"# {beside.OF_SKILL}\ndescription = '{says}'\nprompt = '''\n{prompt}\n'''\n"
 
 
 def plans(clients: tuple[str, ...], scope: str, folder: str, db: str) -> tuple[list[Plan], list[str]]:
@@ -47,7 +62,7 @@ def plans(clients: tuple[str, ...], scope: str, folder: str, db: str) -> tuple[l
     refused: list[str] = []
     for target in [each for client in clients for each in beside.targets(client, scope, folder)]:
         try:
-            made.append(beside.plan_install(target, db, server(), skill()))
+            made.append(beside.plan_install(target, db, server(), text(target)))
         except SettingsError as error:
             refused.append(str(error))
     return made, refused
@@ -55,7 +70,7 @@ def plans(clients: tuple[str, ...], scope: str, folder: str, db: str) -> tuple[l
 
 def notes(target: Beside) -> list[str]:
     """What a person should know about one of these files, one line each."""
-    if target.scope != PROJECT or target.holds == "skill":
+    if target.scope != PROJECT or target.whole:
         return []
     out = [f"{target.path} names this machine's {registered.interpreter()}: keep it out of version control."]
     if target.client == "claude":

@@ -54,7 +54,7 @@ def test_each_question_stands_below_its_own_change(claude: Path, own_home: Path)
         assert lines[at - 1].endswith(" lines") and lines[at - 1].partition(": +")[0] in lines[at]
     assert max(after - before for before, after in zip([0, *asked], asked, strict=False)) < 40
     run(init, "--yes")
-    gone = run(uninstall, answers="n\n" * 6).output.splitlines()
+    gone = run(uninstall, answers="n\n" * 12).output.splitlines()
     assert all(gone[at - 1].endswith(" lines") for at, line in enumerate(gone) if line.startswith("Write "))
 
 

@@ -54,6 +54,12 @@ def test_every_client_gets_the_server_and_the_skill_and_loses_them_again(home: P
     assert "// mine" in gemini and '"mcpServers"' in gemini
     for folder in (".claude", ".codex", ".gemini"):
         assert (home / folder / "skills" / "nmem" / "SKILL.md").read_text() == registration.skill()
+    for name in ("when", "how"):
+        for folder in (".claude", ".codex"):
+            assert (home / folder / "skills" / name / "SKILL.md").read_text() == registration.skill(name)
+        command = tomllib.loads((home / ".gemini" / "commands" / f"{name}.toml").read_text())
+        assert command.keys() == {"description", "prompt"} and f'["/{name} {{{{args}}}}"]' in command["prompt"]
+        assert not (home / ".gemini" / "skills" / name).exists()
     assert "nothing to change" in run(init, *CLIENTS, "--yes").output
     run(uninstall, "--yes")
     assert files(home) == before
@@ -71,7 +77,8 @@ def test_without_tools_there_are_hooks_alone(home: Path) -> None:
 
 def test_one_question_for_each_clients_tools(home: Path) -> None:
     done = run(init, *CLIENTS, answers="n\nn\nn\ny\nn\nn\n")
-    assert f"Write {home / '.claude.json'} and {home / '.claude' / 'skills' / 'nmem' / 'SKILL.md'}?" in done.output
+    skills = [f"{home / '.claude' / 'skills' / name / 'SKILL.md'}" for name in ("nmem", "when", "how")]
+    assert f"Write {' and '.join([str(home / '.claude.json'), *skills])}?" in done.output
     assert servers.is_ours(json.loads((home / ".claude.json").read_text())["mcpServers"]["nmem"])
     assert not (home / ".claude" / "settings.json").exists() and not (home / ".codex" / "skills").exists()
 
@@ -88,6 +95,29 @@ def test_what_is_not_ours_keeps_no_hook_from_being_registered(home: Path) -> Non
     run(uninstall, "--yes")
     assert (home / ".claude" / "skills" / "nmem" / "SKILL.md").read_text() == "my own\n"
     assert "serve" in (home / ".claude.json").read_text()
+
+
+@pytest.mark.parametrize("own", ["commands/when.md", "skills/when/SKILL.md"])
+def test_a_command_of_the_persons_own_is_not_hidden(home: Path, own: str) -> None:
+    mine = home / ".claude" / own
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    before = files(home)
+    done = run(init, "--client", "claude", "--yes")
+    assert done.exit_code == 0 and str(mine) in done.output
+    assert not (home / ".claude" / "skills" / "when" / "SKILL.md").exists() or mine.read_text() == "mine\n"
+    assert (home / ".claude" / "skills" / "how" / "SKILL.md").exists()
+    run(uninstall, "--yes")
+    assert files(home) == before
+
+
+def test_skills_of_another_project_go_with_the_folders_that_were_made_for_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(init, *CLIENTS, "--scope", "project", "--yes")
+    monkeypatch.chdir(home)
+    run(uninstall, "--yes")
+    assert not list((home / "project").iterdir())
 
 
 def test_a_projects_own_file_and_a_scope_without_one(home: Path) -> None:
@@ -129,7 +159,8 @@ def test_the_plugin_is_whole_and_of_this_version() -> None:
     assert manifest["name"] == "nmem" and manifest["version"] == version("nmem")
     (entry,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
     assert servers.is_ours(entry)
-    head = registration.skill().split("---")[1]
-    assert "name: nmem\n" in head and "from: nmem\n" in head
-    described = next(line for line in head.splitlines() if line.startswith("description: "))
-    assert len(described) < 1024
+    for name in ("nmem", "when", "how"):
+        head = registration.skill(name).split("---")[1]
+        assert f"name: {name}\n" in head and "from: nmem\n" in head
+        described = next(line for line in head.splitlines() if line.startswith("description: "))
+        assert len(described) < 1024
