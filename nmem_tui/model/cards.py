@@ -9,7 +9,7 @@ from nmem.read.episodes import CurrentUnit
 from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import gauge
+from nmem_tui.model import gauge, symbols
 from nmem_tui.model.figures import age, ago, clock, filled, micro, several
 from nmem_tui.model.line import Line, cut, fit_words, fitting, joined, spread, wrap
 from nmem_tui.model.rows import word
@@ -93,7 +93,7 @@ def effort(name: str, what: Effort, cells: int) -> Line:
         failed = [(f"  ✗ {what.failed}", "bad")]
     room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
     done = filled(what.investigate, what.investigate + what.execute, max(4, room))
-    bar: Line = [("▓" * done, "bar"), ("░" * (max(4, room) - done), "rest")]
+    bar: Line = [(symbols.now().much * done, "bar"), (symbols.now().free * (max(4, room) - done), "rest")]
     return cut(
         [(name, "quiet"), (f"{looking} ", "text"), *bar, (f" {doing}", "text"), (figures, "strong"), *failed], cells
     )
@@ -127,7 +127,7 @@ def _hot(file: HotFile, top: int, cells: int) -> Line:
         (pad(fit_path(printable(file.path), room), room) + "  ", "text"),
         (counts, "quiet"),
         (pad(failed, max(0, 11 - width(counts))), "bad"),
-        ("▇" * done, "bar"),
+        (symbols.now().bar * done, "bar"),
         (" " * (bar_cells - done), "rest"),
     ]
 

@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from nmem.context.past import Past, Telling, Told, ToldItem
 from nmem.text import fit, fit_path, pad, printable
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, date, day, filled, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
@@ -30,7 +31,8 @@ def totals(found: Past, cells: int) -> Line:
     room = max(6, min(32, cells - len(figures) - len(right) - 10))
     done = filled(found.used, known, room)
     return spread(
-        [(" of use ", "quiet"), ("▓" * done, "bar"), ("░" * (room - done), "rest"), (figures, "text")],
+        [(" of use ", "quiet"), (symbols.now().much * done, "bar"),
+         (symbols.now().free * (room - done), "rest"), (figures, "text")],
         [(right, "quiet")], cells,
     )  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
+from nmem_tui.model import symbols
+
 _YEAR_S = 31_556_952
 _LONG_S = 60 * 86_400
 """From here on in months."""
@@ -111,10 +112,30 @@ def filled(part: float, whole: float, cells: int) -> int:
     return min(max(1, round(cells * part / whole)), max(1, cells - 1))
 
 
-def spark(values: Sequence[float], cells: int) -> str:
-    """The newest `cells` values as blocks; the highest is a full one."""
+def spark(values: Sequence[float], cells: int, top: float = 0.0) -> str:
+    """The newest `cells` values as a row of bars, in braille twice as many; the highest, or `top`, is a full one."""
+    signs = symbols.now()
+    if signs.name == symbols.BRAILLE:
+        return _dotted(list(values)[-2 * cells :], top)
     shown = list(values)[-cells:]
-    top = max(shown, default=0)
-    if top <= 0:
-        return _BLOCKS[0] * len(shown)
-    return "".join(_BLOCKS[min(7, max(0, round(7 * value / top)))] for value in shown)
+    high = len(signs.levels) - 1
+    return "".join(signs.levels[_height(value, top or max(shown), high)] for value in shown)
+
+
+def _height(value: float, top: float, high: int) -> int:
+    return min(high, max(0, round(high * value / top))) if top > 0 else 0
+
+
+_LEFT, _RIGHT = (0x40, 0x44, 0x46, 0x47), (0x80, 0xA0, 0xB0, 0xB8)
+"""The dots of a braille pattern for a bar of one to four dots."""
+
+
+def _dotted(shown: Sequence[float], top: float) -> str:
+    """Two bars in each cell; an odd one stands at the right, so that the newest end is filled."""
+    heights = [_height(value, top or max(shown), 3) for value in shown]
+    dots = [0] * (len(heights) % 2) + [side[one] for side, one in zip(_sides(len(heights)), heights, strict=True)]
+    return "".join(chr(0x2800 + left + right) for left, right in zip(dots[::2], dots[1::2], strict=True))
+
+
+def _sides(count: int) -> list[tuple[int, ...]]:
+    return [_RIGHT if (count - place) % 2 else _LEFT for place in range(count)]

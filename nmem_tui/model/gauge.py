@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nmem.read.window import ContextWindow, Forecast
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, filled, several, tokens
 from nmem_tui.model.line import Line, cut, fitting, spread
 
@@ -32,7 +33,11 @@ def bar(window: ContextWindow, cells: int) -> Line:
     done = filled(window.tokens or 0, size, cells)
     until = max(done, filled(window.compacts_at, size, cells) if window.compacts_at else cells)
     tone = {"bad": "bad", "warn": "warn"}.get(level(window)[1], "bar")
-    return [("█" * done, tone), ("░" * (until - done), "rest"), ("╌" * (cells - until), "quiet")]
+    return [
+        (symbols.now().full * done, tone),
+        (symbols.now().free * (until - done), "rest"),
+        (symbols.now().held * (cells - until), "quiet"),
+    ]
 
 
 def _spent(window: ContextWindow) -> Line:

@@ -11,6 +11,7 @@ from nmem.audit.redaction import Judged
 from nmem.backup.places import Kept
 from nmem.purge.past import Past
 from nmem.text import fit, fit_path, pad, printable
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, count, date, day, filled, several, size, spark
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets
 from nmem_tui.model.items import Item
@@ -39,7 +40,11 @@ def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
     """How far long work is."""
     room = 20 if cells >= 60 else 8
     full = filled(done, whole, room)
-    drawn: Line = [("▓" * full, "bar"), ("░" * (room - full), "rest"), (f" {done:,} of {whole:,} ", "text")]
+    drawn: Line = [
+        (symbols.now().much * full, "bar"),
+        (symbols.now().free * (room - full), "rest"),
+        (f" {done:,} of {whole:,} ", "text"),
+    ]
     return cut([(f" {name} ", "strong"), *(drawn if whole else []), (f" {printable(said)}", "quiet"),
                 ("  c", "key"), (" stops it", "quiet")], cells)  # fmt: skip
 

@@ -11,6 +11,7 @@ from nmem.retention.mediation import Life
 from nmem.retention.read import Due
 from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, date, duration, filled, several, size
 from nmem_tui.model.health import say
 from nmem_tui.model.health_reading import Stored
@@ -101,7 +102,7 @@ def _type(one: Sum, top: int) -> Item:
         return cut([
             (" " + pad(fit(printable(one.type).replace("_", " "), _NAME - 1), _NAME), "text"),
             (pad(count(one.total), 9, right=True), "strong"), (" ", "text"),
-            ("▇" * full, "bar"), (" " * (room - full), "text"), (pad(lives, 11, right=True), "text"),
+            (symbols.now().bar * full, "bar"), (" " * (room - full), "text"), (pad(lives, 11, right=True), "text"),
             (pad(count(one.now) if one.now else "·", 9, right=True), "warn" if one.now else "quiet"),
             (pad(count(one.week) if one.week else "·", 9, right=True), "text" if one.week else "quiet"),
             (pad(count(one.month) if one.month else "·", 9, right=True), "text" if one.month else "quiet"),

@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from nmem.learn.heat import week
 from nmem.learn.learning import Learning
 from nmem.text import pad
+from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, cut
 from nmem_tui.model.unit import flat
 
 WEEK_MS = 7 * 86_400_000
-_SHADES = ((8, "█"), (4, "▓"), (2, "▒"), (1, "░"))
-"""From how many occurrences on, and their glyph."""
+_SHADES = (8, 4, 2, 1)
+"""From how many occurrences on a shade is drawn, the darkest first."""
 _COLUMN = 3
 _WIDEST = 26
 """Half a year of weeks."""
@@ -25,12 +26,18 @@ _WIDEST = 26
 
 def shade(count: int) -> tuple[str, str]:
     """The glyph of a week with so many occurrences, and its tone."""
-    glyph = next((glyph for least, glyph in _SHADES if count >= least), "·")
-    return glyph, "rest" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
+    darkest = len(_SHADES)
+    place = next((darkest - place for place, least in enumerate(_SHADES) if count >= least), 0)
+    return symbols.now().shades[
+        place
+    ], "rest" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
 
 
-LEGEND = "· never  ░ 1  ▒ 2–3  ▓ 4–7  █ 8 or more   ┊ quiet weeks left out"
-"""What the glyphs mean: times in a week."""
+def legend() -> str:
+    """What the glyphs mean: times in a week."""
+    never, once, some, often, most = tuple(symbols.now().shades)
+    gap = symbols.now().border
+    return f"{never} never  {once} 1  {some} 2–3  {often} 4–7  {most} 8 or more   {gap} quiet weeks left out"
 
 
 def columns(found: Sequence[Learning], at: int, cells: int) -> list[int]:
@@ -54,7 +61,7 @@ def _names(mondays: Sequence[int]) -> tuple[str, str]:
 def _between(mondays: Sequence[int], place: int) -> str:
     """What stands after a week: a blank, or a mark where weeks without anything are left out."""
     skipped = place + 1 < len(mondays) and mondays[place + 1] - mondays[place] > WEEK_MS
-    return "┊" if skipped else " "
+    return symbols.now().border if skipped else " "
 
 
 def _named(monday: int) -> tuple[str, str]:
@@ -102,7 +109,10 @@ def _shades(one: Learning, mondays: Sequence[int]) -> Line:
     line: Line = []
     for place, monday in enumerate(mondays):
         glyph, tone = shade(counts.get(monday, 0))
-        line += [(f"{glyph * 2 if glyph != '·' else '· '}", tone), (_between(mondays, place), "rest")]
+        line += [
+            (f"{glyph * 2 if glyph != symbols.now().shades[0] else f'{glyph} '}", tone),
+            (_between(mondays, place), "rest"),
+        ]
     return line
 
 

@@ -21,6 +21,7 @@ from nmem.learn.learning import (
     Warned,
 )  # fmt: skip
 from nmem.text import fit, pad, printable, width
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, filled, several
 from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.unit import flat
@@ -75,7 +76,12 @@ def gauge(one: Learning, cells: int, at: int) -> Line:
     elif at - one.last_at > _OLD_MS:
         tone = "quiet"
     done = filled(heat, 100, cells)
-    return [("▇" * done, tone), ("·" * (cells - done), "rest"), (f" {heat:>3} ", "strong"), (pad(word, 4), tone)]
+    return [
+        (symbols.now().bar * done, tone),
+        (symbols.now().track * (cells - done), "rest"),
+        (f" {heat:>3} ", "strong"),
+        (pad(word, 4), tone),
+    ]
 
 
 def columns(cells: int, *, states: bool, where: bool) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from nmem_tui.model import symbols
 from nmem_tui.model.line import Line
 
 ACROSS, DOWN = 2, 4
@@ -50,14 +51,34 @@ class Canvas:
 
     def _line(self, row: int) -> Line:
         out: Line = []
+        glyph = _rough if symbols.now().name == symbols.ASCII else _dotted
         for text, dots, tone in zip(self._text[row], self._dots[row], self._tones[row], strict=True):
-            char = text or (chr(_EMPTY + dots) if dots else " ")
+            char = text or (glyph(dots) if dots else " ")
             tone = tone if char != " " else "text"  # noqa: PLW2901 -- blanks have none
             if out and out[-1][1] == tone:
                 out[-1] = (out[-1][0] + char, out[-1][1])
             else:
                 out.append((char, tone))
         return out
+
+
+_ROWS = (0x09, 0x12, 0x24, 0xC0)
+_LEFT = 0x47
+
+
+def _dotted(dots: int) -> str:
+    return chr(_EMPTY + dots)
+
+
+def _rough(dots: int) -> str:
+    """The sign that lies nearest: upright where three rows are dotted, heavier where dots stand side by side."""
+    rows = [row for row, bits in enumerate(_ROWS) if dots & bits]
+    if rows[-1] - rows[0] > 1:
+        return "|"
+    wide = bool(dots & _LEFT and dots & ~_LEFT)
+    return ('"' if wide else "'", "=" if wide else "-", "=" if wide else "-", "_" if wide else ".")[
+        sum(rows) // len(rows)
+    ]
 
 
 def level(value: float, dots: int) -> int:

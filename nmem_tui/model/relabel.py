@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from nmem.labels.read import Labelled, Word
 from nmem.text import pad, printable
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import filled
 from nmem_tui.model.labels import POLES, sure
 from nmem_tui.model.line import Line, cut, joined, wrap
@@ -52,8 +53,8 @@ def _word(word: Word, cells: int, *, why: bool) -> Iterator[Line]:
         by = [("✓ by your word", "good"), (f"  the model says {flat(word.thinks)}" if word.thinks else "", "quiet")]
     elif word.word:
         by = [
-            ("▇" * done, "bar"),
-            ("·" * (_BAR - done), "rest"),
+            (symbols.now().bar * done, "bar"),
+            (symbols.now().track * (_BAR - done), "rest"),
             (f" {size:.2f} {sure(word.score)}", "text"),
         ]
     else:

@@ -7,9 +7,10 @@ from datetime import tzinfo
 
 from nmem.stance.model import QUADRANTS, Advice, Compared, Share, Shift, Stance, Strip, Stuck
 from nmem.text import fit, pad, width
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, clock, filled, several
 from nmem_tui.model.line import Line, cut, joined, length, spread, wrap
-from nmem_tui.model.stance_chart import FILLS, path
+from nmem_tui.model.stance_chart import fill, path
 from nmem_tui.model.unit import flat
 
 MEANING = {
@@ -88,7 +89,7 @@ def shares(stance: Stance, cells: int) -> list[Line]:
         here = name == stance.quadrant
         lines.append([
             ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
-            (FILLS[name] * done, name), ("·" * (room - done), "rest"),
+            (fill(name) * done, name), (symbols.now().track * (room - done), "rest"),
             (f" {found.share:>4.0%}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
@@ -114,21 +115,21 @@ def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:
     """The quadrants as one bar of `cells` cells, in their shades."""
     total = sum(share(quadrants, name).number for name in QUADRANTS)
     if not total:
-        return [("·" * cells, "rest")]
+        return [(symbols.now().track * cells, "rest")]
     line: Line = []
     done, reached = 0, 0
     for name in QUADRANTS:
         reached += share(quadrants, name).number
         end = round(cells * reached / total)
         if end > done:
-            line.append((FILLS[name] * (end - done), name))
+            line.append((fill(name) * (end - done), name))
             done = end
     return line
 
 
 def legend() -> Line:
     """What the shades mean."""
-    return joined([[(f"{FILLS[name]} ", name), (name, "quiet")] for name in QUADRANTS], "  ")
+    return joined([[(f"{fill(name)} ", name), (name, "quiet")] for name in QUADRANTS], "  ")
 
 
 def figures(stance: Stance, cells: int) -> list[Line]:
@@ -170,7 +171,8 @@ def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
     done = filled(found.share, 1, room)
     tone = "warn" if name == "friction" and found.share >= 0.3 else "bar"
     return [
-        (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), ("▇" * done, tone), ("·" * (room - done), "rest"),
+        (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), (symbols.now().bar * done, tone),
+        (symbols.now().track * (room - done), "rest"),
         (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
     ]  # fmt: skip
 

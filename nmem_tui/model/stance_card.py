@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from nmem.stance.model import Stance
+from nmem_tui.model import figures
 from nmem_tui.model.figures import clock
 from nmem_tui.model.line import Line, cut, fitting
 from nmem_tui.model.stance import MEANING, doing
@@ -17,7 +18,6 @@ _LINE = 60
 """Those that the one line shows."""
 _LETTERS, _LOW = 2, 3
 """Cells for the lines' letters; rows below which a chart says less than blocks do."""
-_BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def title(stance: Stance) -> str:
@@ -61,7 +61,7 @@ def spark(stance: Stance, cells: int) -> str:
         return ""
     step = max(1, len(values) // cells)
     shown = values[::-1][::step][:cells][::-1]
-    return "".join(_BLOCKS[min(7, int((max(-1.0, min(1.0, value)) + 1) * 4))] for value in shown)
+    return figures.spark([max(-1.0, min(1.0, value)) + 1 for value in shown], cells, 2.0)
 
 
 def line(stance: Stance, cells: int, *, told: bool = True) -> Line:

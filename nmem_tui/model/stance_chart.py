@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from nmem.stance.model import Point, Stance, Stretch
 from nmem.text import width
+from nmem_tui.model import symbols
 from nmem_tui.model.line import Line
 from nmem_tui.model.plot import ACROSS, DOWN, Canvas, column_of, level, stretched
 
 LEFT, RIGHT = 7, 11
 """Cells for the names of the poles at both sides."""
-FILLS = {"explore": "░", "reason": "▒", "scaffold": "▓", "finish": "█"}
-"""The quadrants in shades: the more is settled, the darker."""
+FILLS = ("explore", "reason", "scaffold", "finish")
+"""The quadrants in the order of their shades: the more is settled, the darker."""
 _LEAST = 12
 
 
@@ -57,6 +58,11 @@ def lifted(scope: float, base: float) -> float:
     if scope >= base:
         return (scope - base) / (1 - base) if base < 1 else 1.0
     return (scope - base) / (1 + base) if base > -1 else -1.0
+
+
+def fill(quadrant: str) -> str:
+    """The shade of a quadrant."""
+    return symbols.now().bands[FILLS.index(quadrant)] if quadrant in FILLS else symbols.now().track
 
 
 def trace(stance: Stance, cells: int, *, right: int = RIGHT, last: int = 0) -> Trace:
@@ -112,7 +118,7 @@ def draw(
         for row in range(high):
             canvas.behind(column, row, "┊", "line")
     for cell in range(plot if high > 2 else 0):
-        canvas.behind(cell, high // 2, "╌", "line")
+        canvas.behind(cell, high // 2, symbols.now().held, "line")
     names = _poles(found, high)
     body = [[*left, *line, *right] for (left, right), line in zip(names, canvas.lines(), strict=True)]
     return [*body, _axis(found, plot, shifts, episodes), _times(found, plot, shifts, ends)][: max(1, rows)]
@@ -122,7 +128,7 @@ def small(found: Trace, rows: int) -> list[Line]:
     """The lines alone, with the poles of phase and the lines' letters."""
     canvas = _lines(found, rows)
     for cell in range(found.plot if rows > 2 else 0):
-        canvas.behind(cell, rows // 2, "╌", "line")
+        canvas.behind(cell, rows // 2, symbols.now().held, "line")
     return [
         [*left, *line, *letters]
         for (left, (*letters, _, _)), line in zip(_poles(found, rows), canvas.lines(), strict=True)
@@ -233,7 +239,7 @@ def path(stretches: Sequence[Stretch], cells: int) -> Line:
             if high > reached:
                 break
             most = max(tally, key=lambda name: tally[name])
-            line.append((FILLS.get(most, "·"), most if most in FILLS else "rest"))
+            line.append((fill(most), most if most in FILLS else "rest"))
             place, tally = place + 1, dict.fromkeys(FILLS, 0.0)
     line += [line[-1]] * (cells - len(line)) if line else [(" " * cells, "rest")]
     return merged(line)

@@ -10,6 +10,7 @@ from nmem.labels import cards, read
 from nmem.labels.cards import Card, Figures
 from nmem.labels.read import Standing
 from nmem.text import pad, width
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import count, filled, several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.unit import flat
@@ -104,7 +105,7 @@ def _figures(name: str, found: Figures, cells: int, tone: str) -> Iterator[Line]
     room = max(4, min(30, cells - _LABEL - 46))
     done = filled(found.macro_f1, 1, room)
     yield [
-        (pad(name, _LABEL), "quiet"), ("▇" * done, tone), ("·" * (room - done), "rest"),
+        (pad(name, _LABEL), "quiet"), (symbols.now().bar * done, tone), (symbols.now().track * (room - done), "rest"),
         (f" macro-F1 {found.macro_f1:.3f}", "strong"), (f"  accuracy {found.accuracy:.3f}", "text"),
         (f"  of {found.n} calls", "quiet"),
     ]  # fmt: skip

@@ -68,6 +68,8 @@ class Symbols:
     much: str = "▓"
     free: str = "░"
     held: str = "╌"
+    track: str = "·"
+    """Free, where what is measured may be little."""
     # Lines
     across: str = "─"
     upright: str = "│"
@@ -82,10 +84,6 @@ class Symbols:
     """How often or how much, none first."""
     bands: str = "░▒▓█"
     """Kinds side by side that are told apart by their shade."""
-    frame: str = "round"
-    """The library's border types: around a panel, above one, and beside a message."""
-    rule: str = "solid"
-    edge: str = "outer"
 
 
 _BLOCKS = Symbols()
@@ -97,6 +95,7 @@ _BRAILLE = replace(
     much="⣿",
     free="⠒",
     held="⠐",
+    track="⠐",
     levels="⣀⣠⣤⣴⣶⣾⣿",
     shades="·⠢⠶⡷⣿",
     bands="⠐⠢⠶⣿",
@@ -106,8 +105,8 @@ _ASCII = Symbols(
     always="A", accepted="S", hot="^", below="v", advice="*", again="@", resumes="<", taken_up=">", reverted="<",
     follow="@", by_helper="/", asked=">", left="<", right=">", up="^", down="v", more_left="<", more_right=">",
     here=">", cursor="|", cut="~", dot="-", dash="-", times="x", minus="-", most="<", quote='"', unquote='"',
-    bar="=", full="#", much="#", free=".", held="-", across="-", upright="|", crossing="+", tick="+", corner="+",
-    mark="+", border=":", levels="_.-:=+*#", shades=".:+%#", bands=".:+#", frame="ascii", rule="ascii", edge="ascii",
+    bar="=", full="#", much="#", free=".", held="-", track=".", across="-", upright="|", crossing="+", tick="+",
+    corner="+", mark="+", border=":", levels="_.-:=+*#", shades=".:+%#", bands=".:+#",
 )  # fmt: skip
 SETS = {each.name: each for each in (_BLOCKS, _BRAILLE, _ASCII)}
 _chosen = _BLOCKS
@@ -147,7 +146,7 @@ def twins() -> dict[int, str]:
     """For `str.translate`: every glyph of the other sets, and the ASCII one that means the same."""
     table: dict[int, str] = {**_DOTS, **{ord(char): twin for char, twin in _ALSO.items()}}
     for other in (_BRAILLE, _BLOCKS):
-        for each in reversed(fields(Symbols)[1:-3]):
+        for each in reversed(fields(Symbols)[1:]):
             glyphs, own = getattr(other, each.name), getattr(_ASCII, each.name)
             table |= {ord(glyph): own[min(place, len(own) - 1)] for place, glyph in enumerate(glyphs)}
     return {code: twin for code, twin in table.items() if code > 0x7F}

@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from nmem.read.health import HealthView, Latency
 from nmem.text import fit, pad, printable
+from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, day, filled, micro, size, spark
 from nmem_tui.model.line import Line, wrap
 
@@ -91,7 +92,7 @@ def storage(view: HealthView, cells: int) -> list[Line]:
                 (pad(printable(name.replace("_", " ")), 15), "text"),
                 (pad(count(number), 9, right=True), "strong"),
                 ("  ", "text"),
-                ("▇" * done, "bar"),
+                (symbols.now().bar * done, "bar"),
             ]
         )
     return lines
@@ -108,7 +109,7 @@ def redactions(view: HealthView, cells: int) -> list[Line]:
             (pad(printable(kind), 22) + " ", "text"),
             (pad(count(number), 7, right=True), "strong"),
             ("  ", "text"),
-            ("▇" * filled(number, top, room), "bar"),
+            (symbols.now().bar * filled(number, top, room), "bar"),
         ]
         for kind, number in view.redactions.items()
     ]

@@ -14,6 +14,7 @@ from nmem_tui.model import stance as words
 from nmem_tui.model import stance_list
 from nmem_tui.model.empty import no_labels, nothing
 from nmem_tui.model.figures import several
+from nmem_tui.model.line import plain
 from nmem_tui.model.stance_models import Models, models
 from nmem_tui.model.stance_reading import Reading, Wanted, reading, sessions
 from nmem_tui.screens.touring import MODELS, ONE, OVER, Touring, place_of
@@ -169,7 +170,7 @@ class StanceView(Touring):
         self.frame.border_title = Content(
             f"Sessions of the project ─ {several(len(found), 'session')}, the one worked in last on top"
         )
-        self.frame.border_subtitle = Content("░ explore  ▒ reason  ▓ scaffold  █ finish")
+        self.frame.border_subtitle = Content(plain([words.legend()]))
         self.pane.hint = "  no session of this project yet"
         self.check_keys()
 

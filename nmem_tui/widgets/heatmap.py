@@ -19,7 +19,7 @@ class HeatMap(Card):
         super().__init__(id=id)
         self.found: Sequence[Learning] = ()
         self.place, self.at = 0, 0
-        self.border_title = Content(f"Weeks ─ {heatmap.LEGEND}")
+        self.border_title = Content(f"Weeks ─ {heatmap.legend()}")
 
     def tell(self, found: Sequence[Learning], place: int, at: int) -> None:
         """Show these patterns."""
