@@ -60,6 +60,7 @@ def make(here: Any, seeds: Any) -> Callable[[str], str]:
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search takes as long, and none ends early."""
     monkeypatch.setattr("nmem.search.clock.Clock.spent", lambda _self: 0.012)
+    monkeypatch.setattr("nmem.search.examples._SECONDS", 10.0)
     given_ = searching.__kwdefaults__
     assert given_
     monkeypatch.setattr(searching, "__kwdefaults__", {**given_, "seconds": 10.0})
