@@ -7,6 +7,7 @@ be told apart. Style sheets use these variables only.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from textual.theme import BUILTIN_THEMES, Theme
 
@@ -37,19 +38,20 @@ _DARK = {
     "line": "#34404d",
     "text": "#d8dee6",
     "strong": "#ffffff",
-    "quiet": "#8b98a7",
+    "quiet": "#9aa7b5",
     "accent": "#7cb7ff",
     "good": "#6fb3e0",
-    "bad": "#ff9a5c",
-    "warn": "#f2c14e",
+    "bad": "#ff8f5e",
+    "warn": "#ffdd57",
     "user": "#f4d58d",
     "agent": "#b9a5e2",
     "change": "#8fd0c0",
     "run": "#a9c7ea",
-    "look": "#94a3b3",
-    "cursor": "#27425f",
+    "look": "#9dabba",
+    "cursor": "#213a55",
     "bar": "#4f8fcf",
     "rest": "#2b3743",
+    "off": "#6b7784",
 }
 _LIGHT = {
     "ground": "#fbfaf7",
@@ -57,19 +59,20 @@ _LIGHT = {
     "line": "#c4c0b6",
     "text": "#24292f",
     "strong": "#000000",
-    "quiet": "#626a73",
+    "quiet": "#565e67",
     "accent": "#0b5cad",
     "good": "#0a5f9e",
-    "bad": "#b03a00",
-    "warn": "#7d5700",
+    "bad": "#b93200",
+    "warn": "#5c4300",
     "user": "#6f4e00",
     "agent": "#5f3fa3",
     "change": "#066452",
     "run": "#2a4d7c",
-    "look": "#5a626b",
-    "cursor": "#cfe0f4",
-    "bar": "#4a86c5",
+    "look": "#525a63",
+    "cursor": "#d3e3f5",
+    "bar": "#3273b4",
     "rest": "#dcd8ce",
+    "off": "#80868c",
 }
 _ANSI = {
     "ground": "ansi_default",
@@ -90,7 +93,12 @@ _ANSI = {
     "cursor": "ansi_default",
     "bar": "ansi_blue",
     "rest": "ansi_bright_black",
+    "off": "ansi_bright_black",
 }
+
+
+ROLES = tuple(_DARK)
+"""What a colour can mean; docs/cockpit.md says what each does."""
 
 
 def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False) -> Theme:
@@ -113,12 +121,18 @@ def _theme(name: str, colours: dict[str, str], *, dark: bool, ansi: bool = False
     )
 
 
-THEMES = (
-    _theme(DARK, _DARK, dark=True),
-    _theme(LIGHT, _LIGHT, dark=False),
-    _theme("nmem-ansi-dark", _ANSI, dark=True, ansi=True),
-    _theme("nmem-ansi-light", _ANSI, dark=False, ansi=True),
-)
+def made(colours: Mapping[str, str]) -> tuple[Theme, ...]:
+    """Our themes, these roles in the person's own colours; what is the terminal's own stays it."""
+    own = {role: colour for role, colour in colours.items() if role in ROLES}
+    return (
+        _theme(DARK, _DARK | own, dark=True),
+        _theme(LIGHT, _LIGHT | own, dark=False),
+        _theme("nmem-ansi-dark", _ANSI, dark=True, ansi=True),
+        _theme("nmem-ansi-light", _ANSI, dark=False, ansi=True),
+    )
+
+
+THEMES = made({})
 NAMES = tuple(theme.name for theme in THEMES)
 _PAIRS = {DARK: LIGHT, LIGHT: DARK, "nmem-ansi-dark": "nmem-ansi-light", "nmem-ansi-light": "nmem-ansi-dark"}
 FALLBACK = _variables(**_DARK)

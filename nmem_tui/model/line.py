@@ -28,6 +28,7 @@ TONES = frozenset(
         "look",
         "bar",
         "rest",
+        "off",
         "line",
         "cursor",
         "title",
