@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nmem.context.items import RECALL, Item
 from nmem.context.neutral import name, neutral
-from nmem.recall import kept
+from nmem.recall import config, kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def offers(db: Connection, present: Present, occasion: str) -> list[Item]:
     if not (occasion or failed):
         return []
     place = kept.place(present.cwd or _root(db, present.project_id))
-    if place is None or (names := kept.read(place)) is None:
+    if place is None or not config.offers() or (names := kept.read(place)) is None:
         return []
     from nmem.recall.log import before
     from nmem.recall.offer import best

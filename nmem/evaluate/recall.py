@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmem.errors import NmemError
-from nmem.recall import folder, links, store, words
+from nmem.recall import folder, links, offer, store, words
 from nmem.recall.index import FILE, HEADING, LINE, TRIGGER, Index
 from nmem.recall.rank import FLOOR, rank
 
@@ -74,7 +74,8 @@ def evaluate(
     asked = [_asked(found, each, _ranked) for each in wanted]
     out = _figures(asked, _nonsense(found, none, _ranked))
     kinds = dict.fromkeys(each.kind for each in wanted)
-    out["by"] = {"kind": {kind: _figures([each for each in asked if each.query.kind == kind], None) for kind in kinds}}
+    by = {kind: _figures([each for each in asked if each.query.kind == kind], None) for kind in kinds}
+    out["by"] = {"kind": by, "unasked": {"offered": _offered(found, wanted, none)}}
     plain = [_asked(found, each, _plain) for each in wanted]
     out["baseline"] = {"name": "words in common with the trigger", **_figures(plain, _nonsense(found, none, _plain))}
     return out
@@ -142,6 +143,22 @@ def _figures(asked: Sequence[_Asked], nonsense: float | None) -> dict[str, objec
     }
 
 
+def _offered(index: Index, wanted: Sequence[Query], nonsense: Sequence[str]) -> dict[str, object]:
+    """The same figures of what would be offered if the queries were prompts: each offer is an answer."""
+    names = offer.form(index)
+    told = [[bool(each.wanted & {(one.heading, one.file), (one.heading, "")}) for one in offer.best(names, each.text)]
+            for each in wanted]  # fmt: skip
+    made = [one for each in told for one in each]
+    return {
+        **dict.fromkeys(_KEYS), "hit_at_1": _share(sum(each[:1] == [True] for each in told), len(told)),
+        "hit_at_5": _share(sum(any(each) for each in told), len(told)),
+        "answered": _share(sum(bool(each) for each in told), len(told)),
+        "precision_answered": _share(sum(made), len(made)),
+        "nonsense_answered": _share(sum(bool(offer.best(names, each)) for each in nonsense), len(nonsense)),
+        "n": len(told),
+    }  # fmt: skip
+
+
 def _share(part: float, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
 
@@ -155,6 +172,7 @@ def table(figures: dict[str, Any]) -> Table:
         ("nmem", figures),
         (figures["baseline"]["name"], figures["baseline"]),
         *figures["by"]["kind"].items(),
+        ("offered unasked", figures["by"]["unasked"]["offered"]),
     ):
         out.add_row(name, *("" if row[key] is None else f"{row[key]:g}" for key in _KEYS))
     return out

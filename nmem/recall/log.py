@@ -31,8 +31,9 @@ def origin(terminal: bool) -> str:
     return PERSON if terminal and not any(os.environ.get(name) for name in _AGENTS) else AGENT
 
 
-def note(db_path: str, place: Place, answers: list[Answer], who: str) -> None:
-    """Note questions and what they came to; what cannot be noted is said in the log."""
+def note(db_path: str, place: Place, answers: list[Answer], who: str, session: str = "") -> None:
+    """Note questions and what they came to, in the session that is named, else the one that the client's environment
+    names; what cannot be noted is said in the log."""
     answers = [each for each in answers if each.kind != SILENT]
     if not answers or not os.path.exists(db_path):
         return
@@ -44,7 +45,7 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str) -> None:
         try:
             tables.ensure(db)
             with store.transaction(db):
-                _insert(db, place, answers, who)
+                _insert(db, place, answers, who, session or os.environ.get(_SESSION, ""))
         finally:
             db.close()
     except Exception as error:  # noqa: BLE001 - a boundary: what was answered is answered, noted or not
@@ -53,10 +54,10 @@ def note(db_path: str, place: Place, answers: list[Answer], who: str) -> None:
         log.note(db_path, f"recall: a question was not noted: {log.reason(error)}")
 
 
-def _insert(db: Connection, place: Place, answers: list[Answer], who: str) -> None:
+def _insert(db: Connection, place: Place, answers: list[Answer], who: str, session: str) -> None:
     from capture.redaction import redact
 
-    session, now = os.environ.get(_SESSION, ""), time.time_ns() // 1_000_000
+    now = time.time_ns() // 1_000_000
     known = db.execute("SELECT id, project_id FROM sessions WHERE id = ?", (session,)).fetchone() if session else None
     project = known[1] if known else _project(db, place)
     for each in answers:

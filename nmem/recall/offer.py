@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Form = tuple[list[tuple[str, str, str]], list[tuple[int, float]], dict[str, list[int]], dict[str, float]]
 
-FLOOR = 0.8
+FLOOR = 0.85
 """The share of a name's weight that a prompt must say for its entry to be offered."""
 _LEAST = 2
 """Words of a name that must be said."""

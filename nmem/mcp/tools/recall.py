@@ -23,10 +23,24 @@ def run(ask: Ask) -> Answer:
 
     recall = store.here(ask.cwd)
     found = asked.answers(recall, list(ask.texts("queries"))[:_MOST], "")
+    session = _session(ask)
     ask.close()
-    log.note(paths.database(), recall.place, found, log.AGENT)
+    log.note(paths.database(), recall.place, found, log.AGENT, session)
     share = _CHARS // max(1, sum(bool(each.body) for each in found))
     return {"answers": [_told(each, share) for each in found]}
+
+
+def _session(ask: Ask) -> str:
+    """The session that asks; "" where none is recorded or can be read: decisions are told all the same."""
+    import sqlite3
+
+    from nmem.errors import NmemError
+    from nmem.mcp import here
+
+    try:
+        return here.session(ask)
+    except (NmemError, sqlite3.Error):
+        return ""
 
 
 def _told(one: Found, share: int) -> Answer:

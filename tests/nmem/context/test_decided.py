@@ -109,12 +109,14 @@ def test_its_use_is_counted(garden: Played, way: str) -> None:
     db.close()
 
 
-@pytest.mark.parametrize("way", ["enabled", "project", "held back", "excluded", "no folder", "changed"])
+@pytest.mark.parametrize("way", ["enabled", "its own", "project", "held back", "excluded", "no folder", "changed"])
 def test_whatever_switches_it_off(garden: Played, way: str) -> None:
     db = garden.database()
     project = db.execute("SELECT project_id FROM sessions").fetchone()[0]
     if way == "enabled":
         configure("[context]\nenabled = false\n")
+    elif way == "its own":
+        configure("[recall]\noffer = false\n")
     elif way == "project":
         db.execute(
             "INSERT INTO context_choices (project_id, item, choice, at) VALUES (?, '*', 'exclude', 1)", (project,)

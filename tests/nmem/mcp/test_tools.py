@@ -253,3 +253,22 @@ def test_a_search_leaves_the_stop_of_its_call_in_place(client: Client, shop: Rec
         ask._until = 0.0
         with pytest.raises(sqlite3.OperationalError, match="interrupted"):
             ask.db.execute(endless).fetchone()
+
+
+def test_a_decision_that_is_asked_for_counts_in_the_session_that_goes_on(
+    shop: Recorded, tmp_path: Path, db_path: str
+) -> None:
+    folder = tmp_path / "shop"
+    (folder / "docs" / "decisions").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    shop.db.execute("UPDATE projects SET root = ?", (str(folder),))
+    shop.db.commit()
+    (folder / "docs" / "decisions" / "shop.md").write_text("## How to Round Totals\n\nOnce, at the end.\n")
+    here = Client(str(folder))
+    assert here.get("recall", queries=["/how round totals"])["answers"][0]["text"] == "Once, at the end."
+    with closing(sqlite3.connect(db_path)) as db:
+        asked = db.execute("SELECT session_id, entry, outcome FROM recall_calls").fetchall()
+        newest = db.execute("SELECT id FROM sessions ORDER BY last_at DESC, rowid DESC").fetchone()[0]
+    assert asked == [(newest, "/how Round Totals", "answered")]
+    Path(db_path).write_bytes(b"no database at all, but decisions are files")
+    assert here.get("recall", queries=["round totals"])["answers"][0]["decision"] == "How to Round Totals"

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nmem.commands.main import nmem
 from nmem.evaluate.recall import evaluate, records
-from nmem.recall import check, corpus, folder, markdown, migrate, store
+from nmem.recall import check, corpus, folder, markdown, migrate, offer, store
 from nmem.recall.answer import ANSWERED
 from nmem.recall.rank import rank
 from nmem.recall.resolve import Resolver
@@ -39,6 +39,20 @@ def test_figures_are_what_was_found(project: Path) -> None:
     assert figures.keys() == KEYS | {"by", "baseline"} and figures["baseline"].keys() == KEYS | {"name"}
     assert (figures["hit_at_1"], figures["answered"], figures["n"]) == (0.75, 1.0, 4)
     assert figures["nonsense_answered"] == 0 and figures["by"]["kind"]["typo"]["hit_at_1"] == 1
+
+
+def test_what_would_be_offered_unasked_is_measured_too(project: Path) -> None:
+    asked = [
+        {"query": "all the leaves of my tomatoes turn yellow", "operator": "", "heading": "When Leaves Turn Yellow",
+         "file": "garden.md", "kind": "prompt"},
+        {"query": "today we prune the old roses", "operator": "", "heading": "Elsewhere", "file": "x.md", "kind": "p"},
+        {"query": "write the release notes", "operator": "", "heading": "Nowhere", "file": "x.md", "kind": "p"},
+    ]  # fmt: skip
+    place = folder.find(str(project))
+    found = evaluate(Path(place.index), Path(place.folder), asked, [{"query": "sharpen my pencils and my mind"}])
+    offered = found["by"]["unasked"]["offered"]  # type: ignore[index]
+    assert (offered["answered"], offered["precision_answered"], offered["hit_at_1"]) == (0.6667, 0.5, 0.3333)
+    assert offered["nonsense_answered"] == 0 and offered["n"] == 3
 
 
 @pytest.fixture
@@ -103,6 +117,17 @@ def test_real_queries_are_found(real: Path, half: int) -> None:
     assert found["hit_at_1"] >= 0.78 and found["hit_at_5"] >= 0.9  # type: ignore[operator]
     assert found["answered"] >= 0.6 and found["precision_answered"] >= 0.93  # type: ignore[operator]
     assert found["nonsense_answered"] <= 1 / 15 + 0.001  # type: ignore[operator]
+    offered = found["by"]["unasked"]["offered"]  # type: ignore[index]
+    assert offered["precision_answered"] >= 0.95 and offered["nonsense_answered"] == 0
+
+
+def test_a_prompt_that_says_a_trigger_is_offered_its_entry(real: Path) -> None:
+    index = store.of(_place(real, "grown"), keep=False).index
+    names = offer.form(index)
+    made = [(doc[4], [one.heading for one in offer.best(names, f"please look at {doc[1]} in this module today")])
+            for doc in index.docs]  # fmt: skip
+    right = sum(heading in found for heading, found in made)
+    assert right >= 0.98 * len(made) and right >= 0.95 * sum(len(found) for _, found in made)
 
 
 def test_keys_of_the_older_index_are_found(real: Path) -> None:
