@@ -13,6 +13,7 @@ from math import log1p
 
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
+from nmem.episodes.history import REMEMBERED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     Agent = Mapping[str, Any]
     Features = dict[str, float]
 
-REMEMBERED = 20
-"""Turns after which nothing of a turn is left in the past: DECAY ** 18 < FADED."""
 DECAY = 0.8
+"""DECAY ** 18 < FADED: after REMEMBERED turns nothing is left."""
 FADED = 0.02
 SAID_WEIGHT = 0.7
 """The agent's words count less than the person's."""
@@ -34,7 +34,6 @@ FORM_CHARS = 1500
 """Enough to see a prompt's shape."""
 INTENT_CHARS = 400
 """What is wanted stands at the head; below it is what was pasted."""
-SAID_CHARS = 400
 EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
 _LONG_WAIT = 600.0
 _SAYING = 3

@@ -7,7 +7,6 @@ to that one), `agent` is what the features read. Machine texts and subagents are
 
 from __future__ import annotations
 
-from nmem.episodes.features import REMEMBERED, SAID_CHARS
 from nmem.episodes.text import MAX_CHARS
 
 TYPE_CHECKING = False
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
 
     Turn = dict[str, Any]
 
+REMEMBERED = 20
+"""Turns after which nothing of a turn is left in the past."""
+SAID_CHARS = 400
 _COMMAND_WORDS = 4
 """Words after a slash command from which on it says what is wanted."""
 _MORE = 5

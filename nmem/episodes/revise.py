@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from capture.storage.store import transaction
 from nmem.episodes import history, units
-from nmem.episodes.boundary import load
-from nmem.episodes.online import arrived, decide, missing, verdict
+from nmem.episodes.online import arrived, missing
+from nmem.episodes.weigh import decide, load, verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,55 @@
+"""What the detector says of a turn that came after others, from what the database keeps of the session."""
+
+from __future__ import annotations
+
+from nmem.episodes import boundary, history, units
+from nmem.episodes import features as ft
+from nmem.episodes import text as tx
+from nmem.episodes.boundary import load
+from nmem.episodes.online import turn_session
+from nmem.episodes.units import Verdict
+
+__all__ = ["decide", "load", "verdict"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.episodes.boundary import Decision, Detector
+    from nmem.episodes.features import Agent
+    from nmem.episodes.history import Turn
+
+
+def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind: str) -> Decision:
+    """The verdict on one of the newest turns; `resumes` is an episode's id here."""
+    turn = turns[at]
+    past = ft.Past(detector.common)
+    past.read(turns[:at])
+    return boundary.verdict(kind, turn, past, detector, lambda text, agent: _resumed(db, turn, text, agent, detector))
+
+
+def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Detector) -> int | None:
+    """The first episode of the goal that a turn returns to; reads the session's words, which only a cut is worth."""
+    session_id, number = turn_session(db, turn["id"]), turn["ids"][0]
+    if units.others(db, session_id, number) < 2:
+        return None  # nothing to return to but what is being left
+    from nmem.episodes.resumption import Goals
+
+    goals = Goals(detector.common)
+    opened: dict[int, int] = {}
+    where = {prompt.id: prompt.unit_id for prompt in units.prompts_of_session(db, session_id)}
+    named = bool(agent.get("files") or tx.file_mentions(text[: ft.INTENT_CHARS]))
+    for earlier in history.spoken(db, session_id, named):
+        if earlier["id"] == turn["id"]:
+            break
+        unit_id = where.get(earlier["ids"][0])
+        if unit_id is not None:
+            if unit_id not in opened:
+                opened[unit_id] = units.goal(db, unit_id)
+            goals.follow(opened[unit_id], earlier["text"], earlier["agent"])
+    return goals.resumed(text, agent)
+
+
+def verdict(decision: Decision, by: str) -> Verdict:
+    """A decision as it is stored."""
+    return Verdict(decision.label, by, decision.probability, decision.reason(), decision.offer)
