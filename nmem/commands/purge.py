@@ -31,6 +31,7 @@ _WORDS = {"obs": "action", "prompt": "saying", "trace": "swept action", "session
 @click.option("--text", "texts", multiple=True, help="All that says it, in whatever case; afterwards it is nowhere.")
 @click.option("--regex", "regexes", multiple=True, help="All that this regular expression finds.")
 @click.option("--before", metavar="TIME", help="All that is older: 2026-01-31, 7d, 12h or 4w.")
+@click.option("--since", metavar="TIME", help="All that is not older.")
 @click.option("--backups", is_flag=True, help="Backups that hold it go too; of whole sessions, all backups.")
 @click.option("--dry-run", is_flag=True, help="Show what would go, and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -42,8 +43,8 @@ _WORDS = {"obs": "action", "prompt": "saying", "trace": "swept action", "session
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output; with --yes or --dry-run.")
 def command(
     ids: tuple[str, ...], sessions: tuple[str, ...], projects: tuple[str, ...], files: tuple[str, ...],
-    texts: tuple[str, ...], regexes: tuple[str, ...], before: str | None, backups: bool, dry_run: bool, yes: bool,
-    at_once: bool, whole: bool, limit: int, listing: bool, empty: bool, as_json: bool,
+    texts: tuple[str, ...], regexes: tuple[str, ...], before: str | None, since: str | None, backups: bool,
+    dry_run: bool, yes: bool, at_once: bool, whole: bool, limit: int, listing: bool, empty: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Forget what you name: rows, what was made of them, indexes, files. Different options narrow each other."""
     if listing or empty:
@@ -52,18 +53,21 @@ def command(
     from nmem.purge.selection import Selection, parse
 
     several = {"--id": ids, "--session": sessions, "--project": projects, "--file": files, "--text": texts,
-               "--regex": regexes, "--before": () if before is None else (before,)}  # fmt: skip
-    for option, said in several.items():
-        if not all(one.strip() for one in said):
+               "--regex": regexes, "--before": () if before is None else (before,),
+               "--since": () if since is None else (since,)}  # fmt: skip
+    for option, values in several.items():
+        if not all(one.strip() for one in values):
             raise click.UsageError(f"{option} is empty")
-    given = (ids, sessions, projects, files, texts, regexes, before)
+    given = (ids, sessions, projects, files, texts, regexes, before, since)
     if not any(given):
-        raise click.UsageError("nothing is chosen: --id, --session, --project, --file, --text, --regex or --before")
+        said = "--id, --session, --project, --file, --text, --regex, --before or --since"
+        raise click.UsageError(f"nothing is chosen: {said}")
     if as_json and not (yes or dry_run):
         raise click.UsageError("--json goes with --yes or --dry-run")
     chosen = Selection(
-        tuple(map(parse, ids)), sessions, projects, files, texts, regexes, terminal.when(before) if before else None
-    )
+        tuple(map(parse, ids)), sessions, projects, files, texts, regexes,
+        terminal.when(before, "--before") if before else None, terminal.when(since) if since else None,
+    )  # fmt: skip
     if not yes or dry_run:
         shown = _preview(chosen, limit)
         if as_json:

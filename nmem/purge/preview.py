@@ -57,9 +57,13 @@ class Preview:
 
 
 def preview(
-    db: Connection, chosen: Selection, db_path: str = "", most: int = 50, stopped: Callable[[], bool] = lambda: False
-) -> Preview:
-    """Everything a purge would take, exactly. `db_path` empty: files are not looked through. Raises NmemError."""
+    db: Connection, chosen: Selection, db_path: str = "", most: int = 50, stopped: Callable[[], bool] = lambda: False,
+    *, each: bool = False,
+) -> Preview:  # fmt: skip
+    """Everything a purge would take, exactly. `db_path` empty: files are not looked through. Raises NmemError.
+
+    `each`: `most` rows of each kind are shown, else of all together.
+    """
     found = reach.find(db, chosen, stopped)
     rows = _rows(db, found)
     units, derived = _derived(db, found)
@@ -72,7 +76,7 @@ def preview(
             str(path) for path in files.backups(db_path) if path.suffix == ".age" or files.holds(path, words)
         )
     return Preview(
-        rows, _items(db, found, most), sum(rows.values()), units, tuple(sorted(found.touched)), derived,
+        rows, _items(db, found, most, each=each), sum(rows.values()), units, tuple(sorted(found.touched)), derived,
         _elsewhere(db, chosen) if chosen.everywhere else {}, held, backups, transcripts(db, found),
     )  # fmt: skip
 
@@ -97,7 +101,7 @@ _ITEMS = (
 )
 
 
-def _items(db: Connection, found: Reach, most: int) -> tuple[Item, ...]:
+def _items(db: Connection, found: Reach, most: int, *, each: bool) -> tuple[Item, ...]:
     out: list[Item] = []
     named: dict[str, tuple[Iterable[object], str]] = {
         "session/": (found.sessions, "SELECT id, last_at, client, cwd FROM sessions WHERE id"),
@@ -117,12 +121,13 @@ def _items(db: Connection, found: Reach, most: int) -> tuple[Item, ...]:
             (ids, of, most),
         )
         out += [_item(kind, tuple(row)) for row in rows]
-    out += [
+    traced = [
         Item(f"obs/{row[traces.ID]}", row[traces.AT], str(row[traces.TYPE]), str(row[traces.PATH] or ""))
         for session_id, row in (traces.entries(db) if found.traced else ())
         if (session_id, row[traces.ID]) in found.traced
     ]
-    return tuple(sorted(out, key=lambda one: (one.at, one.id), reverse=True)[:most])
+    out += traced[-most:] if each else traced
+    return tuple(sorted(out, key=lambda one: (one.at, one.id), reverse=True)[: None if each else most])
 
 
 def _item(kind: str, row: tuple[object, ...]) -> Item:

@@ -204,6 +204,9 @@ def _where(chosen: Selection, table: str, scope: tuple[set[int] | None, set[str]
     if chosen.before is not None:
         parts.append("x.at < ?")
         values.append(chosen.before)
+    if chosen.since is not None:
+        parts.append("x.at >= ?")
+        values.append(chosen.since)
     if chosen.files:
         parts.append(f"x.file_path {_IN}" if table == "observations" else "0")
         values += [_ids(chosen.files)] if table == "observations" else []
@@ -246,6 +249,7 @@ def _traced(
             (allowed is not None and session_id not in allowed)
             or (chosen.ids and session_id not in whole and entry not in reach.traced)
             or (chosen.before is not None and row[traces.AT] >= chosen.before)
+            or (chosen.since is not None and row[traces.AT] < chosen.since)
             or (chosen.files and row[traces.PATH] not in chosen.files)
             or (chosen.by_words and not traces.says(row, says))
         ):
@@ -288,11 +292,12 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {_IN}", (_ids(ids),))  # noqa: S608
         of |= {row[0] for row in found}
     of |= {session_id for session_id, _ in reach.traced}
-    if chosen.before is not None and not chosen.by_words and not chosen.files:
+    if chosen.by_time and not chosen.by_words and not chosen.files and not chosen.ids:
+        span = (1 << 62 if chosen.before is None else chosen.before, chosen.since or 0)
         left = db.execute(
-            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_id FROM prompts WHERE at >= ?"
-            " UNION SELECT session_id FROM observations WHERE at >= ?)",
-            (_ids(of), chosen.before, chosen.before),
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_id FROM prompts WHERE at >= ? OR at < ?"
+            " UNION SELECT session_id FROM observations WHERE at >= ? OR at < ?)",
+            (_ids(of), *span, *span),
         )
         reach.sessions |= {row[0] for row in left}
     for table in _SAYS:

@@ -38,10 +38,14 @@ class Selection:
     regexes: tuple[str, ...] = ()
     before: int | None = None
     """Milliseconds."""
+    since: int | None = None
+    """Milliseconds."""
 
     def __post_init__(self) -> None:
         if not self.how:
-            raise NmemError("nothing is chosen: --id, --session, --project, --file, --text, --regex or --before")
+            raise NmemError(
+                "nothing is chosen: --id, --session, --project, --file, --text, --regex, --before or --since"
+            )
         for text in self.texts:
             if len(text.strip()) < LEAST:
                 raise NmemError(f"--text needs {LEAST} characters or more: anything shorter is in everything")
@@ -53,7 +57,7 @@ class Selection:
         """By which means it is chosen, never what."""
         kinds = dict.fromkeys(f"id {kind}" for kind, _ in self.ids)
         given = {"session": self.sessions, "project": self.projects, "file": self.files, "text": self.texts,
-                 "regex": self.regexes, "before": self.before is not None}  # fmt: skip
+                 "regex": self.regexes, "before": self.before is not None, "since": self.since is not None}  # fmt: skip
         return [*kinds, *(name for name, said in given.items() if said)]
 
     @property
@@ -64,12 +68,17 @@ class Selection:
     @property
     def narrow(self) -> bool:
         """Whether single rows are chosen out of sessions."""
-        return bool(self.files or self.by_words or self.before is not None)
+        return bool(self.files or self.by_words or self.by_time)
+
+    @property
+    def by_time(self) -> bool:
+        """Whether it is chosen by when it was."""
+        return self.before is not None or self.since is not None
 
     @property
     def everywhere(self) -> bool:
         """Whether words are to be gone from everywhere: nothing else says where."""
-        return self.by_words and not (self.ids or self.sessions or self.projects or self.files or self.before)
+        return self.by_words and not (self.ids or self.sessions or self.projects or self.files or self.by_time)
 
     @cached_property
     def matcher(self) -> Matcher:

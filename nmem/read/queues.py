@@ -1,0 +1,53 @@
+"""What waits for a person's answer, in five queues: where an episode begins, which threads are one line of work, what
+is worth a rule, what a call was, and what was a secret. Each is read up to a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from nmem import tables
+from nmem.audit import review
+from nmem.audit.review import Review
+from nmem.labels import doubt
+from nmem.labels.doubt import Doubt
+from nmem.learn import read as learn
+from nmem.learn.learning import Learning
+from nmem.read import stories
+from nmem.read.stories import Offer
+from nmem.read.threads import Link
+
+BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS = "boundaries", "links", "learnings", "labels", "redactions"
+QUEUES = (BOUNDARIES, LINKS, LEARNINGS, LABELS, REDACTIONS)
+MOST = 100
+"""Cards of a queue that are read at once."""
+DRAWN = 10
+"""Calls whose labels are asked about at a time: there are always more."""
+Card = Offer | Link | Learning | Doubt | Review
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The cards of each queue, and how many there are in all."""
+
+    cards: Mapping[str, tuple[Card, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queues:
+    """All five; `labels`: so many calls are asked about."""
+    if not tables.version(db):
+        return Queues()
+    deck = stories.deck(db, MOST)
+    learned = learn.learnings(db, now)
+    cards: dict[str, tuple[Card, ...]] = {
+        BOUNDARIES: deck.offers,
+        LINKS: deck.links,
+        LEARNINGS: learned[:MOST],
+        LABELS: doubt.doubts(db, db_path, labels),
+        REDACTIONS: review.queue(db, MOST),
+    }
+    counts = {name: len(found) for name, found in cards.items()}
+    return Queues(cards, counts | {LEARNINGS: len(learned), REDACTIONS: review.waiting(db)})
