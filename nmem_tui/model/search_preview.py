@@ -36,7 +36,7 @@ def items(found: Shown, cells: int, at: int, zone: tzinfo | None) -> Sequence[It
     if isinstance(thing, Moment):
         return [*plain([cut(line, cells) for line in _moment(thing, cells, at, zone)]), *_around(thing, cells, zone)]
     if isinstance(thing, Story):
-        text = StoryText(thing, cells, zone, at)
+        text = StoryText(thing, cells, zone, at, keys=False)
         return [Item(lambda room, place=place: text.line(place, room)) for place in range(len(text))]  # type: ignore[misc]
     if isinstance(thing, Detail):
         return learnings_detail.items(thing, cells, at, zone)

@@ -24,11 +24,22 @@ _SAID = {"user": 14, "closing": 10, "summary": 10}
 class StoryText:
     """The lines of one story for one width; rows of actions are drawn when they come on screen."""
 
-    def __init__(self, story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned] = ()) -> None:
+    def __init__(
+        self,
+        story: Story,
+        cells: int,
+        zone: tzinfo | None,
+        at: int,
+        warned: Sequence[Warned] = (),
+        *,
+        keys: bool = True,
+    ) -> None:
         self.story, self.zone = story, zone
+        self._keys = keys
+        """Whether the keys of the screen Episodes apply where it is shown."""
         self._items: list[Line | StreamRow] = []
         self._owners: list[int | None] = []
-        for line in _head(story, cells, zone, at, warned):
+        for line in _head(story, cells, zone, at, warned, keys):
             self._put(cut(line, cells))
         self._told(cells)
 
@@ -139,7 +150,9 @@ def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text")
         yield [(pad(name if not number else "", _LABEL), "quiet"), (row, tone)]
 
 
-def _head(story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned]) -> Iterator[Line]:
+def _head(
+    story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned], keys: bool
+) -> Iterator[Line]:
     for text in wrap(flat(story.row.name), cells, 3):
         yield [(text, "strong")]
     yield from _state(story, zone, at)
@@ -152,13 +165,13 @@ def _head(story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequen
     ]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
-    yield from _belongs(story, cells)
+    yield from _belongs(story, cells, keys)
     *sure, (reason, tone) = unit.why(story.cut_reason, story.cut_by, story.cut_confidence)
     first, *rest = wrap(reason, cells - _LABEL - length(sure) - 2, 3) or [""]
     yield [(pad("cut here", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
     for row in rest:
         yield [(" " * _LABEL, "text"), (row, tone)]
-    yield from _narrated(story, cells, at)
+    yield from _narrated(story, cells, at, keys)
     yield from _files(story, cells)
     if story.commits:
         yield []
@@ -223,7 +236,7 @@ def _warned(found: Sequence[Warned], cells: int) -> Iterator[Line]:
         yield [(" " * _LABEL, "text"), (f"  it {flat(each.reason)}{opens}", "quiet")]
 
 
-def _belongs(story: Story, cells: int) -> Iterator[Line]:
+def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
     """The thread, what it goes on with, what goes on with it, and the links."""
     if story.thread:
         over = f" ({several(story.thread.sessions, 'session')})"
@@ -239,7 +252,7 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
     for link in story.links:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
-        sure = "certain" if link.certain else "unsure (l)"
+        sure = "certain" if link.certain else "unsure (l)" if keys else "unsure"
         verb = "same work as " if link.linked else "not the same as "
         end = f"  score {link.score:.2f}, {said or sure}"
         yield [
@@ -249,19 +262,16 @@ def _belongs(story: Story, cells: int) -> Iterator[Line]:
         ]  # fmt: skip
 
 
-def _narrated(story: Story, cells: int, at: int) -> Iterator[Line]:
+def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     yield []
     told = story.narrative
     if told is None:
         yield _section("Narrative", "none yet", cells)
-        yield [
-            ("no narrative yet: ", "quiet"),
-            ("n", "key"),
-            (" writes one now; otherwise it is written when the session ends", "quiet"),
-        ]
+        now: Line = [("n", "key"), (" writes one now; otherwise ", "quiet")] if keys else []
+        yield [("no narrative yet: ", "quiet"), *now, ("it is written when the session ends", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
-        yield from _narrative(told, cells)
+        yield from _narrative(told, cells, keys)
     if story.client_summary:
         yield []
         yield _section("What the client kept when it compacted", "", cells)
@@ -276,9 +286,10 @@ def _narrator(told: Narrative, at: int) -> str:
     return f"extractive: from the record itself, no model{when}"
 
 
-def _narrative(told: Narrative, cells: int) -> Iterator[Line]:
+def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
     if told.stale:
-        yield [("! the episode has changed since: ", "warn"), ("n", "key"), (" tells it anew", "quiet")]
+        anew: Line = [(": ", "warn"), ("n", "key"), (" tells it anew", "quiet")] if keys else []
+        yield [("! the episode has changed since", "warn"), *anew]
     if told.fallback:
         yield from _field("no model", flat(told.fallback), cells, 2, "warn")
     for text in wrap(flat(told.summary), cells, 8):

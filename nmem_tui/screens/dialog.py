@@ -34,6 +34,8 @@ class Choice:
         return [cut(line, cells) for line in drawn]
 
 
+_LEAST = 6
+"""Rows: frame, box and three lines."""
 NOTHING = Choice([("nothing matches", "quiet")], "", None)
 
 
@@ -79,6 +81,7 @@ class Dialog(ModalScreen[str | None]):
         """These are the choices."""
         self.choices = choices
         self.narrow()
+        self._fit()
 
     @on(Input.Changed)
     def narrow(self) -> None:
@@ -87,10 +90,10 @@ class Dialog(ModalScreen[str | None]):
         self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
         if words and not self._shown:
             self._shown = [NOTHING]
-        cells = self.choices_list.scrollable_content_region.width or self.app.size.width
+        cells = self._cells()
         self.choices_list.clear_options()
         self.choices_list.add_options(
-            Option(content(item.lines(cells - 2)), disabled=item.value is None) for item in self._shown
+            Option(content(item.lines(cells)), disabled=item.value is None) for item in self._shown
         )
         first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
         self.choices_list.highlighted = first
@@ -98,6 +101,16 @@ class Dialog(ModalScreen[str | None]):
     def on_resize(self) -> None:
         """The lines are cut to the room there is."""
         self.narrow()
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""
+        cells = self._cells()
+        lines = sum(len(item.lines(cells)) for item in self.choices)
+        self.query_one("#dialog").styles.height = max(_LEAST, min(lines + 3, self.app.size.height * 4 // 5))
+
+    def _cells(self) -> int:
+        return (self.choices_list.scrollable_content_region.width or self.app.size.width) - 2
 
     def action_step(self, by: int) -> None:
         """Move the highlight over the lines that can be taken."""
