@@ -171,7 +171,10 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
 @_YES
 @_placed
 def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -> None:
-    """Make an index of `Key — description` lines one of /when and /how; headings get the words to ask by."""
+    """Make an index of `Key — description` lines one of /when and /how; headings get the words to ask by.
+
+    References among the decision files follow their headings; what else speaks of one is listed and left.
+    """
     from nmem.recall import migrate as migrating
 
     plan = migrating.plan(_corpus(folder, index, decisions))
@@ -180,6 +183,10 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
         click.echo(printable(f"  {one.file}:{one.line}  {one.before}  ->  {one.after}"))
         for place in one.references:
             click.echo(printable(f"      spoken of in {place}"))
+    if plan.rewritten:
+        click.echo("references that follow them:")
+        for ref in plan.rewritten:
+            click.echo(printable(f"  {ref.file}:{ref.line}  {ref.before}  ->  {ref.after}"))
     if plan.kept:
         click.echo("no decision was found for these lines; they stay, above the sections:")
         for line in plan.kept:

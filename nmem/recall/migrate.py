@@ -1,7 +1,8 @@
 """Makes an index of `Key — description` lines one of `/when` entries, and gives decisions headings that ask.
 
 What was written is kept: a key and its description become extra triggers, lines that belong to no decision move above
-the sections. Nothing is guessed about meaning: a heading becomes `When` or `How to` and the words it had.
+the sections. Nothing is guessed about meaning: a heading becomes `When` or `How to` and the words it had. References
+among the decision files follow it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from nmem.recall.header import HEADER
 from nmem.recall.index import Index, build
 from nmem.recall.lexicon import IMPERATIVE
 from nmem.recall.rank import rank
+from nmem.recall.rewrite import Names, Rewritten, rewrite
 
 _SURE = 0.5
 """Confidence from which a key is taken to be of a decision that is called otherwise."""
@@ -25,7 +27,7 @@ _KEPT = "**From the earlier index; no decision was found for these lines:**"
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A heading that becomes another, and where else its old words stand (file:line)."""
+    """A heading that becomes another, and where else its old words stand (file:line) and are left."""
 
     file: str
     line: int
@@ -41,6 +43,8 @@ class Plan:
     change: Change
     entries: int = 0
     renamed: list[Renamed] = field(default_factory=list)
+    rewritten: list[Rewritten] = field(default_factory=list)
+    """Lines of decision files that name a renamed heading, and follow it."""
     kept: list[str] = field(default_factory=list)
     """Lines that no decision was found for; they stay, above the sections."""
 
@@ -179,6 +183,7 @@ def _row(found: Corpus, place: tuple[int, int], extras: list[str]) -> _Row:
 def _headings(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> dict[int, list[str]]:
     """The lines of the files with headings that ask, names made distinct; what orders only gets its dot."""
     texts: dict[int, list[str]] = {}
+    titles: dict[tuple[int, int], str] = {}
     taken: set[str] = set()
     for (at, place), row in sorted(rows.items()):
         heading = found.files[at].headings[place]
@@ -193,7 +198,7 @@ def _headings(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> di
             if asked and words.name(heading.text) == words.name(row.trigger)
             else corpus.heading_of(row.operator, row.trigger)
         )
-        _rename(found, texts, at, place, title, out)
+        titles[at, place] = title
     for at, file in enumerate(found.files):
         for place, heading in enumerate(file.headings):
             if (
@@ -202,9 +207,22 @@ def _headings(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> di
                 and (at, place) not in rows
                 and not _part_of_other(file, at, place, rows)
             ):
-                _rename(found, texts, at, place, f".{heading.text}", out)
+                titles[at, place] = f".{heading.text}"
+    for (at, place), title in titles.items():
+        _rename(found, texts, at, place, title, out)
+    _followed(found, texts, titles, out)
     _references(found, out)
     return texts
+
+
+def _followed(found: Corpus, texts: dict[int, list[str]], titles: dict[tuple[int, int], str], out: Plan) -> None:
+    """Lead the references among the decision files to the new headings."""
+    names = Names(found, titles)
+    for at, file in enumerate(found.files):
+        lines = texts.get(at) or out.change.text(os.path.join(found.place.folder, file.name)).split("\n")
+        for number, new in rewrite(names, at, lines):
+            out.rewritten.append(Rewritten(file.name, number + 1, lines[number].strip(), new.strip()))
+            texts.setdefault(at, lines)[number] = new
 
 
 def _rename(found: Corpus, texts: dict[int, list[str]], at: int, place: int, title: str, out: Plan) -> None:
@@ -224,12 +242,19 @@ def _references(found: Corpus, out: Plan) -> None:
     """Note where old headings are spoken of, before they are renamed."""
     from nmem.recall.references import find
 
+    follow = {_told(found, each.file, each.line) for each in out.rewritten}
     spoken = find(found.place.root, [each.before for each in out.renamed], found.place.index)
     out.renamed = [
         Renamed(each.file, each.line, each.before, each.after, tuple(
-            where for where in spoken.get(each.before, ()) if not where.endswith(f"{each.file}:{each.line}")))
+            where for where in spoken.get(each.before, ())
+            if where not in follow and where != _told(found, each.file, each.line)))
         for each in out.renamed
     ]  # fmt: skip
+
+
+def _told(found: Corpus, file: str, line: int) -> str:
+    """A place as references are told: from the project's root."""
+    return f"{os.path.relpath(os.path.join(found.place.folder, file), found.place.root)}:{line}"
 
 
 def _written(found: Corpus, rows: dict[tuple[int, int], _Row], out: Plan) -> None:

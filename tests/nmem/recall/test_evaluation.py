@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from nmem.commands.main import nmem
 from nmem.evaluate.recall import evaluate, records
-from nmem.recall import check, corpus, folder, markdown, migrate, offer, store
+from nmem.recall import check, corpus, folder, grammar, markdown, offer, store, words
 from nmem.recall.answer import ANSWERED
 from nmem.recall.rank import rank
 from nmem.recall.resolve import Resolver
@@ -89,19 +89,27 @@ def test_the_real_corpora_fit_but_for_two_headings(real: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_real_older_index_is_migrated(real: Path, tmp_path: Path) -> None:
+def test_the_real_older_index_is_migrated_and_put_back(real: Path, tmp_path: Path, own_home: Path) -> None:
     import shutil
 
     shutil.copytree(real / "before", tmp_path / "before")
     place = _place(tmp_path, "before")
-    plan = migrate.plan(corpus.read(place))
-    for path, (_, after) in plan.change.changed.items():
-        Path(path).write_bytes(after)
+    where = ["--index", place.index, "--decisions", place.folder]
+    files = [path for path in (tmp_path / "before").rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    done = CliRunner().invoke(nmem, ["recall", "migrate", "--yes", *where])
+    assert done.exit_code == 0, done.output
     assert check.check(corpus.read(place)) == []
-    for file in (real / "before" / "agents" / "decisions").iterdir():
-        old, new = ([line for line in markdown.lines_of(path.read_text()) if not line.startswith("#")]
-                         for path in (file, Path(place.folder, file.name)))  # fmt: skip
+    for path in Path(place.folder).iterdir():
+        old, new = ([line for line in markdown.lines_of(text) if not line.startswith("#")]
+                    for text in (before[path].decode(), path.read_text()))  # fmt: skip
         assert old == new
+    index = words.normal(Path(place.index).read_text())
+    for line in before[Path(place.index)].decode().splitlines():
+        pair = grammar.passive(line)
+        assert all(words.normal(part) in index for part in pair or [line.strip()] if not line.startswith("#")), line
+    assert CliRunner().invoke(nmem, ["undo"]).exit_code == 0
+    assert {path: path.read_bytes() for path in files} == before
 
 
 @pytest.mark.parametrize("half", [0, 1])

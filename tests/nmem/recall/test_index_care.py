@@ -167,6 +167,49 @@ def test_an_older_index_is_migrated_and_loses_nothing(old: Path) -> None:
     assert image(old) == before
 
 
+TALK = """\
+# Talk\r
+\r
+## Notes of the Shop\r
+\r
+See [totals](shop.md#basket-totals), [the same](./shop.md#Basket-Totals "title"), [[Basket Totals]].\r
+As in [[shop#Path of Exports|p]] and [there](shop.md#money), [there](docs/decisions/shop.md#basket-totals).\r
+- Basket Totals — as the shop has them\r
+Basket Totals are spoken of, [elsewhere](other/shop.md#basket-totals) and [outside](https://a.example/#basket-totals).\r
+[later]: <shop.md#retrying-payments>\r
+```\r
+[code](shop.md#basket-totals)\r
+```\r
+"""
+
+
+def test_references_among_the_decisions_follow_their_headings(old: Path) -> None:
+    talk = old / "docs" / "decisions" / "talk.md"
+    talk.write_bytes(TALK.encode())
+    before = image(old)
+    dry = run("recall", "migrate", "--dry-run").output
+    assert "references that follow them:" in dry and "-> - When Basket Totals — as the shop has them" in " ".join(
+        dry.split()
+    )
+    assert "spoken of in docs/decisions/talk.md:8" in dry and "spoken of in docs/decisions/talk.md:5" not in dry
+
+    assert run("recall", "migrate", "--yes").exit_code == 0
+    assert run("recall", "check").return_value == 0
+    after = talk.read_bytes().decode()
+    assert after == (
+        TALK.replace("## Notes of", "## When Notes of")
+        .replace("](shop.md#basket-totals), ", "](shop.md#when-basket-totals), ")
+        .replace("decisions/shop.md#basket-totals", "decisions/shop.md#when-basket-totals")
+        .replace("./shop.md#Basket-Totals", "./shop.md#when-basket-totals")
+        .replace("[[Basket Totals]]", "[[When Basket Totals]]")
+        .replace("[[shop#Path of Exports", "[[shop#When Path of Exports")
+        .replace("- Basket Totals —", "- When Basket Totals —")
+        .replace("<shop.md#retrying-payments>", "<shop.md#when-retrying-payments>")
+    )
+    assert run("undo").exit_code == 0
+    assert image(old) == before
+
+
 def test_undo_leaves_alone_what_changed_since(old: Path) -> None:
     run("recall", "migrate", "--yes")
     shop = old / "docs" / "decisions" / "shop.md"
