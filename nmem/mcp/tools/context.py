@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 def run(ask: Ask) -> Answer:
     """Items with id and reason; also those that the session has been told already."""
-    from nmem.context import present, select
+    from nmem.context import config, decide, present, select
 
     session_id = here.session(ask)
     now = present.read(ask.db, session_id, ask.now, ask.text("about"))
     assert now is not None
+    if why := decide.silent(ask.db, now, config.load()):
+        return {"items": [], "note": f"the person wants that nothing is told here: {why}"}
     now.given = now.given_files = frozenset()
     items = select.select(ask.db, now, ask.number("tokens"))
     shown = [{"id": line(each.id, 240), "text": line(each.text, 1200), "why": line(each.reason, 160)} for each in items]

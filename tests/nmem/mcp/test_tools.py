@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nmem.context.switch import switched
 from nmem.mcp import reply
 from nmem.mcp.ask import asking
 from nmem.mcp.registry import TOOLS
@@ -205,6 +206,13 @@ def test_context_names_items_that_get_knows(client: Client, shop: Recorded) -> N
     for each in ids:
         if not each.startswith("file/"):
             assert client.get("get", ids=[each])["found"], each
+
+
+def test_a_project_that_is_to_be_told_nothing_is_told_nothing_here_either(client: Client, shop: Recorded) -> None:
+    switched(shop.db, 1, shop.at, off=True)
+    found = client.get("context", about="the coupon total in src/invoice.py is still wrong")
+    assert found["items"] == []
+    assert "nmem context --on" in found["note"]
 
 
 def test_search_leads_to_what_was_said_and_done(client: Client, shop: Recorded) -> None:
