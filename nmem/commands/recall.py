@@ -244,7 +244,9 @@ def _learned(episode: str) -> str:
     with terminal.reading() as db:
         found = story(db, ids.parse(db, f"episode/{episode.removeprefix('episode/')}").number)
     told = found.narrative if found else None
-    text = learned({"learned": told.learned, "notes": told.notes}) if told else ""
+    if told is None:
+        raise NmemError(f"episode {printable(episode)} is not told yet: `nmem settle` tells it, or give the text")
+    text = learned({"learned": told.learned, "notes": told.notes})
     if not text:
         raise NmemError(f"episode {printable(episode)} learned and noted nothing: give the text with --text")
     return text
@@ -259,14 +261,15 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
     """What was asked, offered and used, entry by entry; what nobody needed; what nothing answered."""
     from dataclasses import asdict
 
+    from nmem.recall import corpus, remember, store
     from nmem.recall import report as reporting
-    from nmem.recall import store
 
     recall = store.of(_place(folder, index, decisions))
+    short = remember.promoted(corpus.read(recall.place))
     with terminal.reading("questions") as db:
         found = reporting.report(db, recall, terminal.when(since) if since else 0, limit)
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False))
+        click.echo(json.dumps({**asdict(found), "better_always_read": short}, ensure_ascii=False))
         return
     told = [
         (
@@ -282,7 +285,9 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
     ]
     unanswered = [(query, f"{count} times") for query, count in found.unanswered]
     terminal.say("Recall", [("", told), ("Entries", uses), ("Asked, and nothing answered", unanswered),
-                            ("Never needed", [(link, "") for link in found.dead[:limit]])])  # fmt: skip
+                            ("Never needed", [(link, "") for link in found.dead[:limit]]),
+                            ("Hardly longer than their entries: better in CLAUDE.md or AGENTS.md, always read",
+                             [(link, "") for link in short[:limit]])])  # fmt: skip
 
 
 @command.command("list")

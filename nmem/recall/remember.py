@@ -111,6 +111,20 @@ def ambient(text: str, entry: str) -> bool:
     return tokens(text) <= tokens(entry) + _MARGIN
 
 
+def promoted(found: Corpus) -> list[str]:
+    """Entries whose decision is hardly longer than the entry itself: CLAUDE.md or AGENTS.md is the place for those."""
+    from nmem.recall import markdown
+
+    out = []
+    for entry in found.entries:
+        if entry.file >= 0 and entry.heading >= 0:
+            file = found.files[entry.file]
+            line = grammar.written(entry.operator, entry.trigger, entry.extras)
+            if ambient(markdown.body(file.lines, file.headings[entry.heading]), line):
+                out.append(f"/{entry.operator} {entry.trigger}")
+    return out
+
+
 def tokens(text: str) -> int:
     """About how many tokens a text costs: words in pieces of six letters, and signs."""
     return (

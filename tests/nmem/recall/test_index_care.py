@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.recall import check, compress, corpus, folder, mend, migrate, store
+from tests.nmem.conftest import Recorded
 
 
 def run(*words: str, given: str | None = None) -> Result:
@@ -235,6 +236,49 @@ def test_a_decision_is_remembered_and_found(project: Path) -> None:
     assert run("recall", "check").return_value == 0
     assert run("undo").exit_code == 0
     assert image(project) == before
+
+
+def test_what_an_episode_learned_becomes_a_decision(project: Path, record: Recorded) -> None:
+    record.coupon().db.commit()
+    assert run("settle").exit_code == 0
+    before = image(project)
+    done = run("recall", "remember", "rounding a coupon", "--episode", "1", "--file", "garden", "--yes")
+    assert done.exit_code == 0, done.exception
+    told = run("when", "rounding a coupon").output
+    assert "- The invoice test still fails, because rounding happens before the coupon.\n" in told
+    assert "Source: garden.md" in told
+    assert run("recall", "check").return_value == 0
+    assert "says too little" in str(run("recall", "remember", "coupon", "--episode", "1", "--yes").exception)
+    assert run("undo").exit_code == 0
+    assert image(project) == before
+
+
+def test_an_episode_that_learned_nothing_says_so(project: Path, record: Recorded) -> None:
+    record.coupon().db.commit()
+    assert run("settle").exit_code == 0
+    record.db.execute("UPDATE work_units SET learned = '[]', notes = '[]'")
+    record.db.commit()
+    assert "learned and noted nothing" in str(
+        run("recall", "remember", "greeting a stranger", "--episode", "1", "--yes").exception
+    )
+    record.db.execute("UPDATE work_units SET narrator = NULL")
+    record.db.commit()
+    assert "nmem settle" in str(
+        run("recall", "remember", "greeting a stranger", "--episode", "episode/1", "--yes").exception
+    )
+    assert "no episode/99" in str(
+        run("recall", "remember", "greeting a stranger", "--episode", "99", "--yes").exception
+    )
+
+
+def test_what_costs_no_more_than_its_entry_is_better_always_read(project: Path, record: Recorded) -> None:
+    garden = project / "docs" / "decisions" / "garden.md"
+    garden.write_text(garden.read_text().replace("In February, above an outward bud.", "In late February."))
+    done = json.loads(run("recall", "report", "--json").output)
+    assert done["better_always_read"] == ["/when leaves turn yellow", "/how prune roses"]
+    assert "CLAUDE.md or AGENTS.md" in run("recall", "report").output
+    short = run("recall", "remember", "painting the garden fence", "--text", "Green, twice.", "--dry-run").output
+    assert "note: its text is hardly longer than its entry" in short
 
 
 def test_the_first_decision_begins_folder_and_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
