@@ -12,33 +12,27 @@ from nmem_tui.model import symbols
 
 
 class Looking(App[None]):
-    """An app whose looks change while it runs."""
+    """An app whose looks change while it runs; nothing in it moves by itself."""
 
     _twins: LineFilter | None = None
     _colours: Mapping[str, str] = {}
 
-    def dress(self, theme: str = "", signs: str = "", colours: Mapping[str, str] | None = None) -> None:
-        """Look like this from now on; an empty theme leaves the theme as it is."""
-        before, changed = symbols.now().name, dict(colours or {}) != self._colours
+    def dress(self, theme: str, signs: str = "", colours: Mapping[str, str] | None = None) -> None:
+        """Look like this from now on; without a theme it stays the same one."""
+        before = symbols.now().name, self._colours
         chosen = symbols.use(symbols.possible(signs))
-        self._draw_with(chosen, strict=chosen.name == symbols.ASCII != signs)
-        if changed or not self.available_themes.keys() & set(themes.NAMES):
-            self._colours = dict(colours or {})
-            for own in themes.made(self._colours):
-                self.register_theme(own)
-        name = themes.first(theme, no_color=False) if theme and themes.known(theme) else self.theme
-        if self.no_color or name == self.theme:
-            if self.is_running and (changed or before != chosen.name):
-                self.mutate_reactive(App.theme)
-        else:
-            self.theme = name
-
-    def _draw_with(self, chosen: symbols.Symbols, *, strict: bool) -> None:
         self._twins = None
         if chosen.name == symbols.ASCII:
             from nmem_tui.widgets.ascii import Twins
 
-            self._twins = Twins(strict=strict)
+            self._twins = Twins(strict=signs != symbols.ASCII)
+        self._colours = dict(colours or {})
+        for own in themes.made(self._colours):
+            self.register_theme(own)
+        if theme and theme != self.theme:
+            self.theme = theme
+        elif before != (chosen.name, self._colours) and self.is_running:
+            self.mutate_reactive(App.theme)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What happens to every line before it is shown."""
@@ -47,4 +41,5 @@ class Looking(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our variables, for themes that are not ours."""
-        return themes.FALLBACK
+        theme = self.current_theme
+        return {} if theme.name in themes.NAMES else themes.variables(theme, self._colours)

@@ -135,8 +135,15 @@ def made(colours: Mapping[str, str]) -> tuple[Theme, ...]:
 THEMES = made({})
 NAMES = tuple(theme.name for theme in THEMES)
 _PAIRS = {DARK: LIGHT, LIGHT: DARK, "nmem-ansi-dark": "nmem-ansi-light", "nmem-ansi-light": "nmem-ansi-dark"}
-FALLBACK = _variables(**_DARK)
-"""Variables for a theme that is not ours."""
+
+
+def variables(theme: Theme, colours: Mapping[str, str]) -> dict[str, str]:
+    """Our variables for a theme that is not ours; the person's own colours over them."""
+    if theme.ansi:
+        return _variables(**_ANSI)
+    from nmem_tui.borrowed import roles
+
+    return _variables(**roles(theme) | {role: colour for role, colour in colours.items() if role in ROLES})
 
 
 def first(wanted: str, *, no_color: bool) -> str:
@@ -145,7 +152,7 @@ def first(wanted: str, *, no_color: bool) -> str:
         return "nmem-ansi-dark"
     name = wanted or os.environ.get("TEXTUAL_THEME", "")
     short = {"dark": DARK, "light": LIGHT, "ansi": "nmem-ansi-dark"}.get(name, name)
-    return short or DARK
+    return short if known(short) else DARK
 
 
 def other(name: str) -> str:

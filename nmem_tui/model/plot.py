@@ -64,6 +64,8 @@ class Canvas:
 
 _ROWS = (0x09, 0x12, 0x24, 0xC0)
 _LEFT = 0x47
+_THICK, _THIN = '"==_', "'::."
+"""What stands for dots side by side, and for single ones, in the four rows of a cell."""
 
 
 def _dotted(dots: int) -> str:
@@ -75,10 +77,8 @@ def _rough(dots: int) -> str:
     rows = [row for row, bits in enumerate(_ROWS) if dots & bits]
     if rows[-1] - rows[0] > 1:
         return "|"
-    wide = bool(dots & _LEFT and dots & ~_LEFT)
-    return ('"' if wide else "'", "=" if wide else "-", "=" if wide else "-", "_" if wide else ".")[
-        sum(rows) // len(rows)
-    ]
+    signs = _THICK if dots & _LEFT and dots & ~_LEFT else _THIN
+    return signs[sum(rows) // len(rows)]
 
 
 def level(value: float, dots: int) -> int:
