@@ -1,21 +1,70 @@
-"""The OSC 52 sequence that puts text on the clipboard of the terminal the person sits at."""
+"""Puts text on the clipboard of the person: by a program of their desktop, else by OSC 52 through the terminal."""
 
 from __future__ import annotations
 
 import base64
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 
-_LIMIT = 74_000
-"""Bytes of text; more is dropped by common terminals without a word."""
+LIMIT = 74_000
+"""Bytes of text that OSC 52 carries; more is dropped by common terminals without a word."""
+_PIECE = 240
+"""Bytes of one piece for screen, which drops longer ones."""
+_PATIENCE_S = 2.0
+
+
+def fitting(text: str) -> str:
+    """What of a text OSC 52 can carry: whole characters from its beginning."""
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= LIMIT else data[:LIMIT].decode("utf-8", "ignore")
 
 
 def osc52(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
     """The bytes to write, and in words how the text travels; tmux and screen need it wrapped."""
-    data = base64.b64encode(text.encode("utf-8", "replace")[:_LIMIT]).decode("ascii")
+    data = base64.b64encode(fitting(text).encode("utf-8", "replace")).decode("ascii")
     plain = f"\x1b]52;c;{data}\x07"
     if environ.get("TMUX"):
         inner = plain.replace("\x1b", "\x1b\x1b")
-        return f"\x1bPtmux;{inner}\x1b\\{plain}", "OSC 52 via tmux"
-    if environ.get("TERM", "").startswith("screen"):
-        return f"\x1bP{plain}\x1b\\", "OSC 52 via screen"
-    return plain, "OSC 52"
+        return f"\x1bPtmux;{inner}\x1b\\{plain}", "through tmux (OSC 52)"
+    if environ.get("STY") or environ.get("TERM", "").startswith("screen"):
+        pieces = (plain[at : at + _PIECE] for at in range(0, len(plain), _PIECE))
+        return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces), "through screen (OSC 52)"
+    return plain, "through the terminal (OSC 52)"
+
+
+def helper(environ: Mapping[str, str], platform: str = sys.platform) -> list[str]:
+    """The program of the desktop that takes text, as words; empty where there is none, or the desktop is elsewhere."""
+    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+        return []
+    known = (
+        (platform == "darwin", ["pbcopy"]),
+        (bool(environ.get("WAYLAND_DISPLAY")), ["wl-copy"]),
+        (bool(environ.get("DISPLAY")), ["xclip", "-selection", "clipboard"]),
+        (bool(environ.get("WSL_DISTRO_NAME")), ["clip.exe"]),
+    )
+    path = environ.get("PATH")
+    return next((words for fits, words in known if fits and shutil.which(words[0], path=path)), [])
+
+
+def give(words: list[str], text: str, environ: Mapping[str, str]) -> bool:
+    """Whether a program took the text; waits for it, so call it from a worker."""
+    data = text.encode("utf-16-le" if words[0] == "clip.exe" else "utf-8", "replace")
+    try:
+        done = subprocess.run(
+            words, input=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False,
+            env=dict(environ),
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return not done.returncode
+
+
+def told(text: str, how: str, *, cut: bool) -> str:
+    """One line for the person."""
+    if cut:
+        return (
+            f"copied the first {len(fitting(text)):,} of {len(text):,} characters {how}: E writes all of it to a file"
+        )
+    return f"copied {len(text):,} characters {how}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from capture import paths
 from nmem import database
 from nmem.errors import NmemError
 from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem_tui.config import Own
 
 
 @click.command()
@@ -25,33 +29,64 @@ from nmem.text import printable
     "first, else the newest of all.",
 )
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
-def command(*, place: str, demo: bool, or_demo: bool, db: str | None, project: str, theme: str) -> None:
+@click.option("--read-only", is_flag=True, help="Look at everything, change nothing: what writes is greyed.")
+@click.option("--keys", "list_keys", is_flag=True, help="List every action with its id and keys instead of opening.")
+@click.option("--json", "as_json", is_flag=True, help="With --keys: as JSON.")
+@click.option("--serve", is_flag=True, help="Show it in a browser on this machine, at an address that is printed.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --serve: without, any that is free.")
+def command(
+    *, place: str, demo: bool, or_demo: bool, db: str | None, project: str, theme: str, read_only: bool,
+    list_keys: bool, as_json: bool, serve: bool, port: int,
+) -> None:  # fmt: skip
     """Open the cockpit beside your coding session: that of the current folder's project, else the newest of all.
 
-    PLACE is where: "?q=coupon type:test" is a search, episode/12 its story; also learning/3, session/ID, and the
-    screens by name: search, health ...
+    PLACE is where: "?q=coupon type:test" is a search, episode/12 its story; also learning/3, task/4, session/ID, a
+    row of the stream as call/123 or prompt/5, and the screens by name: search, health ...
     """
+    if list_keys:
+        from nmem_tui.keys_listing import say
+
+        say(as_json=as_json)
+        return
+    if as_json:
+        raise click.UsageError("--json goes with --keys; `nmem now` and others are the screens as JSON")
     _check_theme(theme)
     path = db or paths.database()
     demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"there is no database {printable(db)}")
+    if serve:
+        _serve(place, path, port)
+        return
     if not _terminal():
         raise NmemError("the cockpit needs a terminal")
     from nmem_tui import link
     from nmem_tui.app import Cockpit
 
     if not demo:
-        where = link.parse(place, path)
-        Cockpit(path, project=project, home=_folder(), theme=theme or _configured(), link=where).run()
+        where, own = link.parse(place, path), _configured()
+        Cockpit(
+            path, project=project, home=_folder(), theme=theme or own.theme, link=where, keys=own.keys,
+            read_only=read_only,
+        ).run()  # fmt: skip
         return
     from nmem.demo.player import remove, temporary
 
     path = temporary()
     try:
-        Cockpit(path, theme=theme or _configured(), demo=True).run()
+        own = _configured()
+        Cockpit(path, theme=theme or own.theme, keys=own.keys, demo=True, read_only=read_only).run()
     finally:
         remove(path)
+
+
+def _serve(place: str, path: str, port: int) -> None:
+    """The same in a browser; every page runs this command with the same options, those of serving left out."""
+    from nmem_tui import link
+    from nmem_tui.serve.begin import begin, options
+
+    link.parse(place, path)
+    begin([*options(click.get_current_context()), "--", place], port)
 
 
 def _folder() -> str:
@@ -74,15 +109,16 @@ def _check_theme(theme: str) -> None:
 
 
 def _terminal() -> bool:
-    """Whether there is one to read keys from and to draw on; a closed stream is None."""
+    """Whether there is one to read keys from and to draw on, or a page; a closed stream is None."""
+    if os.environ.get("TEXTUAL_DRIVER") == "nmem_tui.serve.driver:Served":
+        return True
     able = os.environ.get("TERM", "") != "dumb"
     return able and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
-def _configured() -> str:
-    """The theme that the config file names, if there is a readable one."""
-    if not os.path.exists(paths.config()):  # noqa: PTH110 -- pathlib is not loaded yet here
-        return ""
-    from nmem_tui.config import read_theme
+def _configured() -> Own:
+    """What the config file says, if there is a readable one."""
+    from nmem_tui.config import Own, read
 
-    return read_theme(paths.config())[0]
+    there = os.path.exists(paths.config())  # noqa: PTH110 -- pathlib is not loaded yet here
+    return read(paths.config()) if there else Own()

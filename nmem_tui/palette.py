@@ -14,11 +14,10 @@ class Actions(Provider):
     """The actions of the screen that the palette was opened over."""
 
     def _actions(self) -> list[Action]:
-        why_not = self.app.why_not  # type: ignore[attr-defined]
+        why_not, keys = self.app.why_not, self.app.keys  # type: ignore[attr-defined]
         skip = ("palette", "down", "up", "back")
-        return [
-            item for item in of(getattr(self.screen, "CONTEXT", "")) if item.id not in skip and not why_not(item.id)
-        ]
+        found = of(getattr(self.screen, "CONTEXT", ""), keys)
+        return [item for item in found if item.id not in skip and not why_not(item.id)]
 
     def _run(self, action: Action) -> partial[None]:
         return partial(self.app.action_act, action.id)  # type: ignore[attr-defined]

@@ -26,11 +26,12 @@ _WAIT_MS = 2000
 class Watch:
     """The files that belong to the session on screen."""
 
-    def __init__(self, db_path: str, post: Callable[[FileChanged], object]) -> None:
+    def __init__(self, db_path: str, post: Callable[[FileChanged], object], *, read_only: bool = False) -> None:
         self._db_path = db_path
         self._post = post
         self._session: SessionRow | None = None
         self._config = paths.config()
+        self._read_only = read_only
         self._moved = threading.Event()
         self._stopped = threading.Event()
         self._told: str = ""
@@ -92,7 +93,7 @@ class Watch:
     def _catch_up(self) -> None:
         """Store what the transcript has that no hook told of; the feed then sees the commit."""
         session = self._session
-        if session is None or not session.transcript_path or session.state == "ended":
+        if session is None or self._read_only or not session.transcript_path or session.state == "ended":
             return
         from capture import transcript
         from capture.storage import store

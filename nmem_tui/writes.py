@@ -14,13 +14,15 @@ from nmem_tui.messages import Changed
 from nmem_tui.steering import Change
 
 _BUSY_S = 3.0
+READ_ONLY = "read-only: nothing is changed from here"
 
 
 class Writes:
     """The changes of one cockpit."""
 
-    def __init__(self, post: Callable[[Changed], object]) -> None:
+    def __init__(self, post: Callable[[Changed], object], *, read_only: bool = False) -> None:
         self._post = post
+        self._read_only = read_only
         self._one = threading.Lock()
 
     def carry_out(self, path: str, change: Change, now: int) -> None:
@@ -32,6 +34,8 @@ class Writes:
         from capture.storage import store
         from nmem import tables
 
+        if self._read_only:
+            return Changed(READ_ONLY, failed=True)
         try:
             db = store.connect(path, timeout=_BUSY_S)
             try:

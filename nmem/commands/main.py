@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "send an event through every registered hook and read it back",
     "import": "load past sessions from the clients' own transcripts",
     "tui": "open the cockpit",
+    "now": "where a session stands: its work unit, its stance, what it is told next, its newest rows",
     "episodes": "what was worked on, task by task; split, merge, rename, move, pin",
     "show": "the story of an episode, a session, a prompt or a thread; one call; who touched a file",
     "search": "one box over everything recorded; filters such as type:test is:failed since:7d",

@@ -53,22 +53,72 @@ def marks(db: Connection) -> Marks:
     return Marks(row[0] or 0, row[1] or 0)
 
 
+SOURCES = ("user", "agent", "machine")
+"""Of prompts, as the table allows them: within each its index is in order of time."""
+_OLDEST = -(2**62)
+_TABLES = (("observations", 1, ("",)), ("prompts", 0, tuple(f" AND source = '{each}'" for each in SOURCES)))
+"""Table, the bit of its keys, and the ranges of its index in each of which rows lie in order of time."""
+
+
 def page(db: Connection, session_id: str, before: tuple[int, int] | None, query: Query, limit: int = PAGE) -> Slots:
     """The newest `limit` slots before the slot (at, key), or of all."""
-    at, key = before or (2**62, 2**62)
     found = []
-    for table, bit in (("prompts", 0), ("observations", 1)):
+    for table, bit, ranges in _TABLES:
         if table not in query.tables:
             continue
-        # a row of the other table at the same time keeps its order by key
-        bound = (key - bit + 1) // 2 if before else 2**62
-        sql = (
-            f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ? AND (at, id) < (?, ?)"  # noqa: S608
-            f" {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"
-        )
-        found += db.execute(sql, (session_id, at, bound, *query.values(table), limit)).fetchall()
+        for part in ranges:
+            sql = (
+                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
+                f" {query.where(table)} ORDER BY at DESC, id DESC LIMIT ?"
+            )
+            found += db.execute(sql, (session_id, *_bound(before, bit), *query.values(table), limit)).fetchall()
     newest = sorted((tuple(row) for row in found), reverse=True)[:limit]
     return Slots.of(newest)
+
+
+def _bound(before: tuple[int, int] | None, bit: int) -> tuple[int, int]:
+    """Time and id before which rows of a table come before a slot; at the same time the key decides."""
+    return (before[0], (before[1] - bit + 1) // 2) if before else (2**62, 2**62)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a filter leaves of a stretch of a session's rows."""
+
+    slots: Slots
+    before: tuple[int, int] | None
+    """Where the next, older stretch ends; None: there is none."""
+
+
+def stretch(db: Connection, session_id: str, before: tuple[int, int] | None, query: Query, span: int) -> Stretch:
+    """Look through about `span` rows before the slot (at, key), or the newest: in bounded time, whatever matches."""
+    low = _OLDEST
+    for table, bit, ranges in _TABLES:
+        for part in ranges:
+            sql = (
+                f"SELECT at FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?)"  # noqa: S608
+                " ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?"
+            )
+            row = db.execute(sql, (session_id, *_bound(before, bit), span)).fetchone()
+            low = max(low, row[0]) if row else low
+    pairs: list[tuple[int, int]] = []
+    for table, bit, ranges in _TABLES:
+        for part in ranges if table in query.tables else ():
+            sql = (
+                f"SELECT at, id * 2 + {bit} FROM {table} WHERE session_id = ?{part} AND (at, id) < (?, ?) AND at >= ?"  # noqa: S608
+                f" {query.where(table)}"
+            )
+            pairs += map(tuple, db.execute(sql, (session_id, *_bound(before, bit), low, *query.values(table))))
+    return Stretch(Slots.of(pairs), (low, 0) if low > _OLDEST else None)
+
+
+def number(db: Connection, session_id: str) -> int:
+    """How many rows a session has."""
+    found = (
+        db.execute(f"SELECT count(*) FROM {table} WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608
+        for table, *_ in _TABLES
+    )
+    return sum(int(row[0]) for row in found)
 
 
 def since(db: Connection, session_id: str, seen: Marks, query: Query) -> Slots:
@@ -101,6 +151,13 @@ def _done(row: Row) -> StreamRow:
         row["tool_name"] or "", meta=metadata(row["metadata"]),
         labels=tuple(row[name] for name in LABELS) if row["label_model"] else (), labelled_by=row["label_model"] or "",
     )  # fmt: skip
+
+
+def place(db: Connection, key: int) -> tuple[str, int] | None:
+    """The session and the time of a row; None where there is none."""
+    table = "observations" if key % 2 else "prompts"
+    row = db.execute(f"SELECT session_id, at FROM {table} WHERE id = ?", (key // 2,)).fetchone()  # noqa: S608 -- our names
+    return (row[0], row[1]) if row else None
 
 
 def purged(db: Connection) -> tuple[int, int]:

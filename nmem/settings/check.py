@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from nmem.settings import further
 from nmem.settings.declared import SETTINGS, find, tables
 from nmem.settings.kinds import wrong
 from nmem.settings.setting import ANY, Setting
@@ -31,7 +32,11 @@ def faults(document: Mapping[str, object], lines: Mapping[Path, int] | None = No
     """What is wrong with a document, in the order in which it stands there; `only` one table of it."""
     places = lines or {}
     out = []
-    for path, said in _walk({only: document[only]} if only in document else {} if only else document, ()):
+    looked_at = {only: document[only]} if only in document else {} if only else document
+    found = list(_walk(looked_at, ()))
+    told = {path for path, _ in found}
+    found += [(path, said) for path, said in further.wrong(looked_at) if path not in told]
+    for path, said in found:
         line = next((places[path[:size]] for size in range(len(path), 0, -1) if path[:size] in places), None)
         out.append(Fault(dotted(path), said, line))
     return out

@@ -10,6 +10,7 @@ from nmem.settings.setting import (
     ALLOW,
     CHOICE,
     FLAG,
+    KEYS,
     NUMBER,
     PATTERNS,
     TEXT,
@@ -112,6 +113,11 @@ def _allow(_: Setting, value: object) -> str:
     return ""
 
 
+def _keys(_: Setting, value: object) -> str:
+    fits = isinstance(value, str) or (isinstance(value, list | tuple) and all(isinstance(key, str) for key in value))
+    return "" if fits else 'is a key or a list of keys: "x" or ["x", "ctrl+x"]; "" takes its keys away'
+
+
 def regex(value: object) -> str:
     """What is wrong with a regular expression, but none of it: it may describe a secret."""
     if not isinstance(value, str) or not value:
@@ -136,4 +142,5 @@ _CHECKS: dict[str, Callable[[Setting, object], str]] = {
     URL: _url,
     PATTERNS: _patterns,
     ALLOW: _allow,
+    KEYS: _keys,
 }

@@ -15,7 +15,8 @@ URL = "address"
 WORDS = "words of a command"
 PATTERNS = "patterns"
 ALLOW = "allowances"
-KINDS = (FLAG, WHOLE, NUMBER, TEXT, CHOICE, TEXTS, URL, WORDS, PATTERNS, ALLOW)
+KEYS = "key or list of keys"
+KINDS = (FLAG, WHOLE, NUMBER, TEXT, CHOICE, TEXTS, URL, WORDS, PATTERNS, ALLOW, KEYS)
 ANY = "*"
 """A part of a name that a person chooses: a client, a project."""
 

@@ -1,0 +1,98 @@
+"""`nmem now`: the screen Now on the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.errors import NmemError
+from nmem.text import printable
+
+if TYPE_CHECKING:
+    from nmem.read.standing import Standing
+    from nmem.read.views import Failure, StreamRow
+
+_TEXT = 160
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--project", default="", help="Its newest session: name, key or root; the current folder's if absent.")
+@click.option("--filter", "words", default="", metavar="WORDS", help="Of the stream only rows such as is:failed.")
+@click.option("--limit", type=terminal.LIMIT, default=15, show_default=True, metavar="N", help="Rows of the stream.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(session: str | None, project: str, words: str, limit: int, as_json: bool) -> None:
+    """Where a session stands: its work unit, what went wrong, its stance, what it is told next, its newest rows.
+
+    Of SESSION's id the beginning is enough. Without one: the newest of the project, else the newest of all.
+    """
+    from nmem.read.standing import standing
+    from nmem.read.stream import Query
+
+    if session and project:
+        raise click.UsageError("either SESSION or --project: a session is of one project")
+    with terminal.reading("episodes") as db:
+        from nmem.read.which import session_of
+
+        found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words))
+    if found is None:
+        raise NmemError("this session is gone: it was purged meanwhile")
+    if as_json:
+        click.echo(json.dumps(as_dict(found), ensure_ascii=False, default=str))
+    else:
+        _say(found)
+
+
+def as_dict(found: Standing) -> dict[str, object]:
+    """All of it, each row with its id."""
+    from nmem.read.standing import row_id
+
+    view = asdict(found.view)
+    session = view.pop("session")
+    return {
+        "session": {**session, "id": f"session/{session['id']}"}, **view,
+        "unit": {**asdict(found.unit), "id": f"episode/{found.unit.id}"} if found.unit else None,
+        "stance": asdict(found.stance) if found.stance else None, "next": asdict(found.told),
+        "stream": [{**asdict(row), "id": row_id(row)} for row in found.rows], "more": found.more,
+    }  # fmt: skip
+
+
+def _say(found: Standing) -> None:
+    view, unit = found.view, found.unit
+    row = view.session
+    last = found.stance.points[-1] if found.stance and found.stance.points else None
+    sections: list[terminal.Section] = [
+        ("", [
+            ("working on", unit.name if unit else view.prompt),
+            ("id", f"episode/{unit.id}" if unit else ""),
+            ("calls", f"{view.total.investigate} look, {view.total.execute} do, {view.total.failed} failed"),
+            ("stance", found.stance.quadrant if found.stance and last else ""),
+            ("window", f"{view.window.share:.0%} full" if view.window and view.window.share is not None else ""),
+            ("hooks lost", str(view.hooks.lost) if view.hooks.lost else ""),
+        ]),
+        ("Failed", [_failed(one) for one in view.failures]),
+        ("Files", [(f"{one.edits} edits, {one.reads} reads", one.path) for one in view.hot]),
+        (f"Told after a reset, {found.told.tokens} tokens", [("", found.told.text or found.told.why_silent)]),
+        (f"Stream, the newest {terminal.count(len(found.rows), 'row')}", [_row(one) for one in found.rows]),
+    ]  # fmt: skip
+    shown = [(name, [each for each in rows if each[1]]) for name, rows in sections]
+    heading = f"session/{row.id}  {row.project}  {row.client}, {row.state}, {terminal.day(row.last_at, terminal.now())}"
+    terminal.say(printable(f"{heading}, {terminal.clock(row.last_at)}"), shown)
+
+
+def _failed(one: Failure) -> tuple[str, str]:
+    later = ", succeeded later" if one.mended else ""
+    return terminal.clock(one.at), f"obs/{one.id}  {one.content[:_TEXT]} ({one.detail}){later}"
+
+
+def _row(row: StreamRow) -> tuple[str, str]:
+    from nmem.read.standing import row_id
+    from nmem.read.views import outcome_words
+
+    what = row.path or " ".join(row.text.split())
+    how = outcome_words(row.outcome, row.exit_code, row.meta) if row.outcome else ""
+    return terminal.clock(row.at), f"{row_id(row)}  {row.word}  {what[:_TEXT]}{f'  {how}' if how else ''}"
