@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nmem.read.episodes import CurrentUnit, Outcome
-from nmem.read.views import NowView
+from nmem.read.views import HotFile, NowView
 from nmem.text import printable
+from nmem_tui.model import cards
 from nmem_tui.model.cards import effort
 from nmem_tui.model.figures import age, several
 from nmem_tui.model.line import Line, cut, joined, wrap
@@ -16,6 +17,9 @@ _BY = {
     "revised": "decided by what the turn did",
     "llm": "decided by a model", "person": "cut by you",
 }  # fmt: skip
+_LABEL = 8
+_HOT = 3
+"""Files that are told; the intent keeps two lines before."""
 
 
 def flat(text: str) -> str:
@@ -76,13 +80,25 @@ def card(
         effort("unit    ", unit.effort, cells),
         *([effort("session ", view.total, cells)] if view.total != unit.effort else []),
     ]
-    room = max(1, rows - len(below) - bool(latest))
+    asked = min(_HOT, len(unit.hot), max(0, rows - len(below) - bool(latest) - 2))
+    room = max(1, rows - len(below) - bool(latest) - asked)
     said = wrap(flat(unit.name), cells, room) or ["a prompt without words"]
     lines: list[Line] = [[(text, "strong")] for text in said]
     spare = room - len(said)
     if latest:
-        more = wrap(latest, cells - 8, 1 + min(spare, 2))
+        more = wrap(latest, cells - _LABEL, 1 + min(spare, 2))
         lines += [
-            [("now     " if not number else " " * 8, "quiet"), (text, "user")] for number, text in enumerate(more)
+            [("now     " if not number else " " * _LABEL, "quiet"), (text, "user")] for number, text in enumerate(more)
         ]
-    return [cut(line, cells) for line in [*lines, *below]][:rows]
+    lines += below
+    return [cut(line, cells) for line in [*lines, *hot(unit.hot, cells, rows - len(lines))]][:rows]
+
+
+def hot(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:
+    """The files that are worked on most, with what was done to each: read, edited, failed."""
+    if not files or rows <= 0:
+        return []
+    shown = cards.hot(files, cells - _LABEL, min(rows, _HOT))
+    return [
+        cut([("hot     " if not number else " " * _LABEL, "quiet"), *line], cells) for number, line in enumerate(shown)
+    ]

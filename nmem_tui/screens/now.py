@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -25,13 +26,17 @@ from nmem_tui.widgets.stream import Stream
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from nmem.read.days import Days
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
     from nmem_tui.model.gauge import Reset
     from nmem_tui.model.line import Line
 
-_CARDS_S, _STANCE_S = 0.25, 1.0
-"""The cards and the stance are read at most this often; the stream at once."""
+_CARDS_S, _STANCE_S, _DAYS_S = 0.25, 1.0, 2.0
+"""The cards, the stance and the days are read at most this often; the stream at once."""
+_DAY_MS = 86_400_000
+_FULL = 24
+"""Rows of a terminal below which a narrow one keeps the line of the days for the stream."""
 
 
 class Now(Streaming, Warns):
@@ -48,7 +53,8 @@ class Now(Streaming, Warns):
         self.reset: Reset | None = None
         """What the session would be told after a reset, once it is read."""
         self._following: Following | None = None
-        self._cards_due = self._stance_due = False
+        self.days: Days | None = None
+        self._cards_due = self._stance_due = self._days_due = False
 
     def body(self) -> ComposeResult:
         """Cards above, the stream below, details beside it."""
@@ -66,7 +72,7 @@ class Now(Streaming, Warns):
     def on_mount(self) -> None:
         """The stream has the keyboard."""
         self.set_focus(self.stream)
-        self.set_interval(5, self._draw_cards)
+        self.set_interval(5, self._go_by)
 
     def on_screen_resume(self) -> None:
         """Another session may have been chosen on another screen."""
@@ -111,7 +117,24 @@ class Now(Streaming, Warns):
         if self.has_class("-wide"):
             self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
 
+    def _days_soon(self) -> None:
+        if self.days is None:
+            self._read_days()
+        elif not self._days_due:
+            self._days_due = True
+            self.set_timer(_DAYS_S, self._read_days)
+
+    def _read_days(self) -> None:
+        self._days_due = False
+        session_id, known, at, zone = self.session_id, self.days, self.cockpit.clock(), self.cockpit.zone
+        self.reads.ask("days", lambda db: (session_id, _by_day(db, session_id, at, zone, known)), self._show_days)
+
     # What the answers change
+
+    def _show_days(self, found: tuple[str, Days | None]) -> None:
+        if found[0] == self.session_id and found[1] != self.days:
+            self.days = found[1]
+            self._draw_cards()
 
     def _show_stance(self, found: tuple[Stance, Following] | None) -> None:
         if found is None or found[0].session_id != self.session_id:
@@ -141,8 +164,8 @@ class Now(Streaming, Warns):
             self._read_beside()
             return
         self.session_id = view.session.id
-        self.stance = self._following = self.reset = None
-        self.reads.forget("stance", "reset")
+        self.stance = self._following = self.reset = self.days = None
+        self.reads.forget("stance", "reset", "days")
         self.close_details()
         self._open_stream()
         self.cockpit.shown(view.session)
@@ -155,6 +178,7 @@ class Now(Streaming, Warns):
     def _read_beside(self) -> None:
         """What is told beside the session; of one that opens, once its rows are drawn."""
         self._stance_soon()
+        self._days_soon()
         self.read_warnings(self.unit.id if self.unit else None)
 
     def show_warnings(self) -> None:
@@ -162,21 +186,33 @@ class Now(Streaming, Warns):
         self._draw_cards()
         self.check_keys()
 
+    def _go_by(self) -> None:
+        """Ages move on by themselves, and so does what is today."""
+        self._draw_cards()
+        if self.days is not None and self.cockpit.clock() - self.days.starts[-1] >= _DAY_MS:
+            self._days_soon()
+
     def _draw_cards(self) -> None:
         if self.view is None:
             return
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: cards.header(view, at, cells, here))
         if self.has_class("-wide"):
-            self.query_one(Overview).tell(view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset)
+            self.query_one(Overview).tell(
+                view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset, self.days
+            )
             return
         rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
         drawn, warned = _stance_line(stance), self.warning
         rows += bool(drawn) + bool(warned)
+        days = self.days if self.size.height >= _FULL else None
         self.query_one("#summary", Panel).show(
-            lambda c, _: cards.narrow(
-                view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
-            )
+            lambda c, _: [
+                *cards.narrow(
+                    view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
+                ),
+                *_days_line(days, c),
+            ]
         )
 
     def nothing_yet(self) -> None:
@@ -242,6 +278,21 @@ def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
 
     found = after_reset(db, session_id, at)
     return session_id, (len(found.items), found.tokens)
+
+
+def _by_day(db: Connection, session_id: str, at: int, zone: tzinfo | None, known: Days | None) -> Days | None:
+    """The days of the session's project; what counts them is imported in the worker, too."""
+    from nmem.read.days import days, midnights
+
+    return days(db, session_id, midnights(at, zone), known)
+
+
+def _days_line(days: Days | None, cells: int) -> list[Line]:
+    """The days in one line; none while they are not known, or nothing was done in them."""
+    from nmem_tui.model import today
+
+    drawn = today.line(days, cells)
+    return [drawn] if drawn else []
 
 
 def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:

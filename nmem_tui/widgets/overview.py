@@ -1,4 +1,4 @@
-"""The cards over the stream: the work unit, its files, the window, the failures."""
+"""The cards over the stream: the work unit with its files, the stance, the days, the window, the failures."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from nmem.read.days import Days
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui.model import cards, gauge, unit
+from nmem_tui.model import cards, gauge, today, unit
 from nmem_tui.model.line import Line
 from nmem_tui.widgets.card import Card, Draw
 
@@ -23,6 +24,8 @@ _ROOMY = 36
 _WINDOW = 5
 _STANCE, _STANCE_LOW = 7, 5
 """Rows of the stance's card; fewer where the terminal is low."""
+_DAYS = 5
+"""Rows of the card of the days; one less where the terminal is low."""
 
 
 class Overview(Horizontal):
@@ -38,7 +41,7 @@ class Overview(Horizontal):
         yield Card(id="unit")
         with Vertical(id="middle"):
             yield Card(id="stance")
-            yield Card(id="hot")
+            yield Card(id="today")
         with Vertical(id="side"):
             yield Card(id="window")
             yield Card(id="failures")
@@ -48,9 +51,12 @@ class Overview(Horizontal):
 
     def tell(
         self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
-        warned: Callable[[int], Line] | None = None, reset: gauge.Reset | None = None,
+        warned: Callable[[int], Line] | None = None, reset: gauge.Reset | None = None, days: Days | None = None,
     ) -> None:  # fmt: skip
-        """Show a session, the work unit that it is in, its stance once some call is labelled, and its warnings."""
+        """Show a session, its work unit, its stance once some call is labelled, its warnings, and its project's days.
+
+        Days that are not read yet are left blank.
+        """
         self.window = _WINDOW + (reset is not None)
         if stance is not None and stance.points:
             from nmem_tui.model import stance_card
@@ -58,11 +64,10 @@ class Overview(Horizontal):
             self._draw("stance", lambda c, r: stance_card.card(stance, c, r, zone), stance_card.title(stance))
         self.query_one("#stance").display = bool(stance and stance.points)
         if here is None:
-            self._draw("unit", lambda c, r: cards.prompt(view, c, r), cards.prompt_title(view, at))
-            self._draw("hot", lambda c, r: cards.hot(view.hot, c, r), "Hot files")
+            self._draw("unit", lambda c, r: _prompt(view, c, r), cards.prompt_title(view, at))
         else:
             self._draw("unit", lambda c, r: unit.card(view, here, c, r, warned), unit.title(here, at))
-            self._draw("hot", lambda c, r: cards.hot(here.hot, c, r), "Hot files ─ of this work unit")
+        self._draw("today", lambda c, r: today.card(days, zone, c, r) if days else [], today.TITLE)
         self._draw("window", lambda c, _: gauge.card(view.window, at, c, reset), "Context window")
         self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
         self.fit()
@@ -73,9 +78,9 @@ class Overview(Horizontal):
         above = (_STANCE if tall else _STANCE_LOW) if stance.display else 0
         stance.styles.height = above
         most = 12 if tall and above else 11 if tall else 9
-        asked = [len(self.query_one(f"#{name}", Card).lines(most - 2)) + 2 for name in ("unit", "hot")]
-        asked[1] += above
-        height = max(self.window + 3, min(most, max(asked)))
+        asked = len(self.query_one("#unit", Card).lines(most - 2)) + 2
+        beside = above + _DAYS - (not tall)
+        height = max(self.window + 3, min(most, max(asked, beside)))
         self.query_one("#window").styles.height = self.window
         self.query_one("#failures").styles.height = height - self.window
         if self.styles.height is None or self.styles.height.value != height:
@@ -84,3 +89,10 @@ class Overview(Horizontal):
     def on_resize(self) -> None:
         """Another width wraps otherwise."""
         self.call_after_refresh(self.fit)
+
+
+def _prompt(view: NowView, cells: int, rows: int) -> list[Line]:
+    """The prompt where no work unit is known, and the session's files."""
+    files = min(3, len(view.hot), max(0, rows - 4))
+    said = cards.prompt(view, cells, rows - files)
+    return [*said, *unit.hot(view.hot, cells, rows - len(said))]
