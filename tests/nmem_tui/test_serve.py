@@ -20,6 +20,7 @@ pytest.importorskip("textual_serve", reason="the extra `web` is not installed")
 from aiohttp import WSMsgType, WSServerHandshakeError  # noqa: E402 -- after the check that it is there
 from aiohttp.test_utils import TestClient, TestServer  # noqa: E402
 
+from nmem.errors import NmemError  # noqa: E402
 from nmem_tui.serve import begin, child, server  # noqa: E402
 
 TOKEN = "a-token-of-this-test"
@@ -49,6 +50,7 @@ async def client() -> AsyncIterator[TestClient[Any, Any]]:
     ("path", "headers", "status"),
     [
         (f"/{TOKEN}/", {}, 200),
+        (f"/{TOKEN}/page.js", {}, 200),
         (f"/{TOKEN}/static/js/textual.js", {}, 200),
         (f"/{TOKEN}/", {"Host": "localhost:9"}, 200),
         ("/", {}, 403),
@@ -56,6 +58,7 @@ async def client() -> AsyncIterator[TestClient[Any, Any]]:
         (f"/{TOKEN[:-1]}/", {}, 403),
         ("/static/js/textual.js", {}, 403),
         ("/ws", {}, 403),
+        ("/page.js", {}, 403),
         ("/caf\u00e9/", {}, 403),
         (f"/{TOKEN}/", {"Host": "rebound.test:9"}, 403),
         (f"/{TOKEN}/", {"Host": "127.0.0.1.rebound.test:9"}, 403),
@@ -91,7 +94,7 @@ async def test_the_page_names_nothing_outside(client: TestClient[Any, Any]) -> N
     assert set(re.findall(r"\w+://[^\s\"'<]*", text)) == {f"ws://127.0.0.1:{client.port}/{TOKEN}/ws"}
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
     assert answer.headers["Referrer-Policy"] == "no-referrer"
-    for name in re.findall(r"(?:src=|href=|url\()\"(static/[^\"]+)\"", text):
+    for name in re.findall(r"(?:src=|href=|url\()\"([^\"]+\.[a-z]+)\"", text):
         assert (await client.get(f"/{TOKEN}/{name}")).status == 200, name
 
 
@@ -121,7 +124,7 @@ async def test_a_process_that_will_not_leave_is_ended(monkeypatch: pytest.Monkey
 
 
 async def test_what_does_not_start_says_why(client: TestClient[Any, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    client.app[server._WORDS][:] = [sys.executable, "-c", "raise SystemExit('no \\x1b[2J such thing')"]  # type: ignore[index]
+    client.app[server._WORDS][:] = [sys.executable, "-c", "raise SystemExit('no \\x1b[2J such thing')"]
     async with client.ws_connect(f"/{TOKEN}/ws", headers={"Origin": f"http://127.0.0.1:{client.port}"}) as page:
         assert (await page.receive()).type is WSMsgType.CLOSE
     told = capsys.readouterr().err
@@ -131,7 +134,7 @@ async def test_what_does_not_start_says_why(client: TestClient[Any, Any], capsys
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(begin, "find_spec", lambda _name: None)
-    with pytest.raises(begin.NmemError, match=r"aiohttp and textual_serve: .* `web`.*pip install"):
+    with pytest.raises(NmemError, match=r"aiohttp and textual_serve: .* `web`.*pip install"):
         begin.begin([], 0)
 
 
@@ -199,4 +202,4 @@ def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen
     port = served[1].split(":")[2].split("/")[0]
     done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"nmem: port {port} cannot be had: address already in use\n"
+    assert done.stderr == f"nmem: port {port} cannot be had: Address already in use\n"
