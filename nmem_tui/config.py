@@ -1,4 +1,4 @@
-"""What the cockpit takes from the config file: `[tui] theme = "dark"`, and keys in `[tui.keys]`."""
+"""What the cockpit takes from the config file: theme and symbols in `[tui]`, `[tui.colours]`, `[tui.keys]`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ class Own:
     keys: Keys = field(default_factory=dict)
     wrong: tuple[str, ...] = ()
     """What is wrong with the file, a line each."""
+    symbols: str = ""
+    colours: Mapping[str, str] = field(default_factory=dict)
+    """Role -> colour."""
 
 
 def read(path: str) -> Own:
@@ -28,10 +31,16 @@ def read(path: str) -> Own:
     faults = config.faults("tui")
     wrong = tuple(f"line {one.line}: {one}" if one.line else str(one).strip() for one in faults)
     bad = {one.name for one in faults}
-    theme = "" if "tui.theme" in bad else str(file.value(config.document, ("tui", "theme")) or "")
+    theme, symbols = (
+        "" if f"tui.{name}" in bad else str(file.value(config.document, ("tui", name)) or "")
+        for name in ("theme", "symbols")
+    )
+    own = file.value(config.document, ("tui", "colours"))
+    table = own if isinstance(own, Mapping) else {}
+    colours = {role: str(colour) for role, colour in table.items() if f"tui.colours.{role}" not in bad}
     given = file.value(config.document, ("tui", "keys"))
     if not isinstance(given, Mapping) or not given:
-        return Own(theme, {}, wrong)
+        return Own(theme, {}, wrong, symbols, colours)
     from nmem_tui.keymap import read as understood
 
-    return Own(theme, understood(given)[0], wrong)
+    return Own(theme, understood(given)[0], wrong, symbols, colours)
