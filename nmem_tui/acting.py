@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -16,12 +15,12 @@ from textual.widgets import Input
 
 from nmem.text import printable
 from nmem_tui import themes
-from nmem_tui.actions import BY_ID, EVERYWHERE
+from nmem_tui.actions import BY_ID, EVERYWHERE, Keys
 from nmem_tui.messages import Changed
 from nmem_tui.screens.base import View
 from nmem_tui.steering import Change
 from nmem_tui.widgets.bars import TABS
-from nmem_tui.writes import Writes
+from nmem_tui.writes import READ_ONLY, Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
 _PATIENCE_S = 1.0
@@ -34,6 +33,10 @@ class Acting(App[None]):
     db_path: str
     clock: Callable[[], int]
     writes: Writes
+    read_only: bool
+    """Whether nothing of what the registry marks as writing may be done."""
+    keys: Keys
+    """The person's own keys."""
 
     async def on_event(self, event: Event) -> None:
         """Keys are taken one after the other, each by the screen that the one before it opened."""
@@ -66,10 +69,14 @@ class Acting(App[None]):
         context = getattr(view, "CONTEXT", "")
         if action.context != EVERYWHERE and not action.works_in(context):
             return f"only on the screen {action.context.capitalize()}"
+        if action.writes and self.read_only:
+            return READ_ONLY
+        if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
+            return str(reason)
         for owner in (view, self):
             if may := getattr(owner, f"may_{action_id}", None):
-                reason: str | None = may()
-                return reason
+                why: str | None = may()
+                return why
         return None
 
     def action_act(self, action_id: str) -> None:
@@ -102,37 +109,46 @@ class Acting(App[None]):
         """Leave."""
         self.exit()
 
+    def leave(self) -> None:
+        """Remember where one is, to come back to."""
+
+    def visit(self, mode: str) -> None:
+        """To a numbered screen."""
+        if mode != self.current_mode:
+            self.leave()
+        self.switch_mode(mode)
+
     def do_show_now(self) -> None:
         """The screen Now."""
-        self.switch_mode("now")
+        self.visit("now")
 
     def do_show_episodes(self) -> None:
         """The screen Episodes."""
-        self.switch_mode("episodes")
+        self.visit("episodes")
 
     def do_show_stance(self) -> None:
         """The screen Stance."""
-        self.switch_mode("stance")
+        self.visit("stance")
 
     def do_show_learnings(self) -> None:
         """The screen Learnings."""
-        self.switch_mode("learnings")
+        self.visit("learnings")
 
     def do_show_context(self) -> None:
         """The screen Context."""
-        self.switch_mode("context")
+        self.visit("context")
 
     def do_show_search(self) -> None:
         """The screen Search."""
-        self.switch_mode("search")
+        self.visit("search")
 
     def do_show_tasks(self) -> None:
         """The screen Tasks."""
-        self.switch_mode("tasks")
+        self.visit("tasks")
 
     def do_show_health(self) -> None:
         """The screen Health."""
-        self.switch_mode("health")
+        self.visit("health")
 
     def do_next_screen(self) -> None:
         """The next numbered screen."""
@@ -143,7 +159,7 @@ class Acting(App[None]):
         self._step(-1)
 
     def _step(self, by: int) -> None:
-        self.switch_mode(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
+        self.visit(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
 
     def say(self, text: str, *, severity: str = "information") -> None:
         """A toast; its text is data."""
@@ -180,12 +196,3 @@ class Acting(App[None]):
         from nmem_tui.screens.review import Review
 
         self.push_screen(Review())
-
-    def copy_out(self, text: str) -> None:
-        """Put text on the clipboard of the person's terminal, and say how it went there."""
-        from nmem_tui.clipboard import osc52
-
-        sequence, how = osc52(text, os.environ)
-        if self._driver is not None:
-            self._driver.write(sequence)
-        self.say(f"{len(text)} characters copied by {how}")

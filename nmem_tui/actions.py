@@ -63,7 +63,7 @@ _BUILT_IN: Keys = {}
 
 def key_name(key: str) -> str:
     """A key as a person reads it."""
-    return _NAMES.get(key, key)
+    return _NAMES.get(key) or (f"^{key[-1]}" if key.startswith("ctrl+") and len(key) == len("ctrl+x") else key)
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -162,7 +162,8 @@ ACTIONS: tuple[Action, ...] = (
            "now episodes learnings search health", writes=True),
     Action("purge_item", ("X",), "purge", "forget what the thing stands for; shown first, u brings it back", "Forget",
            "context", writes=True),
-    Action("more", ("greater_than_sign", "right_square_bracket"), "more", "preview a larger budget", "Budget", "context"),
+    Action("more", ("greater_than_sign", "right_square_bracket"), "more", "preview a larger budget", "Budget",
+           "context"),
     Action("less", ("less_than_sign", "left_square_bracket"), "less", "preview a smaller budget", "Budget", "context"),
     Action("configured", ("0",), "", "preview the configured budget again", "Budget", "context"),
     Action("keep", ("W",), "keep", "write the budget into config.toml", "Budget", "context", writes=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,14 +16,17 @@ from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
 from nmem_tui import themes
-from nmem_tui.actions import EVERYWHERE, bindings
+from nmem_tui.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
+from nmem_tui.going import Going
 from nmem_tui.home import Home
 from nmem_tui.link import Link
+from nmem_tui.looking import Looking
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
+from nmem_tui.places import Places
 from nmem_tui.screens.base import View
-from nmem_tui.working import Working
+from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
@@ -86,7 +89,7 @@ def _palette() -> type[Any]:
     return Actions
 
 
-class Cockpit(Working):
+class Cockpit(Looking, Going):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
@@ -114,6 +117,7 @@ class Cockpit(Working):
     COMMANDS = {_palette}  # noqa: RUF012 -- as the base class has it
     COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
 
     def __init__(
         self,
@@ -122,11 +126,15 @@ class Cockpit(Working):
         project: str = "",
         home: str = "",
         theme: str = "",
+        symbols: str = "",
+        colours: Mapping[str, str] | None = None,
         demo: bool = False,
         watch: bool = True,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         zone: tzinfo | None = None,
         link: Link = Link(),  # noqa: B008 -- frozen
+        keys: Keys | None = None,
+        read_only: bool = False,
     ) -> None:
         self.DEFAULT_MODE = link.screen  # type: ignore[misc] # asked for once, when the base class is made
         # Without colours the terminal's own two are left alone; the filter for that is chosen here, before any theme.
@@ -140,8 +148,8 @@ class Cockpit(Working):
         self.demo = demo
         self.chosen = link.session
         """The session that the person chose; empty: the cockpit follows the newest."""
-        self.before: list[str] = []
-        """Sessions shown before, newest last."""
+        self.places = Places()
+        """Where the person was before, to go back to."""
         self.session: SessionRow | None = None
         self.narrating = False
         """Whether a narrative is being written."""
@@ -153,7 +161,7 @@ class Cockpit(Working):
         """What the screen Search shall look for; None: what it looked for before."""
         self.asked: list[str] = []
         """What was looked for last, the newest first."""
-        self.wanted_task = 0
+        self.wanted_task = link.task
         """The task that the screen Tasks shall go to; 0: none."""
         self.live = (0, 0)
         """How many tasks run, and how many wait for the person."""
@@ -163,22 +171,19 @@ class Cockpit(Working):
         """Open learnings that are hot, where the screen Learnings looks."""
         self.listed = ""
         """Whose learnings that screen lists, once somebody chose: see model.learnings_reading."""
-        self.wanted_row: tuple[int, int] | None = None
+        self.wanted_row: tuple[int, int] | None = link.row
         """Time and key of the row that the screen Now shall go to."""
         self.generation = 0
         self._watching = watch
         self._watch: Watch | None = None
         self._player: Any = None
         self.animation_level = "none"
-        for own in themes.THEMES:
-            self.register_theme(own)
-        self.theme = themes.first(theme, no_color=self.no_color)
+        self.dress(themes.first(theme, no_color=self.no_color), symbols, colours)
         self.feed = Feed(db_path, self.post_message)
-        self.writes = Writes(self.post_message)
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Our variables, for themes that are not ours."""
-        return themes.FALLBACK
+        self.read_only = read_only
+        self.writes = Writes(self.post_message, read_only=read_only)
+        self.keys: Keys = {}
+        self.use_keys(keys or {})
 
     def on_mount(self) -> None:
         """Everything that is not the first frame comes after it."""
@@ -215,13 +220,26 @@ class Cockpit(Working):
             self.say(message.path, severity="warning")
 
     def _reload_config(self, path: str) -> None:
-        from nmem_tui.config import read_theme
+        from nmem_tui.config import read
 
-        theme, trouble = read_theme(path)
-        if trouble:
-            self.say(f"config not read: {trouble}", severity="warning")
-        elif theme and not self.no_color and themes.known(theme):
-            self.theme = themes.first(theme, no_color=False)
+        own = read(path)
+        if own.wrong:
+            self.say(f"config: {own.wrong[0]}", severity="warning")
+        stays = self.no_color or not own.theme
+        self.dress("" if stays else themes.first(own.theme, no_color=False), own.symbols, own.colours)
+        self.use_keys(own.keys)
+
+    def use_keys(self, keys: Keys) -> None:
+        """The person's own keys from now on, here and on every screen that is open."""
+        if keys == self.keys:
+            return
+        from nmem_tui.keymap import bind
+
+        self.keys = keys
+        bind(self, EVERYWHERE, keys)
+        for screen in self._all_views():
+            bind(screen, screen.CONTEXT, keys)
+            screen.check_keys(anew=True)
 
     @on(AppBlur)
     def look_less_often(self) -> None:
@@ -236,7 +254,7 @@ class Cockpit(Working):
     def _watch_files(self) -> None:
         from nmem_tui.watch import Watch
 
-        self._watch = Watch(self.db_path, self.post_message)
+        self._watch = Watch(self.db_path, self.post_message, read_only=self.read_only)
         self._watch.follow(self.session)
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
@@ -261,64 +279,6 @@ class Cockpit(Working):
         if self._watch is not None:
             self._watch.follow(session)
 
-    def choose(self, session_id: str | None) -> None:
-        """Show another session; an empty id follows the newest, None leaves things as they are."""
-        if session_id is None:
-            return
-        if self.session is not None and self.session.id != session_id:
-            self.before.append(self.session.id)
-        self.chosen = session_id
-        self._tell_choice()
-
-    def show_episode(self, unit_id: int) -> None:
-        """The screen Episodes with the story of one episode."""
-        self.wanted_episode = unit_id
-        self.switch_mode("episodes")
-        if tell := getattr(self.view(), "open_wanted", None):
-            tell()
-
-    def show_learning(self, learning_id: int) -> None:
-        """The screen Learnings with one of them opened."""
-        self.wanted_learning = learning_id
-        self.switch_mode("learnings")
-        if tell := getattr(self.view(), "open_wanted", None):
-            tell()
-
-    def show_search(self, query: str) -> None:
-        """The screen Search with a query."""
-        self.wanted_query = query
-        self.switch_mode("search")
-        if tell := getattr(self.view(), "open_wanted", None):
-            tell()
-
-    def do_search_here(self) -> None:
-        """The screen Search, for the project of the session that is shown."""
-        name = self.session.project if self.session else self.project
-        quoted = f'"{name}"' if any(sign.isspace() or sign == "," for sign in name) else name
-        self.show_search(f"project:{quoted} " if name and '"' not in name else "")
-
-    def show_session(self, session_id: str) -> None:
-        """The screen Now with a session."""
-        self.switch_mode("now")
-        self.choose(session_id)
-
-    def show_moment(self, session_id: str, at: int, key: int) -> None:
-        """The screen Now with one row of a session's stream under the cursor."""
-        if self.session is None or self.session.id != session_id:
-            self.before += [self.session.id] if self.session else []
-            self.chosen, self.wanted_row = session_id, (at, key)
-            self.switch_mode("now")
-            self._tell_choice()
-        else:
-            self.show_row(at, key)
-
-    def show_row(self, at: int, key: int) -> None:
-        """The screen Now with one row of the session's stream under the cursor."""
-        self.wanted_row = (at, key)
-        self.switch_mode("now")
-        if tell := getattr(self.view(), "open_row", None):
-            tell()
-
     def narrate(self, unit_id: int) -> None:
         """Write an episode's narrative in a process of its own, and say when it is there."""
         from nmem_tui.background import narrate
@@ -333,19 +293,6 @@ class Cockpit(Working):
     def _narrated(self, told: Changed) -> None:
         self.narrating = False
         self.post_message(told)
-
-    def go_back(self) -> None:
-        """The session shown before; twice is back where one was."""
-        last = self.before.pop()
-        if self.session is not None:
-            self.before.append(self.session.id)
-        self.chosen = last
-        self._tell_choice()
-
-    def _tell_choice(self) -> None:
-        view = self.view()
-        if changed := getattr(view, "session_changed", None):
-            changed()
 
     # The demo
 
@@ -366,7 +313,8 @@ class Cockpit(Working):
         self.demo, self.db_path = True, temporary()
         self.feed.close()
         self.feed.path = self.db_path
-        self.chosen, self.before, self.session = "", [], None
+        self.chosen, self.session = "", None
+        self.places.clear()
         if self._watch is not None:
             self._watch.stop()
             self._watch = None

@@ -66,8 +66,8 @@ def command(
     if not demo:
         where, own = link.parse(place, path), _configured()
         Cockpit(
-            path, project=project, home=_folder(), theme=theme or own.theme, link=where, keys=own.keys,
-            read_only=read_only,
+            path, project=project, home=_folder(), theme=theme or own.theme, symbols=own.symbols,
+            colours=own.colours, link=where, keys=own.keys, read_only=read_only,
         ).run()  # fmt: skip
         return
     from nmem.demo.player import remove, temporary
@@ -75,7 +75,10 @@ def command(
     path = temporary()
     try:
         own = _configured()
-        Cockpit(path, theme=theme or own.theme, keys=own.keys, demo=True, read_only=read_only).run()
+        Cockpit(
+            path, theme=theme or own.theme, symbols=own.symbols, colours=own.colours, keys=own.keys, demo=True,
+            read_only=read_only,
+        ).run()  # fmt: skip
     finally:
         remove(path)
 

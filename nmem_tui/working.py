@@ -15,7 +15,7 @@ from textual import on
 from textual.message import Message
 
 from nmem.errors import NmemError
-from nmem_tui.acting import Acting
+from nmem_tui.handing import Handing
 from nmem_tui.messages import Changed, Finished, Progress
 
 _EVERY_S = 0.1
@@ -71,7 +71,7 @@ Do = Callable[[Job, str, int], tuple[str, Any]]
 """Does it to the database at a path, at a time (ms): one line for the person, and what came of it."""
 
 
-class Working(Acting):
+class Working(Handing):
     """An app with long work in its background."""
 
     job: Job | None = None

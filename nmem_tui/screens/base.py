@@ -17,6 +17,7 @@ from nmem_tui.actions import bindings
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.reads import Reads
+from nmem_tui.screens.giving import Giving
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.tones import COMPONENTS
@@ -29,7 +30,7 @@ _COUNT_S = 2.0
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
 
 
-class View(Screen[None]):
+class View(Giving, Screen[None]):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -84,6 +85,10 @@ class View(Screen[None]):
     def on_mount(self) -> None:
         """Start with what there is; a screen's own `on_mount` runs before this one, and does not call it."""
         self.seen = self.cockpit.generation
+        if self.cockpit.keys:
+            from nmem_tui.keymap import bind
+
+            bind(self, self.CONTEXT, self.cockpit.keys)
         self.tell_demo()
         self.refresh_data()
         self.count_hot()
@@ -168,10 +173,10 @@ class View(Screen[None]):
         """Where a box has the keyboard, the keys are letters."""
         self.call_after_refresh(self.check_keys)
 
-    def check_keys(self) -> None:
+    def check_keys(self, *, anew: bool = False) -> None:
         """The key bar shows what applies now; while the cockpit closes, there may be none any more."""
         for bar in self.query(KeyBar):
-            bar.check()
+            bar.check(anew=anew)
 
     @on(ReadFailed)
     def tell_failure(self, message: ReadFailed) -> None:

@@ -7,8 +7,10 @@ from textual.containers import VerticalScroll
 
 from nmem.audit.finding import Finding
 from nmem_tui.model import health
-from nmem_tui.model.health_reading import FINDINGS, HOOKS, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
-from nmem_tui.screens.base import View
+from nmem_tui.model.exported import Gather
+from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
+from nmem_tui.screens.filtering import Filtering
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
@@ -18,11 +20,12 @@ _ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "lat
 """Findings whose figures stand in another view."""
 
 
-class Checking(Moving, View):
+class Checking(Moving, Filtering):
     """The part of the screen Health that moves."""
 
     CONTEXT = "health"
     OPENS = "health"
+    HINT = "words of the rows; !word"
 
     scroller = getters.query_one("#health", VerticalScroll)
 
@@ -67,6 +70,7 @@ class Checking(Moving, View):
     def turn(self, mode: str) -> None:
         """To a view."""
         if mode != self.mode:
+            self.unfilter()
             self.mode = mode
             self.turned()
 
@@ -78,14 +82,55 @@ class Checking(Moving, View):
     def do_open(self) -> None:
         """The view with the figures of the finding."""
         if one := self.finding:
+            self.cockpit.leave()
             self.turn(_ABOUT[one.check])
 
     def do_back(self) -> None:
-        """Back to the findings, then to their top."""
+        """The filter off, back to the findings, then to their top."""
+        if self.step_back():
+            return
         if self.mode != FINDINGS:
             self.turn(FINDINGS)
         else:
             self.do_top()
+
+    # The filter, the way back
+
+    @property
+    def home(self) -> Lines:
+        """The list."""
+        return self.pane
+
+    def may_filter(self) -> str | None:
+        """Cards are no rows."""
+        if self.is_blank():
+            return "nothing is recorded yet"
+        return "these are cards without rows: v goes on to a list" if self.mode == HOOKS else None
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.pane.narrow(self.words)
+        self.name_list()
+        self.pane.post_message(Lines.Moved(self.pane))
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Rows that the filter leaves."""
+        return self.pane.taken, self.pane.whole, False
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+    def spot(self) -> tuple[str, str, str]:
+        """The view, and what the cursor is on."""
+        item = self.pane.item if self.mode != HOOKS else None
+        return self.mode, item.kind if item else "", item.key if item else ""
+
+    def return_to(self, place: tuple[str, str, str]) -> None:
+        """To the row of a place."""
+        mode, kind, key = place
+        self.turn(mode)
+        self.pane.seek(kind, key)
 
     # Moving
 
@@ -135,6 +180,17 @@ class Checking(Moving, View):
             return "nothing mends this finding" if self.finding else "put the cursor on a finding"
         return None if self._text() else "there is nothing to copy here"
 
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """The command, or the list as text."""
-        self.cockpit.copy_out(self._text())
+        take(self._text())
+
+    def id_here(self) -> str:
+        """A backup's file; nothing else here has a place of its own but the screen."""
+        item = self.pane.item
+        return item.key if self.mode == KEPT and item and item.kind == health.BACKUP else "health"
+
+    def gather(self) -> Gather:
+        """Every view of the screen."""
+        from nmem_tui.model import exports_health
+
+        return exports_health.health(self.cockpit.db_path, self.cockpit.clock(), self.cockpit.zone)

@@ -17,8 +17,10 @@ from nmem_tui.model import context_reading as reading
 from nmem_tui.model.context_reading import PAST, PROMPT, Shown, Wanted
 from nmem_tui.model.context_reading import Told as Before
 from nmem_tui.model.empty import no_context
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.turning import Turning
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.lines import Lines
@@ -57,10 +59,12 @@ class ContextView(Turning):
     def body(self) -> ComposeResult:
         """The list; beside it the text over the thing under the cursor."""
         self.asked.cursor_blink = False
+        self.index.marked = lambda place: self.index.items[place].key in self.marked
         yield Panel(id="turned")
         with Horizontal(id="given"):
             with self.things:
                 yield self.asked
+                yield self.search
                 yield Panel(id="budget")
                 yield Panel(id="silent")
                 yield Panel(id="columns")
@@ -84,7 +88,7 @@ class ContextView(Turning):
 
     def on_resize(self) -> None:
         """The legend stands only where there is room."""
-        self._titles()
+        self.name_list()
 
     # What is read
 
@@ -205,19 +209,20 @@ class ContextView(Turning):
         mode = self.mode
         self.header.show(header)  # type: ignore[arg-type]
         self.query_one("#turned", Panel).show(lambda cells, _rows: [context.bar(mode, cells)])
-        self._titles()
+        self.name_list()
 
-    def _titles(self) -> None:
+    def name_list(self) -> None:
         shown = self.shown.found if self.shown else None
         if self.mode == PAST:
             past = self.before.past if self.before else None
             title = context_past.title(past, self.cockpit.clock()) if past else "Told before"
+            name, _, rest = title.partition(" ─ ")
             self.things.border_subtitle = Content("")
         else:
-            title = f"Told {context.NAMES[self.mode]} ─ {several(len(shown.items) if shown else 0, 'thing')}"
+            name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "thing")
             legend = "".join(text for text, _ in context.legend()) if self.has_class("-wide") else ""
             self.things.border_subtitle = Content(legend)
-        self.things.border_title = Content(title)
+        self.things.border_title = self.titled(name, rest)
 
     def _tell_one(self) -> None:
         """The text with the thing under the cursor, and that thing in full."""
@@ -332,12 +337,18 @@ class ContextView(Turning):
             self._tell_one()
         return marked
 
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """The exact text."""
         if self.mode == PAST:
-            self.cockpit.copy_out(printable_lines(self.told.text) if self.told else "")
+            take(printable_lines(self.told.text) if self.told else "")
         elif self.shown and self.shown.found:
-            self.cockpit.copy_out(printable_lines(self.shown.found.text))
+            take(printable_lines(self.shown.found.text))
+
+    def gather(self) -> Gather:
+        """The text with each thing in it, or what was told before."""
+        from nmem_tui.model import exports
+
+        return exports.context(self._wanted(), self.cockpit.zone)
 
 
 def printable_lines(text: str) -> str:

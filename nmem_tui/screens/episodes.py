@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Input
 
 from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
@@ -20,39 +19,26 @@ from nmem_tui.model.empty import no_episodes
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
 from nmem_tui.model.shelf import Shelf
-from nmem_tui.screens.base import View
-from nmem_tui.screens.correcting import Correcting
-from nmem_tui.screens.moving import Moving
+from nmem_tui.model.words import NO_MATCH
+from nmem_tui.screens.browsing import Browsing
 from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.lines import NO_MATCH, Lines
-from nmem_tui.widgets.story import StoryPane
+from nmem_tui.widgets.lines import Lines
 
-_HINT = "words, !word, is:failed, thread:x, file:x, project:x"
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no story is read."""
 _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
 
-class Episodes(Moving, Correcting, View):
+class Episodes(Browsing):
     """What was worked on, and how it went."""
-
-    CONTEXT = "episodes"
-    OPENS = "list"
 
     def __init__(self) -> None:
         super().__init__()
-        self.index = Lines(id="episodes")
-        self.pane = StoryPane()
-        self.listing, self.telling = Vertical(id="listing"), Vertical(id="telling")
-        self.search = Input(id="find", placeholder=_HINT, compact=True)
-        self.shelf = Shelf()
-        self.filter = Filter()
-        self.total = 0
+        self.listing = Vertical(id="listing")
         self.waiting = 0
         self.stamp = Stamp()
         self._due = False
-        self._to_end = False
         self._rest: Timer | None = None
         self._then: tuple[str, int | None] = ("", None)
         """The action that waits for the story of an episode."""
@@ -61,7 +47,7 @@ class Episodes(Moving, Correcting, View):
 
     def body(self) -> ComposeResult:
         """The list, the story beside it."""
-        self.search.cursor_blink = False
+        self.index.marked = lambda place: self.shelf.unit(place) in self.marked
         self.pane.zone, self.pane.clock = self.cockpit.zone, self.cockpit.clock
         with Horizontal(id="history"):
             with self.listing:
@@ -87,15 +73,30 @@ class Episodes(Moving, Correcting, View):
             self.cockpit.wanted_episode = wanted
             return
         self._keep, self._open_story = wanted, True
-        self.search.value, self.search.display, self.filter = "", False, Filter()
-        self._read_list()
+        self.search.close()
+        self.filtered, self.filter = "", Filter()
+        self.read_list()
+
+    def return_to(self, place: tuple[int, bool]) -> None:
+        """To the episode of a place; what filters it away is taken off."""
+        unit_id, inside = place
+        self.telling.remove_class("-open")
+        self.set_focus(self.index)
+        if unit_id in self.shelf.places:
+            self.index.go(self.shelf.places[unit_id])
+            if inside:
+                self.do_open()
+            return
+        self.cockpit.wanted_episode = unit_id
+        self.open_wanted()
+        self._open_story = inside
 
     # What is read
 
     def refresh_data(self) -> None:
         """The list soon; at once where there is none yet."""
         if not self.shelf.slots:
-            self._read_list()
+            self.read_list()
         elif not self._due:
             self._due = True
             self.set_timer(_EVERY_S, self._look)
@@ -123,13 +124,13 @@ class Episodes(Moving, Correcting, View):
         self.shelf.fill(rows)
         self.index.refresh()
         if stamp != self.stamp:
-            self._read_list()
+            self.read_list()
             return
-        self._titles()
+        self.name_list()
         if story is not None and story.row.id == self.unit_id:
             self._show_story(story)
 
-    def _read_list(self) -> None:
+    def read_list(self) -> None:
         query, project = self.filter, self.cockpit.project
         self.reads.forget("older")
         self.reads.ask(
@@ -137,7 +138,7 @@ class Episodes(Moving, Correcting, View):
             self._show_list,
         )  # fmt: skip
 
-    def _read_older(self) -> None:
+    def read_older(self) -> None:
         query, project, before = self.filter, self.cockpit.project, self.shelf.oldest()
         if before is not None and not self.shelf.complete:
             self.reads.ask(
@@ -158,6 +159,8 @@ class Episodes(Moving, Correcting, View):
         self.shelf.fill(page.rows)
         self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
         self.total, self.stamp = page.total, page.stamp
+        if not query:
+            self.whole = page.total
         self._keep = keep if keep not in self.shelf.places and not self.shelf.complete and not query else 0
         empty = not page.slots and not query
         self.set_class(empty, "-empty")
@@ -167,7 +170,7 @@ class Episodes(Moving, Correcting, View):
             self.shelf.places.get(keep, 0 if keep == 0 or query else min(self.index.cursor, len(self.shelf) - 1))
         )
         if self._keep:
-            self._read_older()
+            self.read_older()
         elif self._open_story and keep:
             self._open_story = False
             self.do_open()
@@ -188,7 +191,7 @@ class Episodes(Moving, Correcting, View):
             return episodes.unit(row, cells, self.cockpit.zone)
 
         self.index.show(len(known), draw, known.able, max(0, cursor))
-        self._titles()
+        self.name_list()
         self._read_story()
 
     def _show_older(self, found: tuple[Filter, Slot, Page]) -> None:
@@ -198,12 +201,12 @@ class Episodes(Moving, Correcting, View):
         selected = self.unit_id
         self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
         arrived = self._keep in self.shelf.places
-        if not self.shelf.complete and (self._to_end or (self._keep and not arrived)):
-            self._read_older()
+        if not self.shelf.complete and (self.to_end or (self._keep and not arrived)):
+            self.read_older()
             return
         wanted = self._keep if arrived else selected
-        place = len(self.shelf) - 1 if self._to_end else self.shelf.places.get(wanted or 0, self.index.cursor)
-        self._keep, self._to_end = 0, False
+        place = len(self.shelf) - 1 if self.to_end else self.shelf.places.get(wanted or 0, self.index.cursor)
+        self._keep, self.to_end = 0, False
         self._arrange(place)
 
     def _want(self) -> None:
@@ -216,11 +219,6 @@ class Episodes(Moving, Correcting, View):
                 self.index.refresh()
 
             self.call_later(self.reads.ask, f"rows {min(keys)}", lambda db: episode_views.rows(db, keys), keep)
-
-    @property
-    def unit_id(self) -> int | None:
-        """The episode under the cursor."""
-        return self.shelf.unit(self.index.cursor)
 
     @on(Lines.Moved, "#episodes")
     def tell_story(self) -> None:
@@ -243,7 +241,7 @@ class Episodes(Moving, Correcting, View):
     def read_further(self) -> None:
         """The view nears the oldest episode that is known."""
         if self.index.places()[1] + 200 > len(self.shelf) and not self.shelf.complete:
-            self._read_older()
+            self.read_older()
 
     def wait_for_story(self, action: str) -> bool:
         """A key that comes before the story is there is not lost."""
@@ -274,10 +272,8 @@ class Episodes(Moving, Correcting, View):
             f"Story ─ episode {story.row.id}" if story else "Story ─ this episode is gone"
         )
 
-    def _titles(self) -> None:
-        count = several(self.total, "match", "matches") if self.filter else several(self.total, "episode")
-        about = f" for “{printable(self.filter.text)}”" if self.filter else ""
-        self.listing.border_title = Content(f"Episodes ─ {count}{about}")
+    def name_list(self) -> None:
+        self.listing.border_title = self.titled("Episodes", "" if self.filter else several(self.total, "episode"))
         self.index.hint = NO_MATCH if self.filter and not self.total else ""
         asks = f"? {several(self.waiting, 'question')} · r answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)
@@ -292,82 +288,6 @@ class Episodes(Moving, Correcting, View):
         self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
-
-    # What the keys do
-
-    @property
-    def active(self) -> Lines:
-        """Where the keyboard is."""
-        return self.pane if self.pane.has_focus else self.index
-
-    def do_bottom(self) -> None:
-        """The last row, once all are known."""
-        if self.active is self.index and not self.shelf.complete:
-            self._to_end = True
-            self._read_older()
-            return
-        super().do_bottom()
-
-    def do_details_down(self) -> None:
-        """Scroll the story."""
-        self.pane.move(5)
-
-    def do_details_up(self) -> None:
-        """Scroll the story back."""
-        self.pane.move(-5)
-
-    def may_open(self) -> str | None:
-        """Only an episode can be opened."""
-        return None if self.unit_id is not None else "there is no episode here"
-
-    may_copy = may_open
-
-    def do_open(self) -> None:
-        """Into the story."""
-        self.telling.add_class("-open")
-        self.set_focus(self.pane)
-        self.check_keys()
-
-    @on(Lines.Opened, "#episodes")
-    def open_clicked(self) -> None:
-        """A second click opens."""
-        self.do_open()
-
-    def do_back(self) -> None:
-        """Close the innermost thing that is open."""
-        if self.pane.has_focus:
-            self.telling.remove_class("-open")
-            self.set_focus(self.index)
-        elif self.search.display:
-            self.search.value = ""
-            self.search.display = False
-            self.set_focus(self.index)
-        else:
-            self.do_top()
-        self.check_keys()
-
-    def do_copy(self) -> None:
-        """The whole story as text."""
-        self.cockpit.copy_out(self.pane.plain())
-
-    def do_filter(self) -> None:
-        """Type a filter."""
-        self.search.display = True
-        self.set_focus(self.search)
-
-    @on(Input.Changed, "#find")
-    def find(self, event: Input.Changed) -> None:
-        """Each keystroke filters anew; an answer to an older one is dropped."""
-        if event.value.strip() != self.filter.text:
-            self.filter = Filter(event.value)
-            self._read_list()
-
-    @on(Input.Submitted, "#find")
-    def keep_filter(self) -> None:
-        """Back to the episodes that are left."""
-        if not self.filter:
-            self.search.display = False
-        self.set_focus(self.index)
 
 
 def _header(total: int, waiting: int, project: str) -> Line:

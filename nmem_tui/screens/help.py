@@ -27,9 +27,10 @@ class Help(Dialog):
 
     def _choices(self) -> list[Choice]:
         out: list[Choice] = []
-        groups = list(dict.fromkeys(action.group for action in of(self.context)))
+        known = of(self.context, self.app.keys)  # type: ignore[attr-defined]
+        groups = list(dict.fromkeys(action.group for action in known))
         for group in groups:
-            members = [action for action in of(self.context) if action.group == group]
+            members = [action for action in known if action.group == group]
             words = " ".join(self._words(action) for action in members)
             out.append(Choice([(group, "title")], words, None))
             out += [self._choice(action) for action in members]
@@ -46,16 +47,17 @@ class Help(Dialog):
 
 def _lines(action: Action, reason: str | None, cells: int) -> list[Line]:
     """Key and help; the reason why not stands behind them, or below where there is no room."""
-    room = max(8, cells - _INDENT)
+    indent = max(_INDENT, width(action.shown_key) + 3)
+    room = max(8, cells - indent)
     first, *rest = wrap(action.help, room, 3)
     tone = "quiet" if reason else "text"
-    lines: list[Line] = [[("  ", "text"), (pad(action.shown_key, _INDENT - 2), "quiet" if reason else "key")]]
+    lines: list[Line] = [[("  ", "text"), (pad(action.shown_key, indent - 2), "quiet" if reason else "key")]]
     lines[0].append((first, tone))
-    lines += [[(" " * _INDENT, "text"), (text, tone)] for text in rest]
+    lines += [[(" " * indent, "text"), (text, tone)] for text in rest]
     if not reason:
         return lines
     told = f"─ not now: {reason}"
     if length(lines[-1]) + 2 + width(told) <= cells:
         lines[-1].append((f"  {told}", "warn"))
         return lines
-    return lines + [[(" " * _INDENT, "text"), (text, "warn")] for text in wrap(told, room, 2)]
+    return lines + [[(" " * indent, "text"), (text, "warn")] for text in wrap(told, room, 2)]

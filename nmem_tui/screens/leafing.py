@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from textual import on
-from textual.widgets import Input
 
 from nmem.learn.learning import FIX, OPEN, Evidence
 from nmem_tui.model import learnings_detail
-from nmem_tui.model.learnings import CHOICES, Words
+from nmem_tui.model.learnings import CHOICES
 from nmem_tui.model.learnings_reading import PROJECT, SCOPES, Detail, moment
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.judging import Judging
 from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
@@ -20,11 +20,12 @@ _NOTHING = "there is no learning here"
 class Leafing(Moving, Judging):
     """The part of the screen Learnings that moves: it decides what is listed, and opens what is under the cursor."""
 
+    HINT = "words of pattern, file, kind or fix; !word"
+
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane = Lines(id="learnings"), Items(id="learning")
-        self.search = Input(id="seek", placeholder="words of pattern, file, kind or fix; !word", compact=True)
-        self.state, self.kind, self.words = OPEN, PROJECT, Words()
+        self.state, self.kind = OPEN, PROJECT
         self.detail: Detail | None = None
         """What is kept of the learning under the cursor, once it is read."""
         self.map: bool | None = None
@@ -156,9 +157,13 @@ class Leafing(Moving, Judging):
         if self.proof and self.proof.unit_id:
             self.cockpit.show_episode(self.proof.unit_id)
 
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """All that is told of it as text."""
-        self.cockpit.copy_out(self.pane.plain())
+        take(self.pane.plain())
+
+    def id_here(self) -> str:
+        """The learning's."""
+        return f"learning/{self.one.id}" if self.one else ""
 
     def do_next_state(self) -> None:
         """List the next state."""
@@ -170,12 +175,14 @@ class Leafing(Moving, Judging):
 
     def _state(self, step: int) -> None:
         self.state = CHOICES[(CHOICES.index(self.state) + step) % len(CHOICES)]
+        self.marked.clear()
         self._close()
         self.read_list()
 
     def do_projects(self) -> None:
         """Of this project, of all, or what several share."""
         self.kind = SCOPES[(SCOPES.index(self.kind) + 1) % len(SCOPES)]
+        self.marked.clear()
         self._close()
         self.read_list()
 
@@ -193,11 +200,7 @@ class Leafing(Moving, Judging):
         """Close the innermost thing that is open."""
         if self.pane.has_focus:
             self._close()
-        elif self.search.display:
-            self.search.value = ""
-            self.search.display = False
-            self.set_focus(self.index)
-        else:
+        elif not self.step_back():
             self.do_top()
         self.check_keys()
 
@@ -205,22 +208,32 @@ class Leafing(Moving, Judging):
         self.query_one("#about").remove_class("-open")
         self.set_focus(self.index)
 
-    def do_filter(self) -> None:
-        """Type a filter."""
-        self._close()
-        self.search.display = True
-        self.set_focus(self.search)
+    uncover = _close
 
-    @on(Input.Changed, "#seek")
-    def seek(self, event: Input.Changed) -> None:
-        """Each keystroke filters anew."""
-        if event.value.strip() != self.words.text:
-            self.words = Words(event.value)
-            self.draw_list()
+    # The filter, the marks, the way back
 
-    @on(Input.Submitted, "#seek")
-    def keep_words(self) -> None:
-        """Back to the learnings that are left."""
-        if not self.words:
-            self.search.display = False
-        self.set_focus(self.index)
+    @property
+    def home(self) -> Lines:
+        """The list."""
+        return self.index
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.draw_list()
+
+    @property
+    def row_key(self) -> int | None:
+        """The learning under the list's cursor."""
+        return self.one.id if self.one and not self.pane.has_focus else None
+
+    def to_next(self) -> None:
+        """The next learning."""
+        self.index.move(1)
+
+    def spot(self) -> tuple[int, bool]:
+        """The learning under the cursor, and whether one is in it."""
+        return (self.one.id if self.one else 0), self.pane.has_focus
+
+    def return_to(self, place: tuple[int, bool]) -> None:
+        """To the learning of a place."""
+        raise NotImplementedError

@@ -13,14 +13,15 @@ from nmem.text import printable
 from nmem_tui.model import learnings, learnings_detail
 from nmem_tui.model import learnings_reading as reading
 from nmem_tui.model.empty import no_learnings
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.figures import several
-from nmem_tui.model.learnings import Words
 from nmem_tui.model.learnings_reading import Detail, Listing, Scope
 from nmem_tui.model.line import Line
+from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.leafing import Leafing
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.heatmap import HeatMap
-from nmem_tui.widgets.lines import NO_MATCH, Lines
+from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no evidence is read."""
@@ -49,11 +50,13 @@ class Learnings(Leafing):
         self._keep = 0
         """The learning that the cursor goes to once it is listed."""
         self._open = self._due = False
+        self._inside = True
+        """Whether the learning that is wanted shall be opened."""
         self._rest: Timer | None = None
 
     def body(self) -> ComposeResult:
         """The list with the heat map below it; beside it the learning under the cursor."""
-        self.search.cursor_blink = False
+        self.index.marked = lambda place: self.shown[place].id in self.marked
         with Horizontal(id="learned"):
             with self.patterns:
                 yield self.search
@@ -98,6 +101,12 @@ class Learnings(Leafing):
         if self.is_mounted:
             self._find_wanted()
 
+    def return_to(self, place: tuple[int, bool]) -> None:
+        """To the learning of a place."""
+        self.cockpit.wanted_learning, self._inside = place
+        self._close()
+        self.open_wanted()
+
     def _find_wanted(self) -> None:
         wanted, at = self.cockpit.wanted_learning, self.cockpit.clock()
         if wanted:
@@ -108,8 +117,10 @@ class Learnings(Leafing):
         if one is None:
             self.cockpit.say("this learning is gone", severity="warning")
             return
-        self.search.value, self.search.display, self.words = "", False, Words()
-        self.state, self._keep, self._open = one.state, one.id, True
+        self.unfilter()
+        self.marked.clear()
+        self.state, self._keep, self._open = one.state, one.id, self._inside
+        self._inside = True
         self.kind = reading.PROJECT
         if one.project not in (self._scope().name, self._scope().project):
             self.kind = reading.EVERYWHERE
@@ -169,7 +180,7 @@ class Learnings(Leafing):
             return
         keep = self._keep or (self.one.id if self.one else 0)
         at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
-        shown = self.shown = self.words.keep(found.found)
+        shown = self.shown = learnings.matching(self.words, found.found)
         place = next((n for n, one in enumerate(shown) if one.id == keep), min(self.index.cursor, len(shown) - 1))
 
         def draw(place: int, cells: int) -> Line:
@@ -191,15 +202,33 @@ class Learnings(Leafing):
         self.check_keys()
 
     def _titles(self, found: Listing) -> None:
-        words, number = self.words.text, len(self.shown)
-        count = several(number, "match", "matches") if words else several(number, "learning")
         state = "" if found.state == learnings.ALL else f", {found.state}"
-        about = f" for “{words}”" if words else ""
+        count = "" if self.filtered else f"{several(len(self.shown), 'learning')}{state}"
         self.patterns.border_subtitle = Content("▲ hot  ↺ came back  ✓ fix known" if self.has_class("-wide") else "")
-        self.patterns.border_title = Content(printable(f"{found.scope.words} ─ {count}{about}{state}"))
+        self.patterns.border_title = self.titled(printable(found.scope.words), count)
         self.header.show(
             lambda cells: learnings.header(found.counts, found.hot, found.hot_elsewhere, found.scope.words, cells)
         )
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Learnings that the filter leaves."""
+        return len(self.shown), len(self.listing.found) if self.listing else 0, False
+
+    def chosen(self) -> list[Learning]:
+        """The marked learnings, also those that a filter hides, else the one under the cursor."""
+        if not self.marked or self.listing is None:
+            return [self.one] if self.one else []
+        return [one for one in self.listing.found if one.id in self.marked]
+
+    def row_keys(self) -> list[int]:
+        """All that are listed."""
+        return [one.id for one in self.shown]
+
+    def marks_changed(self) -> None:
+        """The gutter and the title."""
+        self.index.refresh()
+        if self.listing:
+            self._titles(self.listing)
 
     def _hint(self, found: Listing) -> str:
         if self.words:
@@ -222,6 +251,13 @@ class Learnings(Leafing):
         self.about.border_title = Content(learnings_detail.title(one))
         self.pane.tell(lambda cells: learnings_detail.items(found, cells, at, zone), keep=same)
         self.check_keys()
+
+    def gather(self) -> Gather:
+        """The list, and the learning under the cursor with its evidence."""
+        from nmem_tui.model import exports
+
+        app = self.cockpit
+        return exports.learnings(self._scope(), self.state, self.words, self.one, app.clock(), app.zone)
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.reading import Glance, Opening, glance, pick
 from nmem_tui.screens.streaming import Streaming
 from nmem_tui.screens.warns import Warns
@@ -62,15 +62,14 @@ class Now(Streaming, Warns):
         yield Overview()
         with Horizontal(id="lower"):
             with Vertical(id="frame"):
-                field = Input(id="filter", placeholder="words, !word, type:test, is:failed, file:upload", compact=True)
-                field.cursor_blink = False
-                yield field
+                yield self.search
                 yield Stream(self.cockpit.zone, id="stream")
             yield Details(self.cockpit.zone)
         yield Panel(id="empty")
 
     def on_mount(self) -> None:
         """The stream has the keyboard."""
+        self.stream.marked = self.marked
         self.set_focus(self.stream)
         self.set_interval(5, self._go_by)
 
@@ -224,6 +223,13 @@ class Now(Streaming, Warns):
 
     # What the keys do
 
+    def gather(self) -> Gather:
+        """The session at a glance, and its stream."""
+        from nmem_tui.model import exports
+
+        app = self.cockpit
+        return exports.now(self.session_id, self.query_now, app.clock(), app.zone)
+
     def may_pin(self) -> str | None:
         """Only a work unit can be pinned."""
         return None if self.unit else "no work unit is known yet"
@@ -249,14 +255,6 @@ class Now(Streaming, Warns):
     def may_sessions(self) -> str | None:
         """Only where there are some."""
         return "no session is recorded yet" if self.has_class("-empty") else None
-
-    def may_previous(self) -> str | None:
-        """Only after another session was shown."""
-        return None if self.cockpit.before else "no other session was shown before"
-
-    def do_previous(self) -> None:
-        """Back to the session shown before."""
-        self.cockpit.go_back()
 
     def session_changed(self) -> None:
         """The person chose another session."""

@@ -9,22 +9,27 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
 
+from nmem.search import decisions
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import search, search_preview
+from nmem_tui.model import search, search_preview, words
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.empty import no_search
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.line import Line
 from nmem_tui.model.search_reading import Found, Shown, Wanted
 from nmem_tui.screens.seeking import Seeking
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.hits import TALL
 from nmem_tui.widgets.lines import Lines
 
 _TYPING_S = 0.06
 """Keys that come faster than this are looked for together."""
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no preview is read."""
+_FILES_S = 0.5
+"""How often is looked whether decisions were read anew, after their files changed."""
 _NEAR = 6
 """Lines from the last hit at which the next page is read."""
 
@@ -42,6 +47,8 @@ class Search(Seeking):
         self.examples: list[Example] | None = None
         self._next = ""
         self._reading = self._stale = False
+        self._decided = 0
+        """Which reading of the decisions is shown."""
         self._keep = ""
         """The hit that the cursor goes back to."""
         self._typing: Timer | None = None
@@ -50,6 +57,7 @@ class Search(Seeking):
     def body(self) -> ComposeResult:
         """The box over its chips, the hits, the preview beside them."""
         self.box.cursor_blink = False
+        self.index.marked = self._is_marked
         yield self.box
         yield self.chips
         yield Panel(id="told")
@@ -67,6 +75,21 @@ class Search(Seeking):
         self.side.border_title = Content("Preview")
         self._draw()
         self._take_wanted()
+        self._decided = decisions.OPEN.generation
+        self.set_interval(_FILES_S, self._look_at_decisions)
+
+    def _is_marked(self, place: int) -> bool:
+        hit = place // TALL
+        return hit < len(self.hits) and self.hits[hit].id in self.marked
+
+    def go_to(self, hit_id: str) -> None:
+        """The cursor goes to a hit, at once or when it is listed."""
+        self.set_focus(self.index if hit_id else self.box)
+        place = next((place for place, hit in enumerate(self.hits) if hit.id == hit_id), None)
+        if place is None or self.results is None:
+            self._keep = hit_id
+        else:
+            self.index.go(TALL * place)
 
     def open_wanted(self) -> None:
         """Another screen asks for a query."""
@@ -88,6 +111,13 @@ class Search(Seeking):
         elif self.results is not None and not self._stale:
             self._stale = True
             self._draw_told()
+
+    def _look_at_decisions(self) -> None:
+        """Decision files were read anew: what is shown of them follows, with the cursor where it is."""
+        if self._decided != decisions.OPEN.generation:
+            self._decided = decisions.OPEN.generation
+            if any(hit.kind == decisions.KIND for hit in self.hits) or decisions.alone(self.box.value, 0):
+                self.look_again()
 
     def look_again(self) -> None:
         """The person changed something: show it at once, with the cursor where it is."""
@@ -123,6 +153,7 @@ class Search(Seeking):
         self.reads.forget("further")
         if not keep:
             self._keep = ""
+            self.marked.clear()
         if not wanted.text:
             self.hits, self.results, self._next = [], None, ""
             self._draw()
@@ -211,7 +242,7 @@ class Search(Seeking):
         elif results is not None and self.asking:
             tail = search.nothing(results, cells)
         self.index.tell(len(hits), draw, tail, max(0, at))
-        self._titles()
+        self.name_list()
         self.preview()
         self.check_keys()
 
@@ -222,14 +253,15 @@ class Search(Seeking):
             lambda cells, _rows: [search.told(results, newest=newest, searching=asking, stale=stale, cells=cells)]
         )
 
-    def _titles(self) -> None:
+    def name_list(self) -> None:
         results = self.results if self.asking else None
         if results is None:
             self.listing.border_title = Content("Search")
             self.listing.border_subtitle = Content("")
             return
         about = fit(printable(results.query.text), 40)
-        self.listing.border_title = Content(f"Hits for “{about}”")
+        self.listing.border_title = Content(words.title("Hits", f"for “{about}”", "", "", self.marked.said)
+                                            if self.marked else f"Hits for “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
         self.listing.border_subtitle = Content(listed)
 
@@ -268,6 +300,13 @@ class Search(Seeking):
         self.side.border_subtitle = Content("J K scroll · o goes there")
         self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
         self.check_keys()
+
+    def gather(self) -> Gather:
+        """All hits, as far as a list holds them."""
+        from nmem_tui.model import exports
+
+        app = self.cockpit
+        return exports.search(Wanted(self.box.value.strip(), self.newest, app.clock(), app.project), app.zone)
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""

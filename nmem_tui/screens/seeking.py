@@ -6,14 +6,17 @@ from textual import on
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from nmem.search import kinds, typed
+from nmem.search import decisions, kinds, typed
+from nmem.search.decisions import Decision
 from nmem.search.search import Hit
 from nmem_tui import steering
 from nmem_tui.model import search, search_preview
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.search_reading import Moment, Shown
-from nmem_tui.screens.base import View
+from nmem_tui.screens.giving import Take
+from nmem_tui.screens.marking import Marking
 from nmem_tui.screens.moving import Moving
+from nmem_tui.screens.search_file import open_file
 from nmem_tui.widgets.chips import Chips
 from nmem_tui.widgets.hits import Hits
 from nmem_tui.widgets.items import Items
@@ -21,13 +24,15 @@ from nmem_tui.widgets.lines import Lines
 
 _NOTHING = "there is no hit here"
 _LONGEST = 2_000
+_UNPINNED = {kinds.SESSION: "session", decisions.KIND: "decision"}
 
 
-class Seeking(Moving, View):
+class Seeking(Moving, Marking):
     """The part of the screen Search that moves, opens, pins and copies."""
 
     CONTEXT = "search"
     OPENS = "search"
+    ALONE = frozenset({"copy_id"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,13 +164,17 @@ class Seeking(Moving, View):
         """The next chip."""
         self.chips.step(1)
 
-    def may_toggle(self) -> str | None:
-        """Only a chip."""
-        return None if self.chips.has_focus and self.chips.chip else "f goes to the filters first"
+    def may_mark(self) -> str | None:
+        """A hit; or a chip, which is put in or taken out."""
+        if self.chips.has_focus:
+            return None if self.chips.chip else "there is no filter here"
+        return super().may_mark()
 
-    def do_toggle(self) -> None:
-        """Put the filter in, or take it out."""
-        if chip := self.chips.chip:
+    def do_mark(self) -> None:
+        """Mark the hit; put the chip's filter in, or take it out."""
+        if not self.chips.has_focus:
+            super().do_mark()
+        elif chip := self.chips.chip:
             self._toggle(chip.filter)
 
     @on(Chips.Toggled)
@@ -202,7 +211,7 @@ class Seeking(Moving, View):
     def may_open(self) -> str | None:
         """A chip, an example, a hit."""
         if self.chips.has_focus:
-            return self.may_toggle()
+            return self.may_mark()
         if not self.asking:
             item = self.guide.item
             return None if item and item.kind == search.QUERY else "type what to look for"
@@ -211,7 +220,7 @@ class Seeking(Moving, View):
     def do_open(self) -> None:
         """Take the chip or the example; look at the hit where that is not shown yet, else go to it."""
         if self.chips.has_focus:
-            self.do_toggle()
+            self.do_mark()
         elif not self.asking:
             if item := self.guide.item:
                 self.put(item.key)
@@ -254,6 +263,8 @@ class Seeking(Moving, View):
             app.show_learning(reading.number(one))
         elif one.kind == kinds.SESSION:
             app.show_session(one.id.partition("/")[2])
+        elif isinstance(thing := self.known and self.known.thing, Decision):
+            open_file(app, thing.path, thing.line)
         elif reading.is_moment(one):
             app.show_moment(one.session_id, one.at, reading.key(one))
 
@@ -274,37 +285,65 @@ class Seeking(Moving, View):
 
     def may_pin_hit(self) -> str | None:
         """Not everything can be pinned."""
+        if self.marked:
+            return None if self._pinnable() else "a session cannot be pinned"
         if self.one is None:
             return _NOTHING
-        return f"a {self.one.kind} cannot be pinned" if self.one.kind == kinds.SESSION else None
+        return f"a {_UNPINNED[self.one.kind]} cannot be pinned" if self.one.kind in _UNPINNED else None
+
+    def _pinnable(self) -> list[Hit]:
+        """The marked hits, but sessions."""
+        return [hit for hit in self.hits if hit.id in self.marked and hit.kind not in _UNPINNED]
 
     def do_pin_hit(self) -> None:
-        """Pin it, or take its pin away."""
-        if one := self.one:
-            kind, _, number = one.id.partition("/")
-            self.cockpit.change(steering.pin_found(kind, int(number), not one.pinned))
+        """Pin it, or take its pin away; of several all are pinned, or none where all are."""
+        from nmem_tui import steering_many
+
+        if self.marked:
+            hits = self._pinnable()
+            pinned = not all(hit.pinned for hit in hits)
+            changes = [_pin(hit, pinned=pinned) for hit in hits if hit.pinned != pinned]
+            self.cockpit.change(steering_many.each(changes, "pinned" if pinned else "no longer pinned"))
+            self.unmark()
+        elif one := self.one:
+            self.cockpit.change(_pin(one, pinned=not one.pinned))
+
+    def may_purge(self) -> str | None:
+        """Only a hit that is still there, and is recorded: a decision is a file of the person's own."""
+        if self.one is None:
+            return _NOTHING
+        if self.one.kind == decisions.KIND and not self.marked:
+            return "a decision is a file of the project: it is not purged here"
+        return "it is gone" if self.known and self.known.thing is None else None
+
+    def do_purge(self) -> None:
+        """See what goes with the hit, or with what it lies in, then let it go."""
+        from nmem_tui.screens.purging import ask
+
+        if self.marked:
+            ask(self.cockpit, [search.whole_id(hit) for hit in self.hits
+                               if hit.id in self.marked and hit.kind != decisions.KIND])  # fmt: skip
+        elif self.one:
+            ask(self.cockpit, [search.whole_id(self.one)])
 
     def may_copy(self) -> str | None:
         """Only a hit."""
         return None if self.one else _NOTHING
 
-    may_copy_id = may_copy
-
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """The whole text of a call or a saying; of anything else what is told of it."""
         found = self.known
-        if isinstance(found.thing if found else None, Moment):
+        if isinstance(found.thing if found else None, (Moment, Decision)):
             assert found is not None
-            self.cockpit.copy_out(search_preview.text(found))
+            take(search_preview.text(found))
         elif found is not None:
-            self.cockpit.copy_out(self.pane.plain())
+            take(self.pane.plain())
         elif self.one:
-            self.cockpit.copy_out(self.one.snippet.text)
+            take(self.one.snippet.text)
 
-    def do_copy_id(self) -> None:
+    def id_here(self) -> str:
         """Its id, as commands take it."""
-        if self.one:
-            self.cockpit.copy_out(search.whole_id(self.one))
+        return search.whole_id(self.one) if self.one else ""
 
     def do_details_down(self) -> None:
         """Scroll the preview."""
@@ -321,6 +360,8 @@ class Seeking(Moving, View):
         elif self.box.has_focus:
             self._back = -1
             self.set_focus(self.active)
+        elif self.unmark():
+            return
         elif self.asking:
             self.remember()
             self.put("")
@@ -332,3 +373,48 @@ class Seeking(Moving, View):
     def _close(self) -> None:
         self.side.remove_class("-open")
         self.set_focus(self.active if not self.pane.has_focus else self.index if self.asking else self.guide)
+
+    # The marks, the way back
+
+    @property
+    def row_key(self) -> str | None:
+        """The hit under the list's cursor."""
+        return self.one.id if self.one and self.index.has_focus else None
+
+    def row_keys(self) -> list[str]:
+        """All that are listed."""
+        return [hit.id for hit in self.hits] if self.asking else []
+
+    def to_next(self) -> None:
+        """The next hit."""
+        self.index.move(1)
+
+    def marks_changed(self) -> None:
+        """The gutter and the title."""
+        self.index.refresh()
+        self.name_list()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+    def spot(self) -> tuple[str, str]:
+        """The query, and the hit under the cursor."""
+        return self.box.value.strip(), self.one.id if self.one else ""
+
+    def return_to(self, place: tuple[str, str]) -> None:
+        """To the hit of a place, looked for anew where another query is in the box."""
+        query, hit_id = place
+        if query != self.box.value.strip():
+            self.box.value = query
+            self.look()
+        self.go_to(hit_id)
+
+    def go_to(self, hit_id: str) -> None:
+        """The cursor goes to a hit, at once or when it is listed."""
+        raise NotImplementedError
+
+
+def _pin(hit: Hit, *, pinned: bool) -> steering.Change:
+    kind, _, number = hit.id.partition("/")
+    return steering.pin_found(kind, int(number), pinned)

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from textual import getters, on
 from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Input
+from textual.timer import Timer
 
 from nmem.read import stream
-from nmem.read.stream import Marks, Query, Slots
+from nmem.read.stream import Marks, Query, Stretch
 from nmem.read.views import StreamRow
-from nmem.text import printable
 from nmem_tui.model import labels
-from nmem_tui.model.figures import day, several
-from nmem_tui.model.reading import FIRST, Opening, Tick, opening, tick
+from nmem_tui.model.figures import day
+from nmem_tui.model.reading import MOST_SPAN, SPAN, Opening, Tick, older, opening, tick
 from nmem_tui.model.window import Window
-from nmem_tui.screens.base import View
+from nmem_tui.model.words import NO_MATCH
+from nmem_tui.screens.filtering import Filtering
+from nmem_tui.screens.giving import Take
 from nmem_tui.widgets.details import Details
-from nmem_tui.widgets.lines import NO_MATCH
 from nmem_tui.widgets.stream import Stream
 
+_REST_S = 0.25
+"""A filter that nobody types on for so long is looked for further back."""
 
-class Streaming(View):
+
+class Streaming(Filtering):
     """The part of the screen Now that shows one session row by row."""
 
     CONTEXT = "now"
     OPENS = "stream"
+    HINT = "words, !word, type:test, is:failed, file:upload"
+    TYPING_S = 0.06
+    ALONE = frozenset({"relabel", "copy_id", "pin"})
 
     stream = getters.query_one(Stream)
     details = getters.query_one(Details)
     frame = getters.query_one("#frame", Vertical)
-    search = getters.query_one("#filter", Input)
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,6 +45,12 @@ class Streaming(View):
         """Changes when rows went or came back."""
         self._again: tuple[int, int] | None = None
         """Time and key of the row that the cursor goes back to."""
+        self._before: tuple[int, int] | None = None
+        """Where the next, older stretch ends."""
+        self._span = SPAN
+        self._whole = 0
+        """Rows of the session without a filter; 0: not known."""
+        self._rest: Timer | None = None
 
     def _read_stream(self) -> None:
         session_id, seen, query = self.session_id, self.marks, self.query_now
@@ -49,7 +59,9 @@ class Streaming(View):
 
     def _open_stream(self) -> None:
         session_id, query = self.session_id, self.query_now
-        self.reads.forget("stream", "older", "rows")
+        self.reads.forget("stream", "older", "rows", "number")
+        if self._rest is not None:
+            self._rest.stop()
         self.reads.ask("stream", lambda db: (stream.purged(db), opening(db, session_id, query)), self._opened)
 
     def _opened(self, found: tuple[tuple[int, int], Opening]) -> None:
@@ -71,9 +83,10 @@ class Streaming(View):
             return
         self.marks = found.marks
         window = Window()
-        window.older(found.slots, complete=len(found.slots) < FIRST)
+        self._before, self._span = found.before, SPAN
+        window.older(found.slots, complete=found.before is None)
         window.fill(found.rows, ())
-        self.stream.hint = NO_MATCH if self.query_now and window.complete else ""
+        self._looked(window)
         self.stream.start(window)
         again, self._again = self._again, None
         if again is not None and (oldest := window.oldest()) is not None and oldest <= again:
@@ -81,7 +94,20 @@ class Streaming(View):
         if self.cockpit.wanted_row is not None:
             self.open_row()
         elif not window.complete and self.query_now:
-            self._read_older()
+            self._rest = self.set_timer(_REST_S, self._read_older)
+
+    def _looked(self, window: Window) -> None:
+        """So far it was looked: say so where nothing is found, and count all rows once that costs nobody a key."""
+        self.stream.hint = (NO_MATCH if window.complete else "  looking further back …") if self.query_now else ""
+        if not self.query_now:
+            self._whole = len(window) if window.complete else 0
+        elif window.complete and not self._whole:
+            session_id = self.session_id
+            self.reads.ask("number", lambda db: stream.number(db, session_id), self._count_whole)
+
+    def _count_whole(self, number: int) -> None:
+        self._whole = number
+        self.tell_place()
 
     def _grow(self, news: Tick) -> None:
         self.marks = news.marks
@@ -94,15 +120,19 @@ class Streaming(View):
         self.stream.grown(added, before=max(0, moved))
 
     def _read_older(self) -> None:
-        session_id, query, before = self.session_id, self.query_now, self.stream.window.oldest()
-        self.reads.ask("older", lambda db: stream.page(db, session_id, before, query), self._show_older)
+        session_id, query, before = self.session_id, self.query_now, self._before
+        size = self._span if query else stream.PAGE
+        self.reads.ask("older", lambda db: (before, older(db, session_id, before, query, size)), self._show_older)
 
-    def _show_older(self, page: Slots) -> None:
-        complete = len(page) < stream.PAGE
-        if complete and self.query_now:
-            self.stream.hint = NO_MATCH
-        self.stream.window.older(page, complete=complete)
-        self.stream.grown(len(page), before=len(page))
+    def _show_older(self, found: tuple[tuple[int, int] | None, Stretch]) -> None:
+        asked, page = found
+        if asked != self._before:
+            return  # asked for twice
+        self._before, self._span = page.before, min(MOST_SPAN, 2 * self._span)
+        complete, window = page.before is None, self.stream.window
+        window.older(page.slots, complete=complete)
+        self._looked(window)
+        self.stream.grown(len(page.slots), before=len(page.slots))
         if self.cockpit.wanted_row is not None:
             self.open_row()
         elif not complete and (self.query_now or self._to_top):
@@ -120,7 +150,8 @@ class Streaming(View):
             return
         shown = self.cockpit.session
         if self.query_now or (shown and shown.id != self.session_id):
-            self.search.value, self.search.display, self.query_now = "", False, Query()
+            self.search.close()
+            self.filtered, self.query_now = "", Query()
             self._open_stream()
             return
         oldest = self.stream.window.oldest()
@@ -153,15 +184,8 @@ class Streaming(View):
         """The frame's title says where the cursor is and what waits; open details follow the cursor."""
         shown, total = self.stream, len(self.stream.window)
         more = "" if shown.window.complete else "+"
-        what = several(total, "row") if not self.query_now else f"{several(total, 'match', 'matches')}{more}"
-        place = "following" if shown.following else f"row {shown.cursor + 1} of {total}{more}"
-        place += self._day()
-        self.frame.border_title = Content(f"Stream ─ {place}")
-        self.frame.border_subtitle = Content(f"▼ {shown.unseen} new · G goes there") if shown.unseen else Content("")
-        self.frame.set_class(bool(shown.unseen), "-unseen")
-        self.search.border_title = None
-        if self.query_now:
-            self.frame.border_title = Content(f"Stream ─ {what} for “{printable(self.query_now.text)}” ─ {place}")
+        place = "following" if shown.following else f"row {shown.cursor + 1:,} of {total:,}{more}"
+        self.frame.border_title = self.titled("Stream", place + self._day())
         self.check_keys()
         if self.details.display:
             self._describe()
@@ -284,51 +308,97 @@ class Streaming(View):
         if key is not None:
             self.app.push_screen(Relabel(key // 2))
 
-    def do_copy(self) -> None:
-        """Copy the row's whole text."""
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
-            self.reads.ask("copy", lambda db: stream.rows(db, [key], whole=True).get(key), self._copy)
+    def give_text(self, take: Take) -> None:
+        """The row's whole text, or that of all marked ones in their order."""
 
-    def _copy(self, row: StreamRow | None) -> None:
-        if row is not None:
-            self.cockpit.copy_out(row.text or row.path)
+        def give(found: dict[int, StreamRow]) -> None:
+            rows = sorted(found.values(), key=lambda row: (row.at, row.key))
+            if rows:
+                take("\n\n".join(row.text or row.path for row in rows))
+
+        if keys := self._chosen():
+            self.reads.ask("copy", lambda db: stream.rows(db, keys, whole=True), give)
+
+    def _chosen(self) -> list[int]:
+        """The marked rows, else the one under the cursor."""
+        key = self.row_key
+        return [each for each in self.marked if isinstance(each, int)] or ([] if key is None else [key])
+
+    def id_here(self) -> str:
+        """The row's own."""
+        key = self.stream.window.key(self.stream.cursor)
+        return "" if key is None else _id(key)
 
     def do_purge(self) -> None:
-        """See what goes with the row, then let it go."""
-        from nmem_tui.screens.purging import ask_id
+        """See what goes with the row, or with all marked ones, then let it go."""
+        from nmem_tui.screens.purging import ask
 
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
-            ask_id(self.cockpit, "obs" if key % 2 else "prompt", key // 2)
+        ask(self.cockpit, [_id(key) for key in self._chosen()])
 
-    def do_filter(self) -> None:
-        """Type a filter."""
-        self.search.display = True
-        self.set_focus(self.search)
+    # The filter, the marks, the way back
 
-    @on(Input.Changed, "#filter")
-    def filter_rows(self, event: Input.Changed) -> None:
+    @property
+    def home(self) -> Stream:
+        """The stream."""
+        return self.stream
+
+    def narrow(self) -> None:
         """Each keystroke filters anew; an answer to an older one is dropped."""
-        query = Query(event.value)
-        if query.text != self.query_now.text:
-            self.query_now = query
-            self._open_stream()
+        self.query_now = Query(self.filtered)
+        self._open_stream()
 
-    @on(Input.Submitted, "#filter")
-    def keep_filter(self) -> None:
-        """Back to the rows that are left."""
-        if not self.query_now:
-            self.search.display = False
-        self.set_focus(self.stream)
+    def tally(self) -> tuple[int, int, bool]:
+        """Rows that the filter leaves, of all."""
+        return len(self.stream.window), self._whole, not self.stream.window.complete
+
+    @property
+    def row_key(self) -> int | None:
+        """The row under the cursor."""
+        return self.stream.window.key(self.stream.cursor)
+
+    def row_keys(self) -> list[int] | None:
+        """All rows, once all are known."""
+        window = self.stream.window
+        return list(window.slots.key) if window.complete else None
+
+    def to_next(self) -> None:
+        """One row down."""
+        self.stream.move(1)
+
+    def marks_changed(self) -> None:
+        """The gutter and the title."""
+        self.stream.refresh()
+        self.tell_place()
+
+    def spot(self) -> tuple[int, int] | None:
+        """Time and key of the row under the cursor; None where it follows."""
+        shown = self.stream
+        if shown.following or shown.cursor >= len(shown.window):
+            return None
+        return shown.window.slots.at[shown.cursor], shown.window.slots.key[shown.cursor]
+
+    def return_to(self, place: tuple[int, int] | None) -> None:
+        """To the row of a place; another session is read first."""
+        self.cockpit.wanted_row = place
+        if self.cockpit.chosen and self.cockpit.chosen != self.session_id:
+            return
+        if place is None:
+            self.do_bottom()
+        else:
+            self.open_row()
 
     def do_back(self) -> None:
         """Close the innermost thing that is open."""
-        if self.details.display and not self.search.has_focus:
+        if self.search.typing:
+            self.unfilter()
+        elif self.unmark():
+            return
+        elif self.details.display:
             self.close_details()
-        elif self.search.display:
-            self.search.value = ""
-            self.search.display = False
-            self.set_focus(self.stream)
-        else:
+        elif not self.unfilter():
             self.do_bottom()
+
+
+def _id(key: int) -> str:
+    """A row's own id."""
+    return f"{'obs' if key % 2 else 'prompt'}/{key // 2}"

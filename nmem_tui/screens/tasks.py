@@ -10,15 +10,14 @@ from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem.text import printable
 from nmem_tui.model import tasks, tasks_detail
 from nmem_tui.model import tasks_reading as reading
 from nmem_tui.model.empty import no_tasks
-from nmem_tui.model.figures import several
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.tasks_reading import Detail, Listing
 from nmem_tui.screens.tasks_moving import TasksMoving
 from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.lines import NO_MATCH, Lines
+from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
@@ -47,7 +46,7 @@ class Tasks(TasksMoving):
 
     def body(self) -> ComposeResult:
         """The list; beside it the task under the cursor over what it says."""
-        self.search.cursor_blink = False
+        self.index.marked = lambda place: int(self.index.items[place].key or 0) in self.marked
         with Horizontal(id="tasking"):
             with self.queue:
                 yield self.search
@@ -109,6 +108,8 @@ class Tasks(TasksMoving):
             self._read()
 
     def _take_up(self) -> None:
+        if self.cockpit.read_only:
+            return
         from nmem_tui.tasking import take_up
 
         path = self.cockpit.db_path
@@ -135,17 +136,19 @@ class Tasks(TasksMoving):
         found = self.listing
         if found is None:
             return
-        at, zone, words = self.cockpit.clock(), self.cockpit.zone, self.words
+        at, zone = self.cockpit.clock(), self.cockpit.zone
         first = not self.index.count
-        self.index.hint = NO_MATCH if words else "  no task is left: n writes one"
-        self.index.tell(lambda _cells: tasks.items(found, words, at, zone), keep=not first, free=False)
+        self.index.hint = "  no task is left: n writes one"
+        self.index.tell(lambda _cells: tasks.items(found, at, zone), keep=not first, free=False)
         self.query_one("#task-heads", Panel).show(lambda cells, _: [[(" ", "text"), *tasks.columns(cells - 2)]])
-        number = sum(bool(item.kind) for item in self.index.items)
-        about = f" for “{words.text}”" if words else ""
-        count = several(number, "match", "matches") if words else tasks.total(found)
-        self.queue.border_title = Content(printable(f"Tasks ─ {count}{about}"))
+        self.name_list()
         self._read_detail()
         self.check_keys()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        total = tasks.total(self.listing) if self.listing and not self.filtered else ""
+        self.queue.border_title = self.titled("Tasks", total)
 
     def _show_detail(self, found: Detail | None) -> None:
         one = self.one
@@ -184,6 +187,19 @@ class Tasks(TasksMoving):
         self.header.show(lambda cells: tasks.header({}, cells))
         self.check_keys()
 
+    def gather(self) -> Gather:
+        """The queue, and the task under the cursor with all that it said last."""
+        from nmem_tui.model import exports
+
+        app = self.cockpit
+        return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
+
+    def chosen(self) -> list[Task]:
+        """The marked tasks in the order of the list, else the one under the cursor."""
+        if not self.marked:
+            return [self.one] if self.one else []
+        return [one for key, (one, _) in self.listed.items() if key in self.marked]
+
     # What is under the cursor
 
     @property
@@ -209,9 +225,7 @@ class Tasks(TasksMoving):
     def go_to(self, task_id: int) -> None:
         """Put the cursor on a task; a filter that hides it is taken off."""
         if task_id in self.listed and not any(item.key == str(task_id) for item in self.index.items):
-            self.search.value, self.search.display = "", False
-            self.words = type(self.words)()
-            self.draw_list()
+            self.unfilter()
         for place, item in enumerate(self.index.items):
             if item.kind and item.key == str(task_id):
                 self.index.go(place)

@@ -8,21 +8,26 @@ from sqlite3 import Connection
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
 from nmem.text import fit, fit_path, pad, printable
+from nmem_tui import tasking_many
 from nmem_tui.messages import Changed
 from nmem_tui.model import tasks
+from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
 from nmem_tui.model.tasks_reading import Detail
 from nmem_tui.model.unit import flat
-from nmem_tui.screens.base import View
+from nmem_tui.screens.filtering import Filtering
 
 _NOTHING = "there is no task here: n writes one"
 _CELLS = 70
+_NAMED = 8
+"""So many tasks are named in a question."""
 
 
-class TasksActing(View):
+class TasksActing(Filtering):
     """The part of the screen Tasks that changes things."""
 
     CONTEXT = "tasks"
+    ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
 
     @property
     def one(self) -> Task | None:
@@ -39,9 +44,21 @@ class TasksActing(View):
         """Where it stands in the queue."""
         raise NotImplementedError
 
+    def chosen(self) -> list[Task]:
+        """The marked tasks, else the one under the cursor."""
+        raise NotImplementedError
+
+    def _those(self, verb: str) -> list[Task]:
+        """Those of the chosen that a verb applies to."""
+        from nmem.dispatch import act
+
+        return [one for one in self.chosen() if verb in act.able(one)]
+
     def _able(self, verb: str, otherwise: Callable[[Task], str]) -> str | None:
         from nmem.dispatch import act
 
+        if self.marked:
+            return None if self._those(verb) else f"none of the {len(self.marked)} marked ones allows that"
         one = self.one
         if one is None:
             return _NOTHING
@@ -60,7 +77,11 @@ class TasksActing(View):
         return self._able("edit", lambda one: f"it is {one.state}: c cancels it first")
 
     def do_edit_task(self) -> None:
-        """The form with what it says; it is read whole first, a list keeps prompts short."""
+        """The form with what it says."""
+        self.edit_with(None)
+
+    def edit_with(self, editor: Callable[[str, Callable[[str], None]], None] | None) -> None:
+        """The form; the editor has the prompt before where one is given. It is read whole: a list keeps it short."""
         one = self.one
         if one is None:
             return
@@ -70,16 +91,22 @@ class TasksActing(View):
 
             return read.task(db, one.id)
 
-        self.reads.ask("whole", whole, self._edit)
+        def edit(found: Task | None) -> None:
+            if found is None or editor is None:
+                self._edit(found)
+            else:
+                editor(found.prompt, lambda prompt: self._edit(found, prompt))
 
-    def _edit(self, one: Task | None) -> None:
+        self.reads.ask("whole", whole, edit)
+
+    def _edit(self, one: Task | None, prompt: str | None = None) -> None:
         from nmem_tui.model import tasks_form
         from nmem_tui.screens.tasks_form import TaskForm
 
         if one is None:
             self.cockpit.say("this task is gone", severity="warning")
         elif self.is_current:
-            form = TaskForm(f"Task {one.id} ─ {one.state}", tasks_form.of_task(one), task=one)
+            form = TaskForm(f"Task {one.id} ─ {one.state}", tasks_form.of_task(one), task=one, prompt=prompt)
             self.app.push_screen(form, lambda _made: self.look_again())
 
     def look_again(self) -> None:
@@ -132,8 +159,27 @@ class TasksActing(View):
             if yes:
                 self.cockpit.say(begun)
                 self.cockpit.aside(work)
+                self.unmark()
 
         self.app.push_screen(AskTask(title, said, does), take)
+
+    def _ask_all(self, verb: str, what: str, work: Callable[[str, Sequence[int]], Changed]) -> None:
+        """Ask about all marked ones; those to which it does not apply are said, and left alone."""
+        those, path = self._those(verb), self.cockpit.db_path
+        ids = [one.id for one in those]
+        said: list[Line] = [[(pad(f"task/{one.id}", 10), "quiet"), (fit(flat(one.title), _CELLS - 10), "text")]
+                            for one in those[:_NAMED]]  # fmt: skip
+        if len(those) > _NAMED:
+            said.append([(f"and {len(those) - _NAMED} more", "quiet")])
+        said += [[], [(f"each {what}", "warn")]]
+        if left := len(self.marked) - len(those):
+            said.append([(f"{left} of the marked ones stay as they are", "quiet")])
+
+        def do() -> Changed:
+            return work(path, ids)
+
+        does = f"{verb}s {'them' if len(ids) > 1 else 'it'}"
+        self._ask(f"{verb.capitalize()} {several(len(ids), 'task')}?", said, does, f"{several(len(ids), 'task')} …", do)
 
     def may_cancel_task(self) -> str | None:
         """Only what is not over."""
@@ -141,6 +187,9 @@ class TasksActing(View):
 
     def do_cancel_task(self) -> None:
         """Ask, then end it and all that it started."""
+        if self.marked:
+            self._ask_all("cancel", "is cancelled", tasking_many.cancel)
+            return
         one, path, found = self.one, self.cockpit.db_path, self.known
         if one is None:
             return
@@ -163,6 +212,10 @@ class TasksActing(View):
 
     def do_retry_task(self) -> None:
         """Queue it once more, with what was cancelled because of it."""
+        if self.marked:
+            self.cockpit.change(tasking_many.retry([one.id for one in self._those("retry")]))
+            self.unmark()
+            return
         one = self.one
         if one is None:
             return
@@ -171,7 +224,7 @@ class TasksActing(View):
             from nmem.dispatch import act
 
             ids = act.retry(db, one.id, now)
-            return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} queued again: r runs it now"
+            return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} queued again: s starts it now"
 
         self.cockpit.change(change)
 
@@ -181,6 +234,9 @@ class TasksActing(View):
 
     def do_remove_task(self) -> None:
         """Ask, then forget it with its history."""
+        if self.marked:
+            self._ask_all("remove", "goes with its history and output; this is not undone", tasking_many.remove)
+            return
         one, path = self.one, self.cockpit.db_path
         if one is None:
             return
@@ -216,4 +272,4 @@ def _was(one: Task) -> str:
 def _no_pane(one: Task) -> str:
     if one.live:
         return "it runs without a terminal: o shows what it says"
-    return "it has no session to go on with" if one.over else "it is queued: r runs it"
+    return "it has no session to go on with" if one.over else "it is queued: s starts it"

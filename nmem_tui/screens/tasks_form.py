@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from nmem.dispatch.task import Task
 
 _CHECK_S = 0.12
-_CHOICES = {"client": CLIENTS, "worktree": ("no", "yes")}
-_LINES = ("folder", "after", "priority", "needs", "retries")
-_ROWS = ("client", "folder", "worktree", "after", "needs", "priority", "retries")
-_HINT = "ctrl+s or enter in a field %s · tab next · esc leaves"
+_CHOICES = {"client": CLIENTS, "worktree": ("no", "yes"), "stays": ("no", "yes")}
+_LINES = ("folder", "after", "priority", "needs", "retries", "limit", "quiet")
+_ROWS = ("client", "folder", "worktree", "stays", "after", "quiet", "limit", "needs", "priority", "retries")
+_HINT = "ctrl+s or enter in a field %s · ctrl+e your editor · tab next · esc leaves"
 Begin = Callable[[Connection, int], NewTask]
 
 
@@ -57,6 +57,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape", "leave", show=False),
         Binding("ctrl+s", "take", show=False, priority=True),
+        Binding("ctrl+e", "editor", show=False, priority=True),
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
     ]
@@ -64,12 +65,17 @@ class TaskForm(ModalScreen[Draft | int | None]):
     prompt = getters.query_one("#prompt", Prompt)
     told = getters.query_one("#told", Panel)
 
-    def __init__(self, title: str, draft: Draft, *, task: Task | None = None, begin: Begin | None = None) -> None:
+    def __init__(
+        self, title: str, draft: Draft, *, task: Task | None = None, begin: Begin | None = None,
+        prompt: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self.edited_prompt = prompt
+        """What an editor made of the prompt; None: it stands as it was."""
         self.title_text, self.first, self.edited, self.begin = title, draft, task, begin
         self.base: NewTask | None = None
         self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
-        self.writes = Writes(self.post_message)
+        self.writes = Writes(self.post_message, read_only=self.app.read_only)  # type: ignore[attr-defined]
         self.checked: Checked | None = None
         self.failed = ""
         """Why it could not be queued."""
@@ -85,8 +91,9 @@ class TaskForm(ModalScreen[Draft | int | None]):
         with Vertical(id="dialog", classes="-form") as box:
             box.border_title = Content(printable(self.title_text))
             box.border_subtitle = Content(_HINT % does)
+            begun = self.first.prompt if self.edited_prompt is None else self.edited_prompt[:LONGEST]
             yield Prompt(
-                self.first.prompt, id="prompt", compact=True, highlight_cursor_line=False,
+                begun, id="prompt", compact=True, highlight_cursor_line=False,
                 placeholder="What shall be done? It is given to the client as it stands here.",
             )  # fmt: skip
             for name in _ROWS:
@@ -264,7 +271,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
                 values["cwd"] = tasks_form.folder(db, values["cwd"])
             if task is None:
                 made = act.add(db, tasks_form.new_task(base, values), at)
-                said = f"task/{made.id} is {made.state}: r runs it now, `nmem task run` all that is due"
+                said = f"task/{made.id} is {made.state}: s starts it now, `nmem task run` all that is due"
             else:
                 made = act.edit(db, task.id, values, at)
                 said = f"task/{made.id} is {'changed' if made != task else 'as it was'}"
@@ -284,6 +291,17 @@ class TaskForm(ModalScreen[Draft | int | None]):
             return
         self.app.say(message.text)  # type: ignore[attr-defined]
         self.dismiss(self._made)
+
+    def action_editor(self) -> None:
+        """The prompt in the person's editor; what is left there stands in the form."""
+
+        def take(text: str) -> None:
+            self.prompt.load_text(text[:LONGEST].rstrip("\n"))
+            self.prompt.move_cursor(self.prompt.document.end)
+            self.set_focus(self.prompt)
+            self.look()
+
+        self.app.edit_out(self.prompt.text, take)  # type: ignore[attr-defined]
 
     def action_leave(self) -> None:
         """Queue nothing."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from textual import on
 from textual.containers import Vertical
-from textual.widgets import Input
 
 from nmem_tui.model import tasks_detail
-from nmem_tui.model.learnings import Words
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
 from nmem_tui.screens.tasks_acting import TasksActing
 from nmem_tui.widgets.items import Items
@@ -20,16 +19,12 @@ _NOTHING = "there is no task here: n writes one"
 class TasksMoving(Moving, TasksActing):
     """The part of the screen Tasks that moves."""
 
+    HINT = "words of prompt, state, project, client; !word"
+
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane, self.tail = Items(id="tasks"), Items(id="task"), Tail(id="tail")
         self.side = Vertical(id="side")
-        self.search = Input(id="seek-tasks", placeholder="words of prompt, state, project, client; !word", compact=True)
-        self.words = Words()
-
-    def draw_list(self) -> None:
-        """Draw the list anew."""
-        raise NotImplementedError
 
     def go_to(self, task_id: int) -> None:
         """Put the list's cursor on a task."""
@@ -71,28 +66,20 @@ class TasksMoving(Moving, TasksActing):
         elif item.kind == tasks_detail.LEARNING:
             self.cockpit.show_learning(int(item.key))
         elif item.kind == tasks_detail.TASK:
+            self.cockpit.leave()
             self._close()
             self.go_to(int(item.key))
 
-    def may_look(self) -> str | None:
+    def may_copy(self) -> str | None:
         """Only of a task."""
         return None if self.one else _NOTHING
-
-    may_copy = may_look
-
-    def do_look(self) -> None:
-        """Open what is told of it, or close that."""
-        if self.active is self.index:
-            self._into(self.pane)
-        else:
-            self._close()
 
     def may_output(self) -> str | None:
         """Only of one that has said something, or may at any moment."""
         if self.one is None:
             return _NOTHING
         said = self.tail.count or self.one.live or self.has_class("-output")
-        return None if said else "it has said nothing" + ("" if self.one.over else " yet: r runs it")
+        return None if said else "it has said nothing" + ("" if self.one.over else " yet: s starts it")
 
     def do_output(self) -> None:
         """Its output over the whole screen, or back."""
@@ -118,22 +105,29 @@ class TasksMoving(Moving, TasksActing):
         if not self.may_open():
             self.do_open()
 
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """The output where that has the keyboard, else the whole prompt."""
         if self.tail.has_focus and self.known:
-            self.cockpit.copy_out(tasks_detail.plain_text(self.known.output))
+            take(tasks_detail.plain_text(self.known.output))
         elif self.known:
-            self.cockpit.copy_out(tasks_detail.plain_text(self.known.task.prompt))
+            take(tasks_detail.plain_text(self.known.task.prompt))
+
+    def id_here(self) -> str:
+        """The task's."""
+        return f"task/{self.one.id}" if self.one else ""
+
+    def do_editor(self) -> None:
+        """A prompt that may be changed comes back into the form; anything else is a copy to read."""
+        if not self.tail.has_focus and self.cockpit.why_not("edit_task") is None:
+            self.edit_with(self.cockpit.edit_out)
+        else:
+            super().do_editor()
 
     def do_back(self) -> None:
         """Close the innermost thing that is open."""
         if self.active is not self.index or self.has_class("-output"):
             self._close()
-        elif self.search.display:
-            self.search.value = ""
-            self.search.display = False
-            self.set_focus(self.index)
-        else:
+        elif not self.step_back():
             self.do_top()
         self.check_keys()
 
@@ -143,22 +137,59 @@ class TasksMoving(Moving, TasksActing):
         self.set_focus(self.index)
         self.check_keys()
 
-    def do_filter(self) -> None:
-        """Type a filter."""
+    uncover = _close
+
+    # The filter, the marks, the way back
+
+    @property
+    def home(self) -> Lines:
+        """The list."""
+        return self.index
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.index.narrow(self.words)
+        self.name_list()
+        self.tell_about()
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Tasks that the filter leaves, of all that were read."""
+        return self.index.taken, self.index.whole, False
+
+    @property
+    def row_key(self) -> int | None:
+        """The task under the list's cursor."""
+        return self.one.id if self.one and not self.pane.has_focus and not self.tail.has_focus else None
+
+    def row_keys(self) -> list[int]:
+        """All that are listed."""
+        return [int(item.key) for item in self.index.items if item.kind]
+
+    def to_next(self) -> None:
+        """The next task."""
+        self.index.move(1)
+
+    def marks_changed(self) -> None:
+        """The gutter and the title."""
+        self.index.refresh()
+        self.name_list()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+    def tell_about(self) -> None:
+        """Another task may be under the cursor."""
+        raise NotImplementedError
+
+    def spot(self) -> tuple[int, bool]:
+        """The task under the cursor, and whether one is in it."""
+        return (self.one.id if self.one else 0), self.pane.has_focus
+
+    def return_to(self, place: tuple[int, bool]) -> None:
+        """To the task of a place."""
+        task_id, inside = place
         self._close()
-        self.search.display = True
-        self.set_focus(self.search)
-
-    @on(Input.Changed, "#seek-tasks")
-    def seek(self, event: Input.Changed) -> None:
-        """Each keystroke filters anew."""
-        if event.value.strip() != self.words.text:
-            self.words = Words(event.value)
-            self.draw_list()
-
-    @on(Input.Submitted, "#seek-tasks")
-    def keep_words(self) -> None:
-        """Back to the tasks that are left."""
-        if not self.words:
-            self.search.display = False
-        self.set_focus(self.index)
+        self.go_to(task_id)
+        if inside:
+            self._into(self.pane)

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from textual import on
 
 from nmem.stance.model import Stance
+from nmem_tui.model.exported import Gather
 from nmem_tui.model.items import Item
 from nmem_tui.model.stance_reading import Reading
-from nmem_tui.screens.base import View
+from nmem_tui.screens.filtering import Filtering
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
@@ -18,11 +20,12 @@ from nmem_tui.widgets.lines import Lines
 ONE, OVER, MODELS = "one", "over", "models"
 
 
-class Touring(Moving, View):
+class Touring(Moving, Filtering):
     """The part of the screen Stance that moves: it decides what is listed, and opens what is under the cursor."""
 
     CONTEXT = "stance"
     OPENS = "stance"
+    HINT = "words of shifts, episodes or sessions; !word"
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,10 +112,12 @@ class Touring(Moving, View):
         if self.mode == mode:
             self._back_to_one()
             return
+        self.unfilter()
         self.mode = mode
         read()
 
     def _back_to_one(self) -> None:
+        self.unfilter()
         self.mode = ONE
         if self.found:
             self.set_class(not self.found.stance.points, "-unlabelled")
@@ -122,9 +127,27 @@ class Touring(Moving, View):
         """Only where something stands."""
         return None if self.pane.count else "there is nothing to copy"
 
-    def do_copy(self) -> None:
+    def give_text(self, take: Take) -> None:
         """The list as text."""
-        self.cockpit.copy_out(self.pane.plain())
+        take(self.pane.plain())
+
+    def id_here(self) -> str:
+        """That of the episode or the session; of a shift the call's that it came with."""
+        item, found = self.pane.item, self.found
+        if found is None:
+            return ""
+        if item is not None and item.kind in ("episode", "session"):
+            return f"{item.kind}/{item.key}"
+        if item is not None and (place := place_of(found.stance, item)):
+            at = bisect_left(found.stance.points, place[0], key=lambda each: each.seq)
+            return f"obs/{found.stance.points[at].observation_id}"
+        return f"session/{found.session.id}"
+
+    def gather(self) -> Gather:
+        """The session's stance, and those of the project's others where they are listed."""
+        from nmem_tui.model import exports
+
+        return exports.stance(self.found, self.cockpit.clock(), self.cockpit.zone)
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
@@ -134,20 +157,55 @@ class Touring(Moving, View):
 
     may_sessions = may_over
 
-    def may_previous(self) -> str | None:
-        """Only after another session was shown."""
-        return None if self.cockpit.before else "no other session was shown before"
-
-    def do_previous(self) -> None:
-        """Back to the session shown before."""
-        self.cockpit.go_back()
-
     def do_back(self) -> None:
-        """Back to the one session, else to the top."""
+        """The filter off, back to the one session, else to the top."""
+        if self.step_back():
+            return
         if self.mode != ONE:
             self._back_to_one()
         else:
             self.do_top()
+
+    # The filter, the way back
+
+    @property
+    def home(self) -> Lines:
+        """The list."""
+        return self.pane
+
+    def may_filter(self) -> str | None:
+        """Only what is a list."""
+        if self.mode == MODELS:
+            return "the model cards are to be read: m goes back to the session"
+        return None if self.found else "no session is recorded yet"
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.pane.narrow(self.words)
+        self.name_list()
+        self.pane.post_message(Lines.Moved(self.pane))
+
+    def tally(self) -> tuple[int, int, bool]:
+        """What the filter leaves of all that can be opened."""
+        return self.pane.taken, self.pane.whole, False
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+    def spot(self) -> tuple[str, str, str]:
+        """What is listed, and what the cursor is on."""
+        item = self.pane.item
+        return self.mode, item.kind if item else "", item.key if item else ""
+
+    def return_to(self, place: tuple[str, str, str]) -> None:
+        """To the item of a place."""
+        mode, kind, key = place
+        if mode == ONE and self.mode != ONE:
+            self._back_to_one()
+        elif mode != self.mode:
+            self._turn(mode, self.read_over if mode == OVER else self.read_models)
+        self.pane.seek(kind, key)
 
 
 def place_of(stance: Stance, item: Item) -> tuple[int, int] | None:

@@ -82,6 +82,8 @@ class Turning(Moving, Choosing):
         if self.mode == mode:
             return
         self._close()
+        self.marked.clear()
+        self.unfilter()
         self.mode = mode
         self.turned()
 
@@ -133,9 +135,7 @@ class Turning(Moving, Choosing):
     def do_story(self) -> None:
         """The episode's story, the learning, or the session that was told."""
         if told := self.telling:
-            cockpit = self.cockpit
-            cockpit.switch_mode("now")
-            cockpit.choose(told.session_id)
+            self.cockpit.show_session(told.session_id)
         elif leads := self._leads():
             kind, number = leads
             if kind == "learning":
@@ -150,6 +150,12 @@ class Turning(Moving, Choosing):
     def do_details_up(self) -> None:
         """Scroll it back."""
         self.pane.move(-5)
+
+    def id_here(self) -> str:
+        """The thing's; of a text that was told the session's."""
+        if self.mode == PAST:
+            return f"session/{self.telling.session_id}" if self.telling else ""
+        return self.one.id.removeprefix("pin/") if self.one else ""
 
     def may_copy(self) -> str | None:
         """Only where something is told."""
@@ -176,7 +182,7 @@ class Turning(Moving, Choosing):
         """Close the innermost thing that is open."""
         if self.pane.has_focus or self.asked.has_focus:
             self._close()
-        elif not self.forget_changes():
+        elif not (self.step_back() or self.forget_changes()):
             if self.mode == START:
                 self.do_top()
             else:
@@ -186,3 +192,64 @@ class Turning(Moving, Choosing):
     def _close(self) -> None:
         self.exact.remove_class("-open")
         self.set_focus(self.index)
+
+    uncover = _close
+
+    # The filter, the marks, the way back
+
+    @property
+    def home(self) -> Lines:
+        """The list."""
+        return self.index
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.index.narrow(self.words)
+        self.name_list()
+        self.index.post_message(Lines.Moved(self.index))
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Things that the filter leaves."""
+        return self.index.taken, self.index.whole, False
+
+    @property
+    def row_key(self) -> str | None:
+        """The thing under the list's cursor."""
+        return self.one.id if self.one and not self.pane.has_focus else None
+
+    def row_keys(self) -> list[str]:
+        """All that are listed."""
+        return [item.key for item in self.index.items if item.kind == context.THING]
+
+    def may_mark(self) -> str | None:
+        """What was told stays told."""
+        return "what was told stays told: v shows what will be" if self.mode == PAST else super().may_mark()
+
+    def may_mark_all(self) -> str | None:
+        """What was told stays told."""
+        return "what was told stays told: v shows what will be" if self.mode == PAST else super().may_mark_all()
+
+    def to_next(self) -> None:
+        """The next thing."""
+        self.index.move(1)
+
+    def marks_changed(self) -> None:
+        """The gutter and the title."""
+        self.index.refresh()
+        self.name_list()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+    def spot(self) -> tuple[str, str, str]:
+        """What is shown, and the thing under the cursor."""
+        item = self.index.item
+        return self.mode, item.kind if item else "", item.key if item else ""
+
+    def return_to(self, place: tuple[str, str, str]) -> None:
+        """To the thing of a place."""
+        mode, kind, key = place
+        self._turn(mode)
+        self._close()
+        self.index.seek(kind, key)

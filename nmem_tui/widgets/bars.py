@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.content import Content
 from textual.events import Click
-from textual.widget import Widget
 from textual.widgets import Input
 
 from nmem.text import width
 from nmem_tui.actions import Action, bar
-from nmem_tui.model.line import Line, Span, cut, length
-from nmem_tui.widgets.tones import content
+from nmem_tui.model.line import Line, Span, length
+from nmem_tui.widgets.drawn import Drawn
 
 TABS = (
     ("1", "Now", "now"),
@@ -29,7 +27,7 @@ _ROOMY = 100
 """Cells from which on the bar names the palette; help does everywhere."""
 
 
-class Bar(Widget):
+class Bar(Drawn):
     """One line; some stretches of it run an action when clicked."""
 
     DEFAULT_CSS = "Bar { height: 1; }"
@@ -43,9 +41,9 @@ class Bar(Widget):
         """What the bar says in so many cells."""
         raise NotImplementedError
 
-    def render(self) -> Content:
+    def drawn(self, cells: int, rows: int) -> list[Line]:  # noqa: ARG002 -- it has one
         """The line as it is now."""
-        return content([cut(self.line(self.size.width), self.size.width)])
+        return [self.line(cells)]
 
     async def on_click(self, event: Click) -> None:
         """Run the action under the pointer."""
@@ -64,7 +62,7 @@ class Header(Bar):
     def show(self, draw: Callable[[int], Line]) -> None:
         """Say this from now on."""
         self.draw = draw
-        self.refresh()
+        self.redraw()
 
     def line(self, cells: int) -> Line:
         """What was shown last."""
@@ -127,12 +125,12 @@ class KeyBar(Bar):
         self._able: list[bool] = []
         self._typed = False
 
-    def check(self) -> None:
+    def check(self, *, anew: bool = False) -> None:
         """Draw again if another set of actions applies now, or none because something is typed."""
         able = [self._applies(action) for group in bar(self.context) for action in group]
-        if (able, self._typing) != (self._able, self._typed):
+        if anew or (able, self._typing) != (self._able, self._typed):
             self._able, self._typed = able, self._typing
-            self.refresh()
+            self.redraw()
 
     @property
     def _typing(self) -> bool:
@@ -148,7 +146,8 @@ class KeyBar(Bar):
         self.spots = []
         if self._typing:
             return [*line, *_TYPING]
-        for number, group in enumerate(_fitting(bar(self.context), cells - 1)):
+        groups = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
+        for number, group in enumerate(_fitting(groups, cells - 1)):
             if number:
                 line.append(("│ ", "line"))
             for action in group:
