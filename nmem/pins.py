@@ -6,6 +6,8 @@ context. Pinned things come first in searches, and always into what sessions are
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -20,6 +22,7 @@ PIN, UNPIN, MARK = "pin", "unpin", "mark"
 KINDS = (PIN, UNPIN, MARK)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
 _COLUMNS = {"obs": "observations", "thread": "threads"}
+_PINNED = {**_COLUMNS, "episode": "work_units"}
 _PROJECTS = {
     "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
     "learning": "SELECT project_id FROM learnings WHERE id = ?",
@@ -98,6 +101,12 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
         after = one.on() if pinned else one.off()
         one.put(after, now)
         write(db, PIN if pinned else UNPIN, one.target, {"after": after}, {"state": before}, now)
+
+
+def pinned(db: Connection, kind: str, numbers: Sequence[int]) -> set[int]:
+    """Which of some observations, episodes or threads are pinned."""
+    sql = f"SELECT id FROM {_PINNED[kind]} WHERE pinned AND id IN (SELECT value FROM json_each(?))"  # noqa: S608
+    return {row[0] for row in db.execute(sql, (json.dumps(list(numbers)),))}
 
 
 def marked(db: Connection, marker: marks.Marker, now: int) -> None:

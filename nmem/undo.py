@@ -21,7 +21,7 @@ from nmem.transfer.across import UNDONE_HERE
 
 
 def undo(db: Connection, now: int) -> str:
-    """Take back the newest correction that is not undone; what it was, in words.
+    """Take back the newest correction that is not undone, with what was asked for together with it; what it was.
 
     Several calls go several steps back; what cannot be taken back is said and passed over, so it stands in nobody's
     way. Raises NmemError when nothing is left to undo, and sqlite3.Error.
@@ -32,9 +32,14 @@ def undo(db: Connection, now: int) -> str:
             raise NmemError("there is nothing to undo")
         if entry.id < 0 and entry.kind not in UNDONE_HERE:
             raise NmemError(f"what is left was done on another machine, and stays so: {describe(entry)}")
-        note = _tried(db, entry, last, now)
-        log.undone(db, entry.id, now)
-    return f"{describe(entry)} ({note})" if note else describe(entry)
+        every = log.alike(db, entry)
+        notes = []
+        for each in every:
+            notes.append(_tried(db, each, last, now))
+            log.undone(db, each.id, now)
+    told = [note for note in notes if note]
+    said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
+    return f"{said} ({told[0]})" if told else said
 
 
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:

@@ -200,7 +200,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("export", ("E",), "", "the whole view as text or JSON, into a file or to the clipboard", "Copy", NUMBERED),
     Action("sessions", ("s",), "sessions", "choose which session is shown", "Session", "now stance context"),
     Action("previous", ("minus",), "back", "back to where you were: a screen, a story, a moment, a session", "Screens",
-           passing=True),
+           NUMBERED, passing=True),
     Action("down", ("j", "down"), "", "one row down", "Move", NUMBERED, "j ↓"),
     Action("up", ("k", "up"), "", "one row up", "Move", NUMBERED, "k ↑"),
     Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", NUMBERED),

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import pairwise
 from sqlite3 import Connection
@@ -18,6 +21,11 @@ from nmem.episodes.images import Change, Image
 
 KINDS = ("split", "merge", "rename", "resume", "unresume", "move", "keep", "pin", "unpin")
 """Corrections of episodes; link, unlink and thread are of threads, and targets tell those of learnings."""
+
+
+TOGETHER = "together"
+"""In the payload of corrections that were asked for at once, the same word: they are taken back at once as well."""
+_together: ContextVar[str] = ContextVar(TOGETHER, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +110,22 @@ def _touched(before: Image, after: Image) -> set[int]:
     return out & {int(key) for key in after["work_units"]}
 
 
+@contextmanager
+def together() -> Iterator[None]:
+    """What is corrected in here, in as many transactions as it takes, is one to whoever takes it back."""
+    token = _together.set(os.urandom(8).hex())
+    try:
+        yield
+    finally:
+        _together.reset(token)
+
+
 def write(
     db: Connection, kind: str, target: str, payload: Mapping[str, object], before: Mapping[str, object], at: int
 ) -> None:
     """Keep what a person changed, and what was there before. Inside a transaction."""
+    if word := _together.get():
+        payload = {**payload, TOGETHER: word}
     db.execute(
         "INSERT INTO corrections (at, kind, target, payload, before) VALUES (?, ?, ?, ?, ?)",
         (at, kind, target, json.dumps(payload), json.dumps(before)),
@@ -121,6 +141,19 @@ def newest(db: Connection) -> Entry | None:
         f"SELECT {_COLUMNS}, before FROM corrections WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1"  # noqa: S608
     ).fetchone()
     return _entry(tuple(row)) if row else None
+
+
+def alike(db: Connection, entry: Entry) -> list[Entry]:
+    """A correction, and those that were asked for together with it and are not undone, the newest first."""
+    word = entry.payload.get(TOGETHER)
+    if not isinstance(word, str) or not word:
+        return [entry]
+    found = db.execute(
+        f"SELECT {_COLUMNS}, before FROM corrections"  # noqa: S608 - our names
+        " WHERE undone_at IS NULL AND json_extract(payload, '$.together') = ? ORDER BY id DESC",
+        (word,),
+    )
+    return [_entry(tuple(row)) for row in found.fetchall()]
 
 
 def standing(db: Connection, of: str) -> list[Entry]:

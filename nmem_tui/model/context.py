@@ -127,6 +127,9 @@ def _say(line: Line) -> Item:
     return Item(lambda cells: cut([(" ", "text"), *line], cells) if line else [])
 
 
+_WHERE = {"told": "told", "left": "left out", "excluded": "excluded"}
+
+
 def _row(one: Thing, found: Preview, where: str) -> Item:
     choice = found.choices.get(subject(one.id), "")
     mark, tone = _MARKS.get(choice, ("●", "good") if where == "told" else ("○", "quiet"))
@@ -145,7 +148,8 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
             (fit(printable(one.reason), why) if why > 6 else "", "quiet"),
         ]
 
-    return Item(draw, THING, one.id)
+    said = f"{one.id} {one.kind} {one.text} {one.reason} {' '.join(one.files)} {_WHERE.get(where, where)} {choice}"
+    return Item(draw, THING, one.id, words=said)
 
 
 def thing(found: Preview | None, key: str) -> Thing | None:

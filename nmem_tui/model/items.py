@@ -19,6 +19,8 @@ class Item:
     """What tells it from others of its kind."""
     at: int = 0
     """When it was, in milliseconds; 0 where that does not matter."""
+    words: str = ""
+    """What a filter finds it by; empty: what is drawn of it."""
 
 
 def plain(lines: Sequence[Line]) -> Iterator[Item]:

@@ -25,6 +25,7 @@ from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, ago, filled, several
 from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.unit import flat
+from nmem_tui.model.words import Words
 
 ALL = "all"
 CHOICES = (*STATES, ALL)
@@ -155,24 +156,9 @@ def header(counts: Mapping[str, int], hot: int, elsewhere: int, where: str, cell
     return cut([(" nmem ▸ ", "quiet"), (where, "title"), *told, (helped, "quiet")], cells)
 
 
-class Words:
-    """What is typed into the filter: words that must occur, `!word` that must not."""
-
-    def __init__(self, text: str = "") -> None:
-        self.text = text.strip()
-        parts = self.text.lower().split()
-        self.wanted = [part for part in parts if not part.startswith("!")]
-        self.unwanted = [part[1:] for part in parts if part.startswith("!") and part != "!"]
-
-    def __bool__(self) -> bool:
-        return bool(self.text)
-
-    def keep(self, found: Sequence[Learning]) -> list[Learning]:
-        """The learnings that match."""
-        return [one for one in found if self._match(_words(one))] if self else list(found)
-
-    def _match(self, text: str) -> bool:
-        return all(word in text for word in self.wanted) and not any(word in text for word in self.unwanted)
+def matching(words: Words, found: Sequence[Learning]) -> list[Learning]:
+    """The learnings that pass a filter."""
+    return [one for one in found if words.match(_words(one))] if words else list(found)
 
 
 def _words(one: Learning) -> str:

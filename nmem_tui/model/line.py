@@ -40,6 +40,7 @@ TONES = frozenset(
         "reason",
         "scaffold",
         "finish",
+        "pill",
     ]
 )
 

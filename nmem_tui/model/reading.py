@@ -8,12 +8,14 @@ from sqlite3 import Connection
 from nmem.read import episodes as episode_views
 from nmem.read import stream, views
 from nmem.read.episodes import CurrentUnit
-from nmem.read.stream import Marks, Query, Slots
+from nmem.read.stream import Marks, Query, Slots, Stretch
 from nmem.read.views import NowView, StreamRow
 from nmem_tui.home import Home
 from nmem_tui.model.window import BLOCK
 
 FIRST = 400
+SPAN, MOST_SPAN = 3_000, 24_000
+"""Rows that a filter looks through at a time: at first, so that a key answers at once, and later."""
 _SWITCH_MS = 10 * 60_000
 
 
@@ -34,6 +36,8 @@ class Opening:
     slots: Slots
     marks: Marks
     rows: dict[int, StreamRow]
+    before: tuple[int, int] | None
+    """Where the next, older stretch ends; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,18 @@ def pick(db: Connection, chosen: str, current: str, project: str, at: int, home:
 def opening(db: Connection, session_id: str, query: Query) -> Opening:
     """The newest stretch of a session's stream with the rows that come on screen first."""
     seen = stream.marks(db)
-    slots = stream.page(db, session_id, None, query, FIRST)
-    return Opening(session_id, slots, seen, stream.rows(db, slots.key[-BLOCK:]))
+    found = older(db, session_id, None, query, SPAN if query else FIRST)
+    return Opening(session_id, found.slots, seen, stream.rows(db, found.slots.key[-BLOCK:]), found.before)
+
+
+def older(
+    db: Connection, session_id: str, before: tuple[int, int] | None, query: Query, size: int = stream.PAGE
+) -> Stretch:
+    """A page of so many rows before a slot; with a filter what it leaves of about so many that are looked through."""
+    if query:
+        return stream.stretch(db, session_id, before, query, size)
+    slots = stream.page(db, session_id, before, query, size)
+    return Stretch(slots, (slots.at[0], slots.key[0]) if len(slots) == size else None)
 
 
 def tick(db: Connection, session_id: str, seen: Marks, query: Query, stale: list[int]) -> Tick:

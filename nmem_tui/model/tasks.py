@@ -19,7 +19,6 @@ from nmem.dispatch.task import (
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, ago, clock, date, several
 from nmem_tui.model.items import Item
-from nmem_tui.model.learnings import Words
 from nmem_tui.model.line import Line, cut, fitting
 from nmem_tui.model.tasks_reading import Listing
 from nmem_tui.model.unit import flat
@@ -139,15 +138,13 @@ def _when(one: Task, place: Place | None, at: int, zone: tzinfo | None, *, full:
     return ago(at - (one.ended_at or one.changed_at)), "quiet"
 
 
-def items(found: Listing, words: Words, at: int, zone: tzinfo | None) -> list[Item]:
+def items(found: Listing, at: int, zone: tzinfo | None) -> list[Item]:
     """The whole list under its headings."""
-    live = [one for one in found.live if _match(one, words)]
-    queued = [each for each in found.queued if _match(each.task, words)]
-    over = [one for one in found.over if _match(one, words)]
     out: list[Item] = []
-    out += _group("At work", "", [(one, None) for one in live], at, zone)
-    out += _group("Queued", "in the order in which they will run", [(each.task, each) for each in queued], at, zone)
-    out += _group("Over", "the newest first", [(one, None) for one in over], at, zone)
+    out += _group("At work", "", [(one, None) for one in found.live], at, zone)
+    queued = [(each.task, each) for each in found.queued]
+    out += _group("Queued", "in the order in which they will run", queued, at, zone)
+    out += _group("Over", "the newest first", [(one, None) for one in found.over], at, zone)
     return out
 
 
@@ -159,7 +156,7 @@ def _group(
     head: Line = [(f"── {name} ", "title"), (f" {len(found)}{', ' if more else ''}{more}", "quiet")]
     yield _said(head)
     for one, place in found:
-        yield Item(_drawn(one, place, at, zone), TASK, str(one.id))
+        yield Item(_drawn(one, place, at, zone), TASK, str(one.id), words=_words(one))
 
 
 def _drawn(one: Task, place: Place | None, at: int, zone: tzinfo | None) -> Callable[[int], Line]:
@@ -170,12 +167,8 @@ def _said(line: Line) -> Item:
     return Item(lambda cells: cut(line, cells))
 
 
-def _match(one: Task, words: Words) -> bool:
-    if not words:
-        return True
-    about = f"{one.prompt} {one.state} {one.client} {one.project} {one.cwd} task/{one.id} {one.reason} {one.branch}"
-    text = about.lower()
-    return all(word in text for word in words.wanted) and not any(word in text for word in words.unwanted)
+def _words(one: Task) -> str:
+    return f"{one.prompt} {one.state} {one.client} {one.project} {one.cwd} task/{one.id} {one.reason} {one.branch}"
 
 
 def header(counts: Mapping[str, int], cells: int) -> Line:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
-from nmem_tui import steering
+from nmem_tui import steering, steering_many
 from nmem_tui.model import context
 from nmem_tui.model.context_reading import PAST, RESET, START, Shown
-from nmem_tui.screens.base import View
+from nmem_tui.screens.filtering import Filtering
+
+_RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 
 
-class Choosing(View):
+class Make(Protocol):
+    """A change of one thing of a project: chosen so, or no longer."""
+
+    def __call__(self, one: Thing, project_id: int, *, on: bool) -> steering.Change: ...
+
+
+class Choosing(Filtering):
     """The part of the screen Context that changes what is told; every change but a budget's can be undone."""
 
     CONTEXT = "context"
+    HINT = "words of a thing, its reason, its files; !word"
+    ALONE = frozenset({"copy_id"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,9 +45,16 @@ class Choosing(View):
         """Read what would be told."""
         raise NotImplementedError
 
-    def _choice(self) -> str:
+    def _choice(self, thing: Thing | None = None) -> str:
+        found, one = self.shown.found if self.shown else None, thing or self.one
+        return found.choices.get(subject(one.id), "") if found and one else ""
+
+    def chosen(self) -> list[Thing]:
+        """The marked things, else the one under the cursor."""
         found = self.shown.found if self.shown else None
-        return found.choices.get(subject(self.one.id), "") if found and self.one else ""
+        if not self.marked or found is None:
+            return [self.one] if self.one else []
+        return [one for one in (*found.items, *found.left_out, *found.excluded) if one.id in self.marked]
 
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
@@ -43,11 +62,11 @@ class Choosing(View):
             return "what was told stays told: v shows what will be"
         if self.mode == RESET:
             return "what is told after a reset is what went on: it is not chosen"
-        return None if self.one else "put the cursor on a thing"
+        return None if self.chosen() else "put the cursor on a thing"
 
     def may_include(self) -> str | None:
         """Not what is told always already, nor what is only told while it is open."""
-        if reason := self.may_exclude():
+        if (reason := self.may_exclude()) or self.marked:
             return reason
         if self.one and self.one.kind == "next":
             return "it is told while it is open: pin its episode instead"
@@ -55,27 +74,45 @@ class Choosing(View):
 
     def may_pin_item(self) -> str | None:
         """Not what shall never be told."""
-        if reason := self.may_exclude():
+        if (reason := self.may_exclude()) or self.marked:
             return reason
         return "it is excluded: x brings it back first" if self._choice() == EXCLUDE else None
 
     def do_exclude(self) -> None:
         """Never tell it; or choose it by its score again."""
-        self._choose("" if self._choice() == EXCLUDE else EXCLUDE)
+        self._choose(EXCLUDE, "never told from now on")
 
     def do_include(self) -> None:
         """Always tell it; or choose it by its score again."""
-        self._choose("" if self._choice() == INCLUDE else INCLUDE)
+        self._choose(INCLUDE, "always told from now on")
 
-    def _choose(self, choice: str) -> None:
-        if self.one and self.shown and self.shown.found:
-            self.cockpit.change(steering.choose(self.shown.found.project_id, self.one.id, choice))
+    def _choose(self, choice: str, done: str) -> None:
+        """Of several all are chosen so, or none where all of them are."""
+
+        def make(one: Thing, project_id: int, *, on: bool) -> steering.Change:
+            return steering.choose(project_id, one.id, choice if on else "")
+
+        self._each(choice, make, done, "chosen by their score again")
 
     def do_pin_item(self) -> None:
         """Pin what it stands for, or unpin it."""
-        if self.one and self.shown and self.shown.found:
-            pinned = self._choice() != PINNED
-            self.cockpit.change(steering.pin_item(self.shown.found.project_id, self.one.id, pinned))
+
+        def make(one: Thing, project_id: int, *, on: bool) -> steering.Change:
+            return steering.pin_item(project_id, one.id, on)
+
+        self._each(PINNED, make, "pinned", "no longer pinned")
+
+    def _each(self, choice: str, make: Make, done: str, undone: str) -> None:
+        things = self.chosen()
+        if not things or not self.shown or not self.shown.found:
+            return
+        number, on = self.shown.found.project_id, not all(self._choice(one) == choice for one in things)
+        changes = [make(one, number, on=on) for one in things if not on or self._choice(one) != choice]
+        if not self.marked:
+            self.cockpit.change(changes[0])
+            return
+        self.cockpit.change(steering_many.each(changes, done if on else undone))
+        self.unmark()
 
     # How long it may be
 
@@ -93,7 +130,7 @@ class Choosing(View):
 
     def may_keep(self) -> str | None:
         """Only where another one is looked at."""
-        return None if self.mode in self.budgets else "+ and - try another budget first"
+        return None if self.mode in self.budgets else "< and > try another budget first"
 
     def do_more(self) -> None:
         """A larger budget."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.read import episodes as episode_views
-from nmem_tui import steering
+from nmem_tui import steering, steering_many
 from nmem_tui.model.unit import flat
+from nmem_tui.screens.filtering import Filtering
 from nmem_tui.screens.warns import Warns
 
 if TYPE_CHECKING:
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
-class Correcting(Warns):
+class Correcting(Warns, Filtering):
     """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
 
     CONTEXT = "episodes"
+    ALONE = frozenset(
+        {"rename", "split", "merge", "move", "resume", "narrate", "link", "continue", "dispatch", "copy_id"}
+    )
     pane: StoryPane
 
     @property
@@ -49,12 +53,17 @@ class Correcting(Warns):
 
     def may_pin(self) -> str | None:
         """Only an episode can be changed."""
-        return None if self.unit_id is not None else "there is no episode here"
+        return None if self.marked or self.unit_id is not None else "there is no episode here"
 
     may_rename = may_pin
     may_purge = may_pin
     may_resume = may_pin
     may_dispatch = may_pin
+
+    def _units(self) -> list[int]:
+        """The marked episodes, else the one under the cursor."""
+        here = [] if self.unit_id is None else [self.unit_id]
+        return [each for each in self.marked if isinstance(each, int)] or here
 
     def do_dispatch(self) -> None:
         """A task of what it left to do: the form, filled in."""
@@ -64,7 +73,11 @@ class Correcting(Warns):
             drafting.of_episode(self.cockpit, self.unit_id)
 
     def do_pin(self) -> None:
-        """Pin the episode, or unpin it."""
+        """Pin the episode, or unpin it; of several all are pinned, or none where all are."""
+        if self.marked:
+            self.cockpit.change(steering_many.pin("episode", self._units()))
+            self.unmark()
+            return
         if self.wait_for_story("pin"):
             return
         if self.story:
@@ -72,10 +85,9 @@ class Correcting(Warns):
 
     def do_purge(self) -> None:
         """See what goes with the episode, then let it go."""
-        from nmem_tui.screens.purging import ask_id
+        from nmem_tui.screens.purging import ask
 
-        if self.unit_id is not None:
-            ask_id(self.cockpit, "episode", self.unit_id)
+        ask(self.cockpit, [f"episode/{each}" for each in self._units()])
 
     def do_rename(self) -> None:
         """Give the episode a name."""

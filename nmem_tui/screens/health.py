@@ -56,6 +56,7 @@ class Health(Mending):
             yield Card(id="log")
         with Horizontal(id="sheet"):
             with Vertical(id="listed"):
+                yield self.search
                 yield self.pane
             yield Panel(id="entry")
 
@@ -168,8 +169,6 @@ class Health(Mending):
 
     def _list(self, *, keep: bool) -> None:
         at, zone, pane, mode = self.cockpit.clock(), self.cockpit.zone, self.pane, self.mode
-        title = health.findings_title(self.found) if mode == FINDINGS else _TITLES.get(mode, "")
-        self.query_one("#listed").border_title = Content(title)
         if mode == FINDINGS and FINDINGS in self._read_at:
             found, deep = self.found, self._deep_at
             pane.tell(lambda _cells: health.findings(found, deep, at, zone), keep=keep, free=False)
@@ -186,7 +185,14 @@ class Health(Mending):
             pane.tell(lambda _cells: health.kept(keeping, at, zone), keep=keep, free=False)
         else:
             pane.tell(lambda _cells: [], keep=False)
+        self.name_list()
         self._tell_one()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        title = health.findings_title(self.found) if self.mode == FINDINGS else _TITLES.get(self.mode, "")
+        name, _, rest = title.partition(" ─ ")
+        self.query_one("#listed").border_title = self.titled(name, rest)
 
     def _tell_one(self) -> None:
         self.query_one("#entry", Panel).show(lambda cells, _rows: self._about(cells), "In full")

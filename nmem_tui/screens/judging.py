@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nmem_tui import steering
-from nmem_tui.screens.base import View
+from nmem_tui import steering, steering_many
+from nmem_tui.screens.filtering import Filtering
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan, Withdrawal
@@ -14,18 +15,40 @@ if TYPE_CHECKING:
 _DAY_MS = 86_400_000
 
 
-class Judging(View):
+class Judging(Filtering):
     """The part of the screen Learnings that changes where one stands; every change can be undone."""
 
     CONTEXT = "learnings"
+    ALONE = frozenset({"accept", "reopen", "dispatch", "copy_id"})
 
     @property
     def one(self) -> Learning | None:
         """The learning under the cursor."""
         raise NotImplementedError
 
+    def chosen(self) -> list[Learning]:
+        """The marked learnings, else the one under the cursor."""
+        raise NotImplementedError
+
+    def _able(self, verb: str) -> list[int]:
+        """Those of the chosen that a verb applies to."""
+        from nmem.learn import lifecycle
+
+        return [one.id for one in self.chosen() if not one.members and verb in lifecycle.able(one.state, one.rule)]
+
+    def _each(self, verb: str, make: Callable[[int], steering.Change], done: str) -> None:
+        """Do it to one, or to all that are marked as one change."""
+        able = self._able(verb)
+        if not self.marked:
+            self.cockpit.change(make(able[0]) if able else steering_many.each((), done))
+            return
+        self.cockpit.change(steering_many.each([make(each) for each in able], done))
+        self.unmark()
+
     def _may(self, verb: str) -> str | None:
         one = self.one
+        if self.marked:
+            return None if self._able(verb) else f"none of the {len(self.marked)} marked ones allows that"
         if one is None:
             return "there is no learning here"
         if one.members:
@@ -80,41 +103,37 @@ class Judging(View):
 
     def may_purge(self) -> str | None:
         """Only what is one learning."""
-        one = self.one
-        if one is None:
+        if not self.chosen():
             return "there is no learning here"
-        return "it stands for several projects: P shows each project's own" if one.members else None
+        whole = any(not one.members for one in self.chosen())
+        return None if whole else "it stands for several projects: P shows each project's own"
 
     def do_purge(self) -> None:
-        """See what goes with the learning, then let it go."""
-        from nmem_tui.screens.purging import ask_id
+        """See what goes with the learning, or with all marked ones, then let it go."""
+        from nmem_tui.screens.purging import ask
 
-        if self.one:
-            ask_id(self.cockpit, "learning", self.one.id)
+        ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members])
 
     def do_dismiss(self) -> None:
         """It is nothing to learn from."""
-        if self.one:
-            self.cockpit.change(steering.dismiss(self.one.id))
+        self._each("dismiss", steering.dismiss, "dismissed")
 
     def do_snooze(self) -> None:
         """Choose for how long."""
         from nmem_tui.screens.previewing import Snooze
 
-        one = self.one
-        if one is None:
-            return
-
         def take(words: str | None) -> None:
             if words:
-                self.cockpit.change(steering.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
+                self._each(
+                    "snooze", lambda each: steering.snooze(each, Snooze.SPANS[words] * _DAY_MS, words),
+                    f"snoozed for {words}",
+                )  # fmt: skip
 
         self.app.push_screen(Snooze(), take)
 
     def do_resolved(self) -> None:
         """It is fixed."""
-        if self.one:
-            self.cockpit.change(steering.resolve(self.one.id))
+        self._each("resolve", steering.resolve, "resolved")
 
     def do_reopen(self) -> None:
         """It is open again; an accepted one takes its rule back, which is shown first."""

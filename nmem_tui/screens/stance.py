@@ -39,6 +39,8 @@ class StanceView(Touring):
         self._due = False
         self._shown = ""
         """The session that the list is about."""
+        self._called = ("", "")
+        """What is listed, and how many."""
 
     def body(self) -> ComposeResult:
         """The drawings above, the lists and the words below."""
@@ -48,6 +50,7 @@ class StanceView(Touring):
             yield self.plane
         with Horizontal(id="told"):
             with self.frame:
+                yield self.search
                 yield self.pane
             with Vertical(id="beside"):
                 yield Card(id="guidance")
@@ -152,9 +155,11 @@ class StanceView(Touring):
             free=column,
             keep=keep,
         )
-        self.frame.border_title = Content(
-            f"Shifts and episodes ─ {several(len(stance.shifts), 'shift')}, {several(len(stance.strips), 'episode')}"
+        self._called = (
+            "Shifts and episodes",
+            (f"{several(len(stance.shifts), 'shift')}, {several(len(stance.strips), 'episode')}"),
         )
+        self.name_list()
         self.frame.border_subtitle = Content("")
         self.check_keys()
 
@@ -167,9 +172,8 @@ class StanceView(Touring):
         current, zone = self.found.session.id if self.found else "", self.cockpit.zone
         now = self.cockpit.clock()
         self.pane.tell(lambda _cells: stance_list.of_sessions(found, current, zone, now), free=False, keep=not first)
-        self.frame.border_title = Content(
-            f"Sessions of the project ─ {several(len(found), 'session')}, the one worked in last on top"
-        )
+        self._called = "Sessions of the project", f"{several(len(found), 'session')}, the one worked in last on top"
+        self.name_list()
         self.frame.border_subtitle = Content(plain([words.legend()]))
         self.pane.hint = "  no session of this project yet"
         self.check_keys()
@@ -180,9 +184,15 @@ class StanceView(Touring):
         self.remove_class("-unlabelled")
         self.add_class("-over")
         self.pane.tell(lambda cells: stance_list.of_models(found, cells), free=True, keep=False)
-        self.frame.border_title = Content("Model cards ─ what labels a call, and how far to trust it")
+        self._called = "Model cards", "what labels a call, and how far to trust it"
+        self.name_list()
         self.frame.border_subtitle = Content("")
         self.check_keys()
+
+    def name_list(self) -> None:
+        """The list's title."""
+        name, rest = self._called
+        self.frame.border_title = self.titled(name, "" if self.filtered else rest)
 
     @on(Lines.Moved, "#items")
     def point_out(self) -> None:

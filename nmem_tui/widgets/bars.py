@@ -146,7 +146,8 @@ class KeyBar(Bar):
         self.spots = []
         if self._typing:
             return [*line, *_TYPING]
-        groups = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
+        every = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
+        groups = [[one for one in group if not one.passing or self._applies(one)] for group in every]
         for number, group in enumerate(_fitting(groups, cells - 1)):
             if number:
                 line.append(("│ ", "line"))

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 
 from textual.events import Click
 from textual.geometry import Region
-from textual.strip import Strip
 
 from nmem_tui.model.line import Line
 from nmem_tui.widgets.lines import Lines
-from nmem_tui.widgets.tones import Palette
 
 TALL = 2
 DrawHit = Callable[[int, int, int], Line]
@@ -60,17 +58,17 @@ class Hits(Lines):
         for place in (old, new):
             self.refresh(Region(0, max(0, place - top), self.size.width, TALL))
 
-    def render_line(self, y: int) -> Strip:
-        """The strip of one line of the screen."""
-        if self._palette is None:
-            self._palette = Palette(self)
-        place, cells = self.scroll_offset.y + y, self.scrollable_content_region.width
+    def _row(self, y: int, cells: int) -> tuple[Line, bool]:
+        """The line of one row of the screen, and whether the cursor is on it."""
+        place = self.scroll_offset.y + y
         if place >= self.count:
-            return self._palette.strip([] if place else [(self.hint, "quiet")], cells)
+            return [] if place else [(self.empty, "quiet")], False
         here = place < TALL * self.hits and place // TALL == self.hit
-        mark = ("▌" if self.has_focus else self.resting if not place % TALL else " ", "accent")
-        line = [mark if here else (" ", "accent"), *self._draw(place, cells - 1)]
-        return self._palette.strip(line, cells, cursor=here and self.has_focus)
+        if place % TALL or place >= TALL * self.hits:
+            mark = ("▌" if here and self.has_focus else " ", "accent")
+        else:
+            mark = self.edge(place, here=here)
+        return [mark, *self._draw(place, cells - 1)], here and self.has_focus
 
     def on_click(self, event: Click) -> None:
         """A click moves the cursor; on the hit it is already on, it opens."""

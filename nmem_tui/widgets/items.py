@@ -9,6 +9,7 @@ from textual.strip import Strip
 
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, plain
+from nmem_tui.model.words import NO_MATCH, Words, narrowed, text_of
 from nmem_tui.widgets.lines import Lines
 
 Make = Callable[[int], Sequence[Item]]
@@ -29,6 +30,26 @@ class Items(Lines):
         self._free = True
         self._cells = 0
         self._late = False
+        self.words = Words()
+        """The filter: what does not match is left out."""
+        self._all: list[Item] = []
+        self._texts: list[str] = []
+        """What each of all is found by; read once they are filtered."""
+
+    def narrow(self, words: Words) -> None:
+        """Leave out what does not match, from now on; the cursor stays where it is, if that is left."""
+        self.words = words
+        self._list(self.item, 0)
+
+    @property
+    def whole(self) -> int:
+        """How many can be taken without a filter."""
+        return sum(bool(item.kind) for item in self._all)
+
+    @property
+    def taken(self) -> int:
+        """How many can be taken."""
+        return sum(bool(item.kind) for item in self.items)
 
     def tell(self, make: Make, *, keep: bool, free: bool = True) -> None:
         """Show these items; `keep`: the cursor stays where it is, else it goes to the top.
@@ -43,11 +64,24 @@ class Items(Lines):
 
     def _build(self, here: Item | None, place: int) -> None:
         self._cells = self.scrollable_content_region.width
-        items = self.items = list(self._make(max(_LEAST, self._cells - 1)))
+        self._all, self._texts = list(self._make(max(_LEAST, self._cells - 1))), []
+        self._list(here, place)
+
+    def _list(self, here: Item | None, place: int) -> None:
+        items: Sequence[Item] = self._all
+        if self.words:
+            self._texts = self._texts or [text_of(item) if item.kind else "" for item in self._all]
+            items = narrowed(self._all, self._texts, self.words)
+        self.items = items
         if here is not None and here.kind:
             same = (at for at, item in enumerate(items) if (item.kind, item.key) == (here.kind, here.key))
             place = next(same, place)
         self.show(len(items), self._line, self._takes, place)
+
+    @property
+    def empty(self) -> str:
+        """A filter that leaves nothing says so."""
+        return NO_MATCH if self.words and self._all else super().empty
 
     def _takes(self, place: int) -> bool:
         return self._free or bool(self.items[place].kind)
@@ -59,6 +93,13 @@ class Items(Lines):
     def item(self) -> Item | None:
         """What the cursor is on."""
         return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
+
+    def seek(self, kind: str, key: str) -> bool:
+        """To what stands for this; whether it is listed."""
+        place = next((place for place, item in enumerate(self.items) if (item.kind, item.key) == (kind, key)), None)
+        if place is not None:
+            self.go(place)
+        return place is not None
 
     def step(self, by: int) -> bool:
         """To the next item that stands for something, or the one before; whether there is one."""

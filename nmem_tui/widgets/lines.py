@@ -13,18 +13,16 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nmem_tui.model.line import Line
-from nmem_tui.widgets.tones import COMPONENTS, Palette
+from nmem_tui.model import symbols
+from nmem_tui.model.line import Line, Span
+from nmem_tui.widgets.tones import Palette
 
-NO_MATCH = "  nothing matches: esc clears the filter"
 DrawLine = Callable[[int, int], Line]
 """The line at a place in so many cells."""
 
 
 class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     """Any number of lines; the cursor rests only on places that can be taken."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
 
     resting: ClassVar[str] = "▸"
     """Marks the cursor's place while the keyboard is elsewhere."""
@@ -70,7 +68,11 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self.count = 0
         self._draw: DrawLine = lambda _place, _cells: []
         self._able: Callable[[int], bool] = lambda _place: True
+        self.marked: Callable[[int], bool] = lambda _place: False
+        """Whether the row at a place is marked."""
         self._palette: Palette | None = None
+        self._painted: dict[int, tuple[Line, bool]] = {}
+        """What stands in each row of the screen, and whether the cursor is on it."""
 
     def show(self, count: int, draw: DrawLine, able: Callable[[int], bool] | None = None, cursor: int = 0) -> None:
         """Show these lines from now on, with the cursor at or after a place."""
@@ -79,7 +81,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(self.size.width, count)
         self.set_reactive(Lines.cursor, self._nearest(max(0, min(cursor, count - 1)), 1))
         self._into_view()
-        self.refresh()
+        self.redraw()
         self.call_after_refresh(self._place_bar)
 
     def _place_bar(self) -> None:
@@ -151,24 +153,45 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_focus(self) -> None:
         """The cursor shows where the keyboard is."""
-        self.refresh()
+        self.redraw()
 
     def on_blur(self) -> None:
         """The cursor stays, but as a mark only."""
-        self.refresh()
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Repaint the rows that changed."""
+        width, height = self.scrollable_content_region.size
+        rows = [row for row in range(height) if self._painted.get(row) != self._row(row, width)]
+        if rows:
+            self.refresh(*(Region(0, row, self.size.width, 1) for row in rows))
 
     def render_line(self, y: int) -> Strip:
         """The strip of one line of the screen."""
         if self._palette is None:
             self._palette = Palette(self)
-        place = self.scroll_offset.y + y
         cells = self.scrollable_content_region.width
+        line, here = self._painted[y] = self._row(y, cells)
+        return self._palette.strip(line, cells, cursor=here)
+
+    def _row(self, y: int, cells: int) -> tuple[Line, bool]:
+        """The line of one row of the screen, and whether the cursor is on it."""
+        place = self.scroll_offset.y + y
         if place >= self.count:
-            return self._palette.strip([] if place else [(self.hint, "quiet")], cells)
+            return [] if place else [(self.empty, "quiet")], False
         here = place == self.cursor and self._able(place)
-        line = self._draw(place, cells - 1)
-        mark = ("▌" if self.has_focus else self.resting, "accent") if here else (" ", "accent")
-        return self._palette.strip([mark, *line], cells, cursor=here and self.has_focus)
+        return [self.edge(place, here=here), *self._draw(place, cells - 1)], here and self.has_focus
+
+    @property
+    def empty(self) -> str:
+        """What is said while there is no line."""
+        return self.hint
+
+    def edge(self, place: int, *, here: bool) -> Span:
+        """The cell before a line: its mark, else whether the cursor is there."""
+        if self._able(place) and self.marked(place):
+            return symbols.now().marked, "warn"
+        return ("▌" if self.has_focus else self.resting, "accent") if here else (" ", "accent")
 
     def on_click(self, event: Click) -> None:
         """A click moves the cursor; on the place it is already on, it opens."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import ClassVar
 
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
@@ -14,15 +13,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nmem.read.views import StreamRow
-from nmem_tui.model import rows
+from nmem.text import width
+from nmem_tui.model import rows, symbols
+from nmem_tui.model.marked import Marked
 from nmem_tui.model.window import Window
-from nmem_tui.widgets.tones import COMPONENTS, Palette
+from nmem_tui.widgets.tones import Palette
 
 
 class Stream(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows with a cursor. Arriving rows never move the cursor unless it follows."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
 
     cursor: reactive[int] = reactive(0, repaint=False)
     following: reactive[bool] = reactive(True, repaint=False)
@@ -51,6 +50,8 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         self.window = Window()
         self.unseen = 0
         """Rows that arrived below while the cursor did not follow."""
+        self.marked = Marked()
+        """Keys of the rows that are marked."""
         self.hint = ""
         """What is said while there is no row."""
         self._palette: Palette | None = None
@@ -96,8 +97,9 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         last = len(self.window) - 1
         place = max(0, min(place, last))
         self.following = place >= last
-        if self.following:
+        if self.following and self.unseen:
             self.unseen = 0
+            self.refresh()
         self.cursor = place
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         if place < top:
@@ -140,17 +142,31 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         """The strip of one line of the screen."""
         if self._palette is None:
             self._palette = Palette(self)
-        place = self.scroll_offset.y + y
         cells = self.scrollable_content_region.width
+        strip = self._row(self.scroll_offset.y + y, cells, self._palette)
+        pill = self.pill
+        if not pill or y != self.scrollable_content_region.height - 1:
+            return strip
+        room = max(0, cells - width(pill))
+        return Strip.join([strip.crop(0, room), self._palette.strip([(pill, "pill")], cells - room)])
+
+    @property
+    def pill(self) -> str:
+        """What stands over the end of the lowest line while rows wait below it."""
+        return f" {self.unseen:,} new {symbols.now().down}  f follows " if self.unseen else ""
+
+    def _row(self, place: int, cells: int, palette: Palette) -> Strip:
         if place >= len(self.window):
-            return self._palette.strip([(self.hint, "quiet")] if not place else [], cells)
+            return palette.strip([(self.hint, "quiet")] if not place else [], cells)
         row = self.window.row(place)
         here = place == self.cursor
+        mark = ("▌" if here else " ", "accent")
+        if self.window.key(place) in self.marked:
+            mark = (symbols.now().marked, "warn")
         if row is None:
             self._ask()
-            return self._palette.strip([(" ·" * min(12, cells // 2), "rest")], cells, cursor=here)
-        line = rows.draw(row, cells - 1, self.zone)
-        return self._palette.strip([("▌" if here else " ", "accent"), *line], cells, cursor=here)
+            return palette.strip([mark, ("·" * min(12, cells // 2), "rest")], cells, cursor=here)
+        return palette.strip([mark, *rows.draw(row, cells - 1, self.zone)], cells, cursor=here)
 
     def _ask(self) -> None:
         first, last = self.places()
@@ -179,6 +195,10 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """A click moves the cursor; on the row it is already on, it opens."""
         place = self.scroll_offset.y + event.y
+        region = self.scrollable_content_region
+        if self.pill and event.y == region.height - 1 and event.x >= region.width - width(self.pill):
+            self.go(len(self.window) - 1)
+            return
         if place >= len(self.window):
             return
         if place == self.cursor:

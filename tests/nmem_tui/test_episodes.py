@@ -98,14 +98,14 @@ async def test_filter_counts_live_and_finds_words_of_narratives(
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2", "slash", *"marmal")
         await settled(pilot)
-        assert "1 match for “marmal”" in text(pilot)
+        assert "filter “marmal” · 1 of 5" in text(pilot)
         assert "Write the release notes" in text(pilot)
         await pilot.press("escape")
         await settled(pilot)
         assert "Episodes ─ 5 episodes" in text(pilot)
         await pilot.press("slash", *"is:pinned")
         await settled(pilot)
-        assert "1 match" in text(pilot)
+        assert "filter “is:pinned” · 1 of 5" in text(pilot)
 
 
 async def test_now_opens_the_story_of_its_work_unit(
@@ -308,7 +308,7 @@ async def test_twenty_thousand_episodes_scroll_and_filter(
         await pilot.press("G")
         await until(pilot, "task 19999 of many")
         await pilot.press("slash", *"19998")
-        await until(pilot, "1 match for “19998”", "task 19998")
+        await until(pilot, "filter “19998” · 1 of 20,000", "task 19998")
 
 
 async def test_what_changes_elsewhere_shows_without_moving_the_cursor(

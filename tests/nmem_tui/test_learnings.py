@@ -130,9 +130,9 @@ async def test_words_filter_and_escape_clears(known: Any, cockpit: Any, until: A
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         await pilot.press("slash", *"conftest")
-        await until(pilot, "1 match for “conftest”")
+        await until(pilot, "filter “conftest” · 1 of 5")
         await pilot.press(*" !thumbs")
-        await until(pilot, "0 matches", "nothing matches: esc clears")
+        await until(pilot, "0 of 5", "nothing matches: esc clears")
         await pilot.press("escape")
         await until(pilot, "5 learnings, open")
 

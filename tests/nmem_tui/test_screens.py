@@ -54,7 +54,7 @@ async def test_filter_counts_and_escape_clears(make_db: Any, cockpit: Any, text:
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("slash", *"is:failed")
         await settled(pilot)
-        assert "2 matches for “is:failed”" in text(pilot)
+        assert "filter “is:failed” · 2 of 17" in text(pilot)
         await pilot.press("escape")
         await settled(pilot)
         assert "Stream ─ following" in text(pilot)
@@ -90,12 +90,12 @@ async def test_arriving_rows_never_move_the_cursor(
             await pilot.pause(0.05)
             if "2 new" in text(pilot):
                 break
-        assert "2 new · G goes there" in text(pilot)
+        assert "2 new ↓  f follows" in text(pilot)
         assert "row 1 of 19" in text(pilot)
         await pilot.press("G")
         await settled(pilot)
         assert "following" in text(pilot)
-        assert "new · G" not in text(pilot)
+        assert "f follows" not in text(pilot)
         assert "make all" in text(pilot)
         db.close()
 

@@ -381,9 +381,9 @@ async def test_a_cockpit_of_one_project_searches_that_one(make: Any, cockpit: An
             assert {hit.project for hit in pilot.app.screen.hits} == some
 
 
-async def test_slash_searches_the_project_from_where_it_filters_nothing(make: Any, cockpit: Any, settled: Any) -> None:
+async def test_the_project_is_searched_from_another_screen(make: Any, cockpit: Any, settled: Any) -> None:
     async with cockpit(make("story"), (160, 45)) as pilot:
-        await pilot.press("3", "slash")
+        await pilot.press("3", "ctrl+f")
         await settled(pilot)
         assert pilot.app.current_mode == "search"
         assert box(pilot) == "project:aurora-api "

@@ -142,7 +142,7 @@ async def test_a_task_is_written_and_queued(
         await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
         await until(pilot, "project aurora")
         await pilot.press("tab", "tab", *"2h", "tab", *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
-        await until(pilot, "is queued: r runs it now", gone="New task")
+        await until(pilot, "is queued: s starts it now", gone="New task")
         made = ask("SELECT prompt, client, cwd, priority, not_before, worktree, state, source FROM tasks"
                    " ORDER BY id DESC LIMIT 1")  # fmt: skip
         later = seeds.NOW + 7_200_000
@@ -411,7 +411,7 @@ async def test_words_filter(full: Any, cockpit: Any, until: Any, at_tasks: Any) 
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot)
         await pilot.press("slash", *"failed")
-        await until(pilot, "2 matches for “failed”")
+        await until(pilot, "filter “failed” · 2 of 11")
         await pilot.press(*" zebra")
         await until(pilot, "nothing matches: esc clears")
         await pilot.press("escape")

@@ -58,7 +58,7 @@ async def test_a_filter_gets_the_words_typed_right_behind_its_key(make_db: Any, 
     async with cockpit(make_db("story")) as pilot:
         type_keys(pilot, "2 slash f l a k y")
         await settled(pilot)
-        assert pilot.app.screen.query_one("#find", Input).value == "flaky"
+        assert pilot.app.screen.query_one("#filter", Input).value == "flaky"
 
 
 async def test_a_dialog_gets_the_words_that_outrun_it(make_db: Any, cockpit: Any, settled: Any) -> None:

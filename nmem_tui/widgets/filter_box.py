@@ -1,0 +1,83 @@
+"""The box in which a list is filtered: the same on every screen, with how many it leaves at its right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+_LONGEST = 400
+
+
+class FilterBox(Horizontal):
+    """Hidden until it is opened, and again once nothing stands in it."""
+
+    @dataclass
+    class Typed(Message):
+        """Something else stands in it."""
+
+        text: str
+
+    @dataclass
+    class Kept(Message):
+        """The person goes on to the list, and the filter stays."""
+
+    def __init__(self, hint: str) -> None:
+        super().__init__(classes="filter-box")
+        self.field = Input(id="filter", placeholder=hint, compact=True, max_length=_LONGEST)
+        self.field.cursor_blink = False
+        self._told = Static(id="filter-count")
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """What is typed, and what it leaves."""
+        yield self.field
+        yield self._told
+
+    @property
+    def text(self) -> str:
+        """The filter."""
+        return self.field.value.strip()
+
+    @property
+    def typing(self) -> bool:
+        """Whether it has the keyboard."""
+        return self.field.has_focus
+
+    def open(self) -> None:
+        """Type a filter, or change the one that is kept."""
+        self.display = True
+        self.screen.set_focus(self.field)  # at once: the keys behind this one are meant for it
+
+    def put(self, text: str) -> None:
+        """Have this in it, shown where it is something."""
+        self.field.value = text
+        self.display = bool(text) or self.typing
+
+    def close(self) -> None:
+        """Nothing stands in it, and it is hidden."""
+        self.field.value = ""
+        self.display = False
+
+    def tell(self, told: str, *, none: bool) -> None:
+        """So many are left; nothing is said of no filter."""
+        self._told.update(Content(f" {told} " if self.text else ""))
+        self._told.set_class(none and bool(self.text), "-none")
+
+    @on(Input.Changed)
+    def pass_on(self, event: Input.Changed) -> None:
+        """Each keystroke filters."""
+        event.stop()
+        self.post_message(self.Typed(event.value.strip()))
+
+    @on(Input.Submitted)
+    def keep(self, event: Input.Submitted) -> None:
+        """An empty one is no filter."""
+        event.stop()
+        self.display = bool(self.text)
+        self.post_message(self.Kept())
