@@ -279,20 +279,22 @@ def keep_budget(setting: str, tokens: int) -> Change:
     return change
 
 
-def purge(chosen: Selection, path: str, zone: tzinfo | None) -> Change:
+def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = False, at_once: bool = False) -> Change:
     """What a selection reaches goes, and can be brought back for a while; files are cleaned in the background."""
 
     def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it opens its own
         from nmem import settle_start
         from nmem.purge import run
-        from nmem_tui.model.figures import date
+        from nmem_tui.model.figures import several
+        from nmem_tui.model.purging import moment
 
-        done = run.purge(path, chosen, now, later=True)
+        done = run.purge(path, chosen, now, window=0 if at_once else None, backups=backups, later=True)
         settle_start.start(str(Path(path).absolute()))
-        number = sum(done.counts.values())
+        gone = several(sum(done.counts.values()), "row")
+        also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
         if done.keep_until <= now:
-            return f"purged for good: {number:,} rows"
-        return f"purged: {number:,} rows{_BACK} until {date(done.keep_until, now, zone)}"
+            return f"purged for good: {gone}{also}"
+        return f"purged: {gone}{also} · u brings them back until {moment(done.keep_until, now, zone)}"
 
     return change
 

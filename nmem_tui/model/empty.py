@@ -78,7 +78,7 @@ _TASKS: tuple[tuple[str, str, str], ...] = (
     ("nmem task add", '"..." does the same; --learning 3 makes one of a learning', "key"),
     ("d", "on Learnings and Episodes: a task of what is under the cursor", "key"),
     ("", "", ""),
-    ("Nothing starts by itself: r runs one, `nmem task run` all that is due.", "", "quiet"),
+    ("Nothing starts by itself: s starts one, `nmem task run` all that is due.", "", "quiet"),
     ("", "", ""),
     ("?", "every key", "key"),
 )

@@ -9,17 +9,33 @@ from typing import TYPE_CHECKING
 
 from nmem.text import fit, pad, printable
 from nmem_tui.model.figures import date, several
-from nmem_tui.model.items import Item
+from nmem_tui.model.items import Item, plain
 from nmem_tui.model.line import Line, cut, wrap
 
 if TYPE_CHECKING:
+    from nmem.purge.around import Wider
     from nmem.purge.preview import Item as Gone
     from nmem.purge.preview import Preview
 
 _KINDS = {"project": "project", "session": "session", "learning": "learning", "task": "task", "prompt": "prompt",
-          "obs": "call"}  # fmt: skip
+          "obs": "call", "trace": "swept call"}  # fmt: skip
 _SAID = {"user prompt": "your prompt", "agent thinking": "agent thought", "agent closing": "agent ended"}
+ITEM = "item"
+KEYS = {ITEM: "i", "file": "f", "episode": "e", "thread": "t", "session": "s", "project": "p"}
+"""Reach -> the key that chooses it."""
+REACHES = {key: kind for kind, key in KEYS.items()}
 NOTHING = "nothing is recorded that this selects"
+
+
+def reach(one: Wider, *, single: bool) -> str:
+    """How far one reaches, in a few words."""
+    if one.kind == ITEM:
+        return f"{'only this' if single else 'only these'}: {one.name}"
+    if one.kind == "project":
+        return f"all of {one.name}"
+    if single and one.kind != "file":
+        return f"its {one.kind}"
+    return f"{'its' if single else 'their'} file: {one.name}" if one.kind == "file" else f"their {one.name}"
 
 
 def counts(found: Preview) -> str:
@@ -34,19 +50,25 @@ def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int)
     goes = counts(found) or "what says it elsewhere"
     lines: list[Line] = [[(row, "strong")] for row in wrap(f"These go: {goes}", cells, 2)]
     if minutes:
-        until = date(at + minutes * 60_000, at, zone)
+        until = moment(at + minutes * 60_000, at, zone)
         back: Line = [("u ", "key"), (f"brings them back until {until}; until then they lie sealed, encrypted", "text")]
     else:
-        back = [("! ", "warn"), ("for good: [purge] window_minutes is 0, nothing brings them back", "warn")]
+        back = [("! ", "warn"), ("for good: nothing brings them back", "warn")]
     return [*lines, cut(back, cells)]
 
 
-def items(found: Preview, at: int, zone: tzinfo | None) -> list[Item]:
-    """Everything that goes, and everything that stays although it tells the same."""
-    return [Item(lambda cells, line=line: cut(line, cells)) for line in _lines(found, at, zone)]  # type: ignore[misc]
+def moment(until: int, at: int, zone: tzinfo | None) -> str:
+    """A time to come: the time of day where it is today's, else with its day."""
+    told = date(until, at, zone)
+    return told[6:] if told[:5] == date(at, at, zone)[:5] else told
 
 
-def _lines(found: Preview, at: int, zone: tzinfo | None) -> Iterator[Line]:
+def items(found: Preview, at: int, zone: tzinfo | None, *, backups: bool = False) -> list[Item]:
+    """Everything that goes, and everything that stays although it tells the same; `backups`: these go as well."""
+    return list(plain(list(_lines(found, at, zone, backups=backups))))
+
+
+def _lines(found: Preview, at: int, zone: tzinfo | None, *, backups: bool) -> Iterator[Line]:
     for kind, word in _KINDS.items():
         if number := found.rows.get(kind, 0):
             mine = [one for one in found.items if one.id.partition("/")[0] == kind]
@@ -61,7 +83,8 @@ def _lines(found: Preview, at: int, zone: tzinfo | None) -> Iterator[Line]:
     ])  # fmt: skip
     yield from _pairs("Said elsewhere: blanked", list(found.elsewhere.items()))
     yield from _paths("Files of nmem that say it: cleaned", found.files)
-    yield from _paths("Backups that hold it: they stay; `nmem purge --backups` takes them as well", found.backups)
+    held = "Backups that hold it, or may: "
+    yield from _paths(held + ("they go as well" if backups else "they stay; b takes them as well"), found.backups)
     yield from _paths("The client's own transcripts: they stay, they are not nmem's", found.transcripts)
 
 

@@ -1,20 +1,10 @@
-"""The cards of the deck of redactions: what stands around one, and what the answers mean."""
+"""The cards of redactions in the review deck: what stands around one."""
 
 from __future__ import annotations
 
 from nmem.audit.review import BY_REDACTION, Review
 from nmem.text import pad, printable
 from nmem_tui.model.line import Line, wrap
-
-
-def answers(one: Review, cells: int) -> list[Line]:
-    """The keys and what they answer."""
-    kept = one.found_by != BY_REDACTION
-    yes = "a secret, and it is stored" if kept else "a secret"
-    no = "none, rightly kept" if kept else "a false alarm"
-    answer: Line = [(" y ", "key"), (f"{yes}    ", "text"), (" n ", "key"), (no, "text")]
-    others: Line = [(" j ", "key"), ("later    ", "quiet"), (" u ", "key"), ("undo the last answer", "quiet")]
-    return [[*answer, ("    ", "text"), *others]] if cells >= 100 else [answer, others]
 
 
 def card(one: Review, cells: int, rows: int) -> list[Line]:

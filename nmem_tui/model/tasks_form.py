@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from nmem.dispatch import accept, hours
-from nmem.dispatch.task import CLIENTS, MOST_RETRIES, NewTask, Task
+from nmem.dispatch.task import CLIENTS, LONGEST_LIMIT, MOST_RETRIES, NewTask, Task
 from nmem.errors import NmemError
 from nmem.text import fit, lines, printable
 
@@ -29,6 +29,9 @@ class Draft:
     needs: str = ""
     retries: str = ""
     worktree: str = "no"
+    stays: str = "no"
+    limit: str = ""
+    quiet: str = ""
 
 
 NAMES = tuple(each.name for each in fields(Draft))
@@ -40,9 +43,13 @@ HINTS = {
     "needs": "tasks that must succeed: 3, 4",
     "retries": "tries after the first",
     "worktree": "a checkout and branch of its own",
+    "stays": "it stays open in its pane for you",
+    "limit": "90s, 10m, 2h: it is ended after that",
+    "quiet": "23:00-07:00, none: not started then",
 }
 """Field -> what may stand in it."""
-EMPTY = {"folder": "a folder", "after": "now", "priority": "0", "needs": "none", "retries": "0"}
+EMPTY = {"folder": "a folder", "after": "now", "priority": "0", "needs": "none", "retries": "0", "limit": "as configured",
+         "quiet": "as configured"}  # fmt: skip
 """Field -> what none means."""
 
 
@@ -71,7 +78,8 @@ def of_task(one: Task) -> Draft:
     return Draft(
         shown(one.prompt), one.client, printable(one.cwd), _moment(one.not_before),
         str(one.priority or ""), ", ".join(str(need) for need in one.needs), str(one.retries or ""),
-        "yes" if one.worktree else "no",
+        "yes" if one.worktree else "no", "yes" if one.interactive else "no", _span(one.time_limit),
+        "" if one.quiet_hours is None else printable(one.quiet_hours) or "none",
     )  # fmt: skip
 
 
@@ -81,6 +89,14 @@ def _moment(at: int) -> str:
         return f"{datetime.fromtimestamp(at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}" if at else ""
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+def _span(seconds: int) -> str:
+    """A span as it may be typed; nothing for none."""
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds and not seconds % size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s" if seconds else ""
 
 
 def of_new(new: NewTask, client: str) -> Draft:
@@ -147,11 +163,23 @@ def _needs(text: str, _now: int) -> tuple[str, Any]:
     return "needs", tuple(dict.fromkeys(int(each) for each in ids))
 
 
+def _limit(text: str, _now: int) -> tuple[str, Any]:
+    seconds = hours.span(text) if text.strip() else 0
+    if seconds > LONGEST_LIMIT:
+        raise ValueError(f"at most {LONGEST_LIMIT // 86_400} days")
+    return "time_limit", seconds
+
+
+def _quiet(text: str, _now: int) -> tuple[str, Any]:
+    return "quiet_hours", hours.quiet(text) if text.strip() else None
+
+
 _READ: dict[str, Any] = {
     "prompt": _prompt, "client": lambda text, _now: ("client", text), "folder": _folder, "after": _after,
     "priority": _number("priority", -1000, 1000), "needs": _needs,
     "retries": _number("retries", 0, MOST_RETRIES),
     "worktree": lambda text, _now: ("worktree", text == "yes"),
+    "stays": lambda text, _now: ("interactive", text == "yes"), "limit": _limit, "quiet": _quiet,
 }  # fmt: skip
 
 

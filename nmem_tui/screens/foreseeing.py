@@ -1,6 +1,7 @@
 """A dialog that shows what would be done before it is: `y` does it, and nothing else does.
 
-Neither the key that opened the dialog nor enter confirms: a key that is pressed twice destroys nothing.
+Neither the key that opened the dialog nor enter confirms: a key that is pressed twice destroys nothing, and enter is
+cancel, which has the keyboard.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from nmem_tui.reads import Reads
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.widgets.ways import Way, Ways
 
 
 class Foresee(ModalScreen[bool]):
@@ -32,7 +34,7 @@ class Foresee(ModalScreen[bool]):
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     VERB: ClassVar[str] = "does this"
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
-        Binding("escape,q,n", "leave", show=False),
+        Binding("escape,q,n,enter", "leave", show=False),
         Binding("y", "confirm", show=False),
         Binding("j,down", "scroll(1)", show=False),
         Binding("k,up", "scroll(-1)", show=False),
@@ -44,6 +46,7 @@ class Foresee(ModalScreen[bool]):
 
     told = getters.query_one("#head", Panel)
     pane = getters.query_one("#what", Items)
+    ends = getters.query_one("#ends", Ways)
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -57,15 +60,35 @@ class Foresee(ModalScreen[bool]):
         """A box: what it is about, over what would be done."""
         with Vertical(id="dialog", classes="-foresee") as box:
             box.border_title = Content(printable(self.title_text))
-            box.border_subtitle = Content("esc leaves")
+            box.border_subtitle = Content("j k scroll · esc leaves")
+            yield from self.above()
             yield Panel(id="head")
             yield Items(id="what")
+            yield Ways(id="ends", stands=True)
 
     def on_mount(self) -> None:
         """Look what there is to do."""
         self.told.show(lambda _cells, _rows: [[("looking what goes …", "quiet")]])
-        self.set_focus(self.pane)
+        self._end(able=False)
+        self.set_focus(self.ends)
         self.look()
+
+    def above(self) -> ComposeResult:
+        """What stands over what it is about."""
+        return ()
+
+    def _end(self, *, able: bool) -> None:
+        """Cancel is chosen; the other way is there once there is something to do."""
+        self.able = able
+        self.ends.tell([Way("escape", "cancel", True, mark="enter"), *([Way("y", self.VERB)] if able else [])])
+
+    @on(Ways.Taken, "#ends")
+    def end_clicked(self, message: Ways.Taken) -> None:
+        """One of the two was clicked."""
+        if message.key == "y":
+            self.action_confirm()
+        else:
+            self.action_leave()
 
     def look(self) -> None:
         """Read what would be done."""
@@ -79,8 +102,7 @@ class Foresee(ModalScreen[bool]):
         self, head: Callable[[int], Sequence[Line]], items: Callable[[int], Sequence[Item]], *, able: bool
     ) -> None:
         """Show what would be done."""
-        self.able = able
-        self.query_one("#dialog").border_subtitle = Content(f"y {self.VERB} · esc leaves" if able else "esc leaves")
+        self._end(able=able)
         self.told.show(lambda cells, _rows: list(head(cells)))
         self.pane.tell(items, keep=False)
 
@@ -95,7 +117,7 @@ class Foresee(ModalScreen[bool]):
         """It cannot be done: say so in place."""
         if self.reads.done(message):
             reason = printable(message.reason) or "nothing is recorded yet"
-            self.able = False
+            self._end(able=False)
             self.told.show(lambda cells, _rows: [[("✗ " if not n else "  ", "bad"), (row, "text")]
                                                  for n, row in enumerate(wrap(reason, cells - 2, 4))])  # fmt: skip
 

@@ -10,7 +10,6 @@ from nmem_tui.screens.checking import Checking
 
 if TYPE_CHECKING:
     from nmem.audit.finding import Finding
-    from nmem.purge.selection import Selection
 
 DRAWN = 20
 """Redactions that are drawn at once to be judged."""
@@ -95,19 +94,15 @@ class Mending(Checking):
 
     def do_purge(self) -> None:
         """Say what, see what goes, then let it go."""
-        from nmem_tui.screens.purging import Choose, ask
+        from nmem_tui.screens.purging import ask_words
 
-        def take(chosen: Selection | None) -> None:
-            if chosen is not None:
-                ask(self.cockpit, chosen, " ".join(("by", *chosen.how)))
+        ask_words(self.cockpit)
 
-        self.app.push_screen(Choose(), take)
+    def do_review(self) -> None:
+        """The deck, at the redactions; a sample is drawn where none waits."""
+        from nmem.read.queues import REDACTIONS
+        from nmem_tui.screens.review import Review
 
-    may_judge = may_purge
-
-    def do_judge(self) -> None:
-        """The deck of redactions; a sample is drawn where none waits."""
-        from nmem_tui.screens.secrets import Secrets
-
-        self.cockpit.change(steering.draw(DRAWN, more=False))
-        self.app.push_screen(Secrets(), lambda _none: self.look_again())
+        if not self.is_blank():
+            self.cockpit.change(steering.draw(DRAWN, more=False))
+        self.app.push_screen(Review(queue=REDACTIONS), lambda _none: self.look_again())

@@ -1,25 +1,37 @@
-"""The review deck: one open question a card, one key an answer, and how many are left."""
+"""The review deck: five queues of open questions, one a card, one key an answer, and how many are left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import tzinfo
+from sqlite3 import Connection
 
-from textual import getters
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from nmem.read import stories as story_views
-from nmem.read.stories import Deck, Offer
+from nmem.audit.review import Review as Redaction
+from nmem.labels.doubt import Doubt
+from nmem.learn.learning import Learning
+from nmem.read import queues as reading
+from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Queues
+from nmem.read.queues import Card as Question
+from nmem.read.stories import Offer
 from nmem.read.threads import Link
 from nmem_tui import steering
 from nmem_tui.model import review
 from nmem_tui.model.figures import several
-from nmem_tui.model.line import Line
-from nmem_tui.model.review import Question
 from nmem_tui.screens.base import View
-from nmem_tui.widgets.card import Card, Panel
+from nmem_tui.steering import Change
+from nmem_tui.widgets.card import Card
+from nmem_tui.widgets.ways import Way, Ways
+
+_EVERY_S = 0.5
+"""The questions are read again at most this often."""
+_SAMPLE = 20
+"""Redactions that are drawn at once."""
+_DAY_MS = 86_400_000
+Key = tuple[str, int]
 
 
 class Review(View):
@@ -30,134 +42,303 @@ class Review(View):
 
     card = getters.query_one("#question", Card)
 
-    def __init__(self, links: Sequence[Link] = ()) -> None:
+    def __init__(self, links: Sequence[Link] = (), queue: str = "") -> None:
         super().__init__()
         self._only: set[int] | None = {link.id for link in links} or None
         """Where given, only these links are asked about."""
-        self.questions: list[Question] = []
+        self.queue = LINKS if links else queue
+        """The one whose questions are asked; empty until it is known which has some."""
+        self.cards: dict[str, list[Question]] = {name: [] for name in QUEUES}
+        self.left: dict[str, int] = {}
         self.place = 0
-        self.answered = 0
-        self._told: set[tuple[str, int]] = set()
+        self.asked = reading.DRAWN
+        """Of so many calls the labels are asked about."""
+        self._given: list[Key] = []
+        """What was answered here, the newest last."""
+        self._under_way: list[Key] = []
         """Answers whose effect is not read yet."""
+        self._due = False
 
     def body(self) -> ComposeResult:
-        """The card, and below it the keys that answer."""
+        """The queues, the card, and below it the keys that answer."""
+        yield Ways(id="queues")
         with Vertical(id="deck"):
             yield Card(id="question")
-            yield Panel(id="answers")
+            yield Ways(id="answers")
+
+    # What is read
 
     def refresh_data(self) -> None:
-        """Read the open questions."""
-        self.reads.ask("deck", story_views.deck, self._show)
+        """At once where nothing is known yet, else soon."""
+        if not self.left:
+            self._read()
+        elif not self._due:
+            self._due = True
+            self.set_timer(_EVERY_S, self._read)
 
-    def _show(self, deck: Deck) -> None:
-        here = self.key(self.question) if self.question else None
-        links = [link for link in deck.links if self._only is None or link.id in self._only]
-        self.questions = [*([] if self._only is not None else deck.offers), *links]
-        keys = [self.key(each) for each in self.questions]
-        self._told &= set(keys)
-        self.questions = [each for each in self.questions if self.key(each) not in self._told]
-        places = [place for place, each in enumerate(self.questions) if self.key(each) == here]
-        self.place = places[0] if places else max(0, min(self.place, len(self.questions) - 1))
+    def look_again(self) -> None:
+        """The oldest answer under way was carried out, or could not be; or something was taken back."""
+        if self._under_way:
+            self._under_way.pop(0)
+        self.reads.forget("deck")  # what was read before does not know of it
+        self._read()
+
+    def _read(self) -> None:
+        self._due = False
+        path, at, asked = self.cockpit.db_path, self.cockpit.clock(), self.asked
+
+        def work(db: Connection) -> Queues:
+            return reading.queues(db, path, at, asked)
+
+        self.reads.ask("deck", work, self._show)
+
+    def _show(self, found: Queues) -> None:
+        here = review.key(self.question) if self.question else None
+        for name in QUEUES:
+            cards = [one for one in found.cards.get(name, ()) if review.key(one) not in self._under_way]
+            hidden = len(found.cards.get(name, ())) - len(cards)
+            self.cards[name], self.left[name] = cards, found.counts.get(name, 0) - hidden
+        self._narrow()
+        back = self._taken_back()
+        if back is not None:
+            self.queue, here = back[0], back
+        if not self.queue:
+            self.queue = next((name for name in QUEUES if self.cards[name]), BOUNDARIES)
+        places = [place for place, one in enumerate(self.cards[self.queue]) if review.key(one) == here]
+        self.place = places[0] if places else max(0, min(self.place, len(self.cards[self.queue]) - 1))
         self._draw()
 
-    @staticmethod
-    def key(question: Question) -> tuple[str, int]:
-        """What tells questions apart."""
-        return ("prompt", question.prompt_id) if isinstance(question, Offer) else ("link", question.id)
+    def _narrow(self) -> None:
+        """Only what was asked for: some links; as many calls as were drawn and are not answered."""
+        if self._only is not None:
+            links = [one for one in self.cards[LINKS] if isinstance(one, Link) and one.id in self._only]
+            self.cards = {name: [] for name in QUEUES} | {LINKS: [*links]}
+            self.left = {name: len(cards) for name, cards in self.cards.items()}
+        shown = {review.key(one) for one in self.cards[LABELS]}
+        answered = [key for key in self._given if key[0] == LABELS and key not in shown]
+        del self.cards[LABELS][max(0, self.asked - len(answered)) :]
+        self.left[LABELS] = len(self.cards[LABELS])
+
+    def _taken_back(self) -> Key | None:
+        """The newest answer whose question is there again: it was undone, or could not be given."""
+        known = {review.key(one) for cards in self.cards.values() for one in cards}
+        back = [key for key in self._given if key in known]
+        self._given = [key for key in self._given if key not in known]
+        return back[-1] if back else None
 
     @property
     def question(self) -> Question | None:
         """The one on the card."""
-        return self.questions[self.place] if self.place < len(self.questions) else None
+        cards = self.cards.get(self.queue, [])
+        return cards[self.place] if self.place < len(cards) else None
 
     def _draw(self) -> None:
-        question, left, zone = self.question, len(self.questions), self.cockpit.zone
-        done = f"   {self.answered} answered" if self.answered else ""
+        one, left, at, zone = self.question, sum(self.left.values()), self.cockpit.clock(), self.cockpit.zone
+        done = f"   {len(self._given)} answered" if self._given else ""
         self.header.show(lambda _c: [(" nmem ▸ ", "quiet"), ("Review", "title"), (f"   {left} left{done}", "text")])
-        if question is None:
-            self.card.show(lambda cells, _rows: _nothing(cells, self.answered), "Review ─ nothing left")
-            self.query_one("#answers", Panel).show(lambda _c, _r: [[(" esc ", "key"), ("back", "quiet")]])
+        names = [name for name in QUEUES if self._only is None or name == LINKS]
+        self.query_one("#queues", Ways).tell([
+            Way(str(QUEUES.index(name) + 1), f"{review.WORDS[name]} {self.left.get(name, 0)}", name == self.queue,
+                "text" if self.left.get(name) else "quiet") for name in names
+        ])  # fmt: skip
+        answers = [Way(key, label) for key, label in (review.answers(one) if one else ())]
+        others = [Way("j", "later", tone="quiet")] if one else []
+        if self.queue in (LABELS, REDACTIONS):
+            others.append(Way("d", "draws more", tone="quiet"))
+        back = [Way("u", "takes the last answer back", tone="quiet"), Way("escape", "back", tone="quiet", mark="esc")]
+        self.query_one("#answers", Ways).tell([*answers, *others, *back])
+        if one is None:
+            queue, counts, given = self.queue or BOUNDARIES, dict(self.left), len(self._given)
+            self.card.show(
+                lambda cells, _rows: review.nothing(queue, counts, given, cells),
+                f"{review.WORDS[queue].capitalize()} ─ nothing left",
+            )
         else:
-            name = f"{review.title(question)} ─ {self.place + 1} of {several(left, 'question')}"
-            self.card.show(lambda cells, rows: review.card(question, cells, rows, zone), name)
-            self.query_one("#answers", Panel).show(lambda cells, _r: review.answers(question, cells))
-        self.card.border_subtitle = Content("enter reads the whole story" if isinstance(question, Offer) else "")
+            name = f"{review.title(one)} ─ {self.place + 1} of {several(self.left[self.queue], 'question')}"
+            self.card.show(lambda cells, rows: review.card(one, cells, rows, at, zone), name)
+        self.card.border_subtitle = Content("" if self.may_read() else "enter reads the whole of it")
         self.check_keys()
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
-        self.questions = []
+        self.cards = {name: [] for name in QUEUES}
         self._draw()
 
     # What the keys do
 
+    @on(Ways.Taken)
+    def take_clicked(self, message: Ways.Taken) -> None:
+        """A queue or an answer was clicked."""
+        clicked = {"y": "yes", "n": "no", "z": "snooze", "v": "resolved", "j": "later", "d": "draw", "u": "undo",
+                   "escape": "back"}  # fmt: skip
+        if message.key.isdecimal():
+            self._turn(QUEUES[int(message.key) - 1])
+        else:
+            self.cockpit.action_act(clicked[message.key])
+
     def may_yes(self) -> str | None:
         """Only a question can be answered."""
-        return None if self.question else "no question is left"
+        return None if self.question else "no question is left here: tab goes to the next queue"
 
-    may_no = may_yes
-    may_later = may_yes
-    may_before = may_yes
+    may_no = may_later = may_before = may_yes
+
+    def may_snooze(self) -> str | None:
+        """Only a learning can rest, or be over."""
+        return None if isinstance(self.question, Learning) else "only a learning can be snoozed or resolved"
+
+    may_resolved = may_snooze
+
+    def may_draw(self) -> str | None:
+        """Only of what there is always more."""
+        return None if self.queue in (LABELS, REDACTIONS) else "nothing is drawn here: what waits is asked"
 
     def may_read(self) -> str | None:
-        """Only a prompt is in one episode."""
-        asked = isinstance(self.question, Offer)
-        return None if asked else "a link has no story of its own: 2 shows those of both threads"
+        """Only what stands somewhere else in full."""
+        if isinstance(self.question, Link):
+            return "a link has no story of its own: 2 on another screen shows those of both threads"
+        return "it stands here in full" if isinstance(self.question, Redaction) else self.may_yes()
 
     def do_yes(self) -> None:
-        """A new task begins here; one line of work."""
-        self._answer(yes=True)
+        """A new task begins here; one line of work; a rule; what the model leans to; a secret."""
+        one = self.question
+        if isinstance(one, Offer):
+            self._answer(steering.split(one.unit_id, one.prompt_id))
+        elif isinstance(one, Link):
+            self._answer(steering.link(one.id, True))
+        elif isinstance(one, Learning):
+            self._accept(one)
+        elif isinstance(one, Doubt):
+            self._answer(steering.relabel(one.call.id, one.word.dimension, one.word.thinks))
+        elif isinstance(one, Redaction):
+            self._answer(steering.judge(one.id, "real"))
 
     def do_no(self) -> None:
-        """It belongs to the task before; two different things."""
-        self._answer(yes=False)
+        """It belongs to the task before; two things; nothing to learn; the other word; a false alarm."""
+        one = self.question
+        if isinstance(one, Offer):
+            self._answer(steering.belongs(one.prompt_id))
+        elif isinstance(one, Link):
+            self._answer(steering.link(one.id, False))
+        elif isinstance(one, Learning):
+            self._answer(steering.dismiss(one.id))
+        elif isinstance(one, Doubt):
+            self._answer(steering.relabel(one.call.id, one.word.dimension, review.other(one)))
+        elif isinstance(one, Redaction):
+            self._answer(steering.judge(one.id, "false"))
 
-    def _answer(self, *, yes: bool) -> None:
-        question = self.question
-        if question is None:
-            return
-        if isinstance(question, Offer):
-            answer = (
-                steering.split(question.unit_id, question.prompt_id) if yes else steering.belongs(question.prompt_id)
-            )
-            change = answer
-        else:
-            change = steering.link(question.id, yes)
+    def _accept(self, one: Learning) -> None:
+        """See the rule and the file that it goes into first."""
+        from nmem.learn.accept import Plan
+        from nmem_tui.screens.previewing import Accept
+
+        def take(planned: Plan | None) -> None:
+            if planned is not None and self.question is one:
+                self._answer(steering.accept(planned))
+
+        self.app.push_screen(Accept(one.id, self.cockpit.clock()), take)
+
+    def do_snooze(self) -> None:
+        """Ask it again later: choose when."""
+        from nmem_tui.screens.previewing import Snooze
+
+        one = self.question
+
+        def take(words: str | None) -> None:
+            if words and isinstance(one, Learning) and self.question is one:
+                self._answer(steering.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
+
+        self.app.push_screen(Snooze(), take)
+
+    def do_resolved(self) -> None:
+        """What it tells of is fixed."""
+        if isinstance(self.question, Learning):
+            self._answer(steering.resolve(self.question.id))
+
+    def _answer(self, change: Change) -> None:
+        """Carry it out, and go on; where the queue is empty, with the next one."""
+        one = self.question
+        assert one is not None
         self.cockpit.change(change)
-        self.answered += 1
-        self._told.add(self.key(question))
-        del self.questions[self.place]
-        self.place = max(0, min(self.place, len(self.questions) - 1))
+        self._given.append(review.key(one))
+        self._under_way.append(review.key(one))
+        del self.cards[self.queue][self.place]
+        self.left[self.queue] -= 1
+        self.place = max(0, min(self.place, len(self.cards[self.queue]) - 1))
+        if not self.left[self.queue]:
+            self.queue, self.place = self._next(1, waiting=True), 0
         self._draw()
+
+    def _next(self, by: int, *, waiting: bool) -> str:
+        at = QUEUES.index(self.queue)
+        order = [QUEUES[(at + by * step) % len(QUEUES)] for step in range(1, len(QUEUES))]
+        return next((name for name in order if self.cards[name]), self.queue if waiting else order[0])
+
+    def _turn(self, queue: str) -> None:
+        if self._only is not None:
+            self.cockpit.say("only the links of this thread are asked here: esc leaves", severity="warning")
+            return
+        self.queue, self.place = queue, 0
+        self._draw()
+
+    def do_next_queue(self) -> None:
+        """The next queue with something in it."""
+        self._turn(self._next(1, waiting=False))
+
+    def do_last_queue(self) -> None:
+        """The one before."""
+        self._turn(self._next(-1, waiting=False))
+
+    def do_queue_boundaries(self) -> None:
+        """Where an episode begins."""
+        self._turn(BOUNDARIES)
+
+    def do_queue_links(self) -> None:
+        """Which threads are one line of work."""
+        self._turn(LINKS)
+
+    def do_queue_learnings(self) -> None:
+        """What is worth a rule."""
+        self._turn(LEARNINGS)
+
+    def do_queue_labels(self) -> None:
+        """What a call was."""
+        self._turn(LABELS)
+
+    def do_queue_redactions(self) -> None:
+        """What was a secret."""
+        self._turn(REDACTIONS)
 
     def do_later(self) -> None:
         """The next question."""
-        self.place = (self.place + 1) % len(self.questions)
-        self._draw()
+        self._step(1)
 
     def do_before(self) -> None:
         """The question before."""
-        self.place = (self.place - 1) % len(self.questions)
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        self.place = (self.place + by) % len(self.cards[self.queue])
         self._draw()
 
+    def do_draw(self) -> None:
+        """More to judge."""
+        if self.queue == LABELS:
+            self.asked += reading.DRAWN
+            self._read()
+        else:
+            self.cockpit.change(steering.draw(_SAMPLE))
+
     def do_read(self) -> None:
-        """The story that the question is about."""
-        question = self.question
-        if isinstance(question, Offer):
-            self.dismiss()
-            self.cockpit.call_later(self.cockpit.show_episode, question.unit_id)
+        """What the question is about, in full, on its own screen."""
+        one, app = self.question, self.cockpit
+        self.dismiss()
+        if isinstance(one, Offer):
+            app.call_later(app.show_episode, one.unit_id)
+        elif isinstance(one, Learning):
+            app.call_later(app.show_learning, one.id)
+        elif isinstance(one, Doubt):
+            app.call_later(app.show_moment, one.call.session_id, one.call.at, one.call.id * 2 + 1)
 
     def do_back(self) -> None:
         """Leave the deck."""
         self.dismiss()
-
-
-def _nothing(cells: int, answered: int, zone: tzinfo | None = None) -> list[Line]:
-    del cells, zone
-    said = f"✓ all answered: {several(answered, 'question')}" if answered else "✓ nothing is unclear"
-    return [
-        [(said, "good")], [],
-        [("Where a task nearly changed, or two threads look alike without being certain, it is asked here.", "quiet")],
-        [("A wrong cut costs more than a missed one: what is unsure is never cut without you.", "quiet")],
-    ]  # fmt: skip

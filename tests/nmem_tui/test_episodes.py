@@ -257,7 +257,7 @@ async def test_review_asks_one_question_a_card(
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("r")
-        await until(pilot, "New task? ─ 1 of 2 questions", "Could it be the clock?")
+        await until(pilot, "New task? ─ 1 of 1 question", "boundaries 1", "links 1", "Could it be the clock?")
         await pilot.press(key)
         await until(pilot, "The same line of work? ─ 1 of 1 question", "u undoes")
         row = ask(
@@ -268,7 +268,7 @@ async def test_review_asks_one_question_a_card(
         assert row == (int(moved), 0, "person")
         await settled(pilot)
         await pilot.press("n")
-        await until(pilot, "✓ all answered: 2 questions")
+        await until(pilot, "links 0", "2 answered")
         assert ask("SELECT outcome FROM episode_links") == "correct"  # it had said no as well
         await settled(pilot)
         await pilot.press("u")

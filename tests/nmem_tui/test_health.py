@@ -120,12 +120,12 @@ async def test_fix_shows_what_it_mends_and_mends_it_only_with_y(make: Any, cockp
         await pilot.press("8")
         await until(pilot, "hook runs of sessions that are gone")
         await pilot.press("f")
-        await until(pilot, "Mend what needs no decision", "y mends this")
-        await pilot.press("f", "enter", "escape")
+        await until(pilot, "Mend what needs no decision", "mends this")
+        await pilot.press("f", "enter")
         await until(pilot, "hook runs of sessions", gone="Mend what needs")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
         await pilot.press("f")
-        await until(pilot, "y mends this")
+        await until(pilot, "mends this")
         await pilot.press("y")
         await until(pilot, "mended: ", gone="1 hook runs of sessions that are gone  ")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
@@ -141,18 +141,18 @@ async def test_purge_shows_what_goes_takes_it_and_gives_it_back(
         await pilot.press(*(("2", "j") if screen == "episode" else ("k", "k")))
         await settled(pilot)
         await pilot.press("x")
-        shown = await until(pilot, "These go:", "brings them back until 10-10 08:53", "y purges this")
+        shown = await until(pilot, "These go:", "brings them back until 10-10 08:53", "purges this")
         assert ("prompt" in shown) == (screen == "episode")
-        await pilot.press("x", "enter")
+        await pilot.press("x", "space")
         await pilot.pause(0.2)
         assert facts() == before
         await pilot.press("escape")
         await until(pilot, gone="These go:")
         assert facts() == before
         await pilot.press("x")
-        await until(pilot, "y purges this")
+        await until(pilot, "y", "purges this")
         await pilot.press("y")
-        await until(pilot, "purged: ", "u undoes until 10-10 08:53")
+        await until(pilot, "purged: ", "u brings them back until 10-10 08:53")
         assert len(facts()) < len(before)
         assert ask("SELECT state FROM purges") == ["kept"]
         await settled(pilot)
@@ -204,12 +204,14 @@ async def test_sweep_counts_first_and_forgets_only_with_y(
         await until(pilot, "Findings")
         await pilot.press("s")
         shown = await until(pilot, "would be forgotten", "file read of aurora-api", "cannot be undone")
-        assert "y forgets this, for good" in shown
+        assert "forgets this, for good" in shown
         await pilot.press("s", "enter")
-        await pilot.pause(0.2)
+        await until(pilot, gone="forgets this")
         assert ask(old, healths.OLD) == there
+        await pilot.press("s")
+        await until(pilot, "forgets this")
         await pilot.press("y")
-        await until(pilot, "their traces stay", gone="y forgets this")
+        await until(pilot, "their traces stay", gone="forgets this")
         assert ask(old, healths.OLD) == [0]
         assert ask("SELECT count(*) FROM sweep_journal WHERE why = 'person'") == [1]
         await pilot.press("v", "v", "v")
@@ -223,16 +225,16 @@ async def test_redactions_are_drawn_and_judged_one_key_each(make: Any, cockpit: 
         await until(pilot, "draws a sample to judge")
         await settled(pilot)
         await pilot.press("r")
-        await until(pilot, "Was this a secret?", "8 cards left")
+        await until(pilot, "Was this a secret?", "1 of 8 questions")
         await pilot.press("y")
-        await until(pilot, "7 cards left")
+        await until(pilot, "of 7 questions")
         await settled(pilot)
         await pilot.press("n")
-        await until(pilot, "6 cards left")
+        await until(pilot, "of 6 questions")
         await settled(pilot)
         assert sorted(ask("SELECT verdict FROM redaction_reviews WHERE verdict IS NOT NULL")) == ["false", "real"]
         await pilot.press("u")
-        await until(pilot, "7 cards left")
+        await until(pilot, "of 7 questions")
         assert ask("SELECT verdict FROM redaction_reviews WHERE verdict IS NOT NULL") == ["real"]
         await pilot.press("escape")
         await until(pilot, "7 redactions to judge")

@@ -1,0 +1,277 @@
+"""Purges from every screen: what goes is shown, by item, file, session, project, text and time; taken; brought back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem.purge import run
+from nmem.settle import settle
+
+TOKEN = "zq7planted-token-42"
+PATH = "aurora.db"
+
+
+def ask(sql: str, *values: object) -> Any:
+    """All rows of the database, each as its one value or a tuple."""
+    db = sqlite3.connect(PATH)
+    try:
+        rows = db.execute(sql, values).fetchall()
+    finally:
+        db.close()
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+def facts() -> Any:
+    """Every session, prompt, call, episode, learning."""
+    return [
+        *ask("SELECT 'session', id, project_id FROM sessions ORDER BY id"),
+        *ask("SELECT 'prompt', id, session_id, content FROM prompts ORDER BY id"),
+        *ask("SELECT 'obs', id, session_id, content, file_path, prompt_id FROM observations ORDER BY id"),
+        *ask("SELECT 'unit', id, session_id, title, intent FROM work_units ORDER BY id"),
+        *ask("SELECT 'learning', id, title, state FROM learnings ORDER BY id"),
+    ]
+
+
+def held(word: str = TOKEN) -> list[str]:
+    """The files in which a word stands, in whatever case."""
+    found = [path for path in Path().rglob("*") if path.is_file() and path.name != "config.toml"]
+    return [str(path) for path in found if word.encode() in path.read_bytes().lower()]
+
+
+@pytest.fixture
+def planted(here: Path, seeds: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A story with a token in one call, its file, one prompt."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    db = seeds.database(PATH)
+    seeds.story(db)
+    seeds.history(db)
+    said = seeds.say(db, seeds.NOW - 4_000, f"deploy with {TOKEN} now")
+    seeds.do(db, seeds.NOW - 3_500, "command", f"deploy --key {TOKEN}", prompt_id=said)
+    seeds.do(db, seeds.NOW - 3_000, "file_edit", f"keys/{TOKEN}.txt", file_path=f"keys/{TOKEN}.txt", prompt_id=said)
+    seeds.label(db)
+    db.close()
+    return PATH
+
+
+@pytest.fixture
+def cleaned(seeds: Any) -> Callable[[], None]:
+    """What settling does in the background after a purge."""
+
+    def clean() -> None:
+        run.finish(PATH, seeds.NOW)
+
+    return clean
+
+
+REACHES = {
+    "item": ("", ["file_edit"]),
+    "file": ("f", ["file_edit"]),
+    "session": ("s", []),
+    "project": ("p", []),
+}
+"""Reach -> the key that chooses it, and which calls with the token it takes; none: all."""
+
+
+@pytest.mark.parametrize("reach", REACHES)
+async def test_a_row_goes_or_what_it_lies_in(
+    reach: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+) -> None:
+    key, only = REACHES[reach]
+    before = facts()
+    async with cockpit(planted, (100, 40)) as pilot:
+        await pilot.press("x")
+        await until(pilot, "only this: obs/", "its file: keys/zq7", "its session", "all of aurora-api", "enter cancel")
+        await pilot.press(*key)
+        await until(pilot, "These go:", "brings them back until 10-10 08:53", "purges this")
+        assert facts() == before
+        await pilot.press("y")
+        await until(pilot, "purged: ", "u brings them back until 10-10 08:53")
+        await settled(pilot)
+        left = ask("SELECT obs_type FROM observations WHERE content LIKE ? ORDER BY id", f"%{TOKEN}%")
+        assert left == ([] if not only else ["command"])
+        if reach in ("session", "project"):
+            cleaned()
+            assert held() == []
+            assert [path.suffix for path in sorted(Path("trash").iterdir())] == [".age", ".key"]
+        assert ask("SELECT count(*) FROM projects") == [0 if reach == "project" else 1]
+    async with cockpit(planted, (100, 40)) as pilot:  # also after a restart, from another screen
+        await pilot.press("5", "u")
+        await until(pilot, "undone: purge/1")
+        await settled(pilot)
+    assert facts() == before
+    assert ask("SELECT state FROM purges") == ["undone"]
+
+
+@pytest.mark.parametrize(("key", "told"), [("e", "prompt"), ("t", "whole session"), ("s", "session"), ("i", "call")])
+async def test_an_episode_goes_or_its_thread_or_session(
+    key: str, told: str, planted: str, cockpit: Any, until: Any, settled: Any
+) -> None:
+    before = facts()
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("x")
+        shown = await until(pilot, "only this: episode/", "its thread", "its session", "all of aurora-api")
+        assert "its file" not in shown
+        await pilot.press(key)
+        await until(pilot, "These go:", "purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+        assert len(facts()) < len(before)
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1")
+        await settled(pilot)
+    assert facts() == before
+
+
+@pytest.mark.parametrize("typed", [TOKEN, "since:10s", "re:zq7[a-z]+ project:aurora-api", f"file:keys/{TOKEN}.txt"])
+async def test_words_time_file_and_pattern_from_health(
+    typed: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+) -> None:
+    before = facts()
+    typed = typed.replace("since:10s", "since:1m")
+    async with cockpit(planted, (100, 40)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "Findings")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "Purge what?")
+        pilot.app.screen.query_one("Input").value = typed
+        await pilot.press("enter")
+        await until(pilot, "These go:", "purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+    cleaned()
+    left = ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%")
+    assert left == [1 if typed.startswith("file:") else 0]
+    if not typed.startswith("file:"):
+        assert held() == []
+    assert len(facts()) < len(before)
+    async with cockpit(planted, (100, 40)) as pilot:
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1")
+        await settled(pilot)
+    assert facts() == before
+
+
+async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:
+    settle(planted, 60, models=False, clock=lambda: seeds.NOW)
+    before = facts()
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("6")
+        await settled(pilot)
+        await pilot.press(*"type:command deploy", "enter")
+        await until(pilot, "Hits for", "deploy --key")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "only this: obs/", "These go: 1 call")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+        assert ask("SELECT count(*) FROM observations WHERE content LIKE 'deploy%'") == [0]
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1")
+        await settled(pilot)
+    assert facts() == before
+
+
+async def test_what_context_tells_of_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:
+    settle(planted, 60, models=False, clock=lambda: seeds.NOW)
+    before = facts()
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        await pilot.press("X")
+        await until(pilot, "Purge ", "purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+        assert len(facts()) < len(before)
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1")
+        await settled(pilot)
+    assert facts() == before
+
+
+async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
+    before = facts()
+    async with cockpit(planted, (100, 40)) as pilot:
+        for key in ("enter", "escape", "q", "n", "x", "space"):
+            await pilot.press("x")
+            await until(pilot, "purges this")
+            await pilot.press(key)
+            await settled(pilot)
+            if key in ("x", "space"):
+                await until(pilot, "purges this")
+                await pilot.press("escape")
+            await until(pilot, gone="purges this")
+            assert facts() == before
+        await pilot.press("x")
+        await until(pilot, "purges this")
+        await pilot.click("#ends", offset=(4, 0))
+        await until(pilot, gone="purges this")
+        assert facts() == before
+
+
+async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
+    from nmem_tui.screens import purging
+
+    ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
+    async with cockpit(planted, (120, 40)) as pilot:
+        purging.ask(pilot.app, ids)
+        await until(pilot, "Purge 2 things", "only these: 2 things", "their file: keys/", "These go: 2 calls")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+    assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
+
+
+async def test_backups_go_too_and_for_good_only_where_asked(
+    planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+) -> None:
+    from nmem.backup import take
+
+    made = Path(take.backup(planted).path)
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "Purge what?")
+        pilot.app.screen.query_one("Input").value = TOKEN
+        await pilot.press("enter")
+        await until(pilot, "backups stay", "b takes them as well", "can be taken back")
+        await pilot.press("b", "o")
+        await until(pilot, "backups go too", "they go as well", "for good: nothing brings them back")
+        await pilot.press("y")
+        await until(pilot, "purged for good: ", "and 1 backup")
+        await settled(pilot)
+        cleaned()
+        assert not made.exists()
+        assert held() == []
+        await pilot.press("u")
+        await until(pilot, "there is nothing to undo")
+    assert not list(Path("trash").glob("*.age"))
+
+
+async def test_after_its_window_a_purge_is_permanent(
+    planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, seeds: Any
+) -> None:
+    async with cockpit(planted, (100, 40)) as pilot:
+        await pilot.press("x")
+        await until(pilot, "purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await settled(pilot)
+        cleaned()
+        run.finish(planted, seeds.NOW + 2 * 86_400_000)
+        assert not list(Path("trash").glob("*.key"))
+        await pilot.press("u")
+        await until(pilot, "there is nothing to undo")
+    assert ask("SELECT state FROM purges") == ["gone"]

@@ -1,0 +1,149 @@
+"""The review deck: five queues, a key an answer; what each answer leaves in the database; the last one taken back."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+from nmem.audit import review
+
+PATH = "aurora.db"
+
+
+def ask(sql: str, *values: object) -> Any:
+    """All rows of the database, each as its one value or a tuple."""
+    db = sqlite3.connect(PATH)
+    try:
+        rows = db.execute(sql, values).fetchall()
+    finally:
+        db.close()
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+@pytest.fixture
+def waiting(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Something in each queue: a boundary, a link, learnings, calls that are not clear, redactions."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    db = seeds.database(PATH)
+    seeds.story(db)
+    made = seeds.history(db)
+    learned = load("learnings_seed")
+    learned.fill(db, seeds, made)
+    for number in range(3):
+        seeds.do(db, seeds.NOW - 2_000 + number, "command", f"login with [REDACTED:password] {number}")
+    seeds.label(db)
+    db.execute("UPDATE observations SET phase = NULL WHERE obs_type = 'lint'")
+    review.draw(db, seeds.NOW, 3, 1)
+    db.close()
+    return dict(made)
+
+
+async def opened(pilot: Any, until: Any, queue: str) -> None:
+    await pilot.press("r")
+    await until(pilot, "boundaries 1", "links 1", "New task? ─ 1 of 1 question")
+    await pilot.press(queue)
+
+
+LABELLED = "SELECT count(*) FROM observations WHERE instr(label_model, '+')"
+ANSWERS = {
+    "boundary yes": ("1", "y", "SELECT offered, unit_id FROM unit_prompts WHERE prompt_id = :slow"),
+    "boundary no": ("1", "n", "SELECT offered, decided_by FROM unit_prompts WHERE prompt_id = :slow"),
+    "link yes": ("2", "y", "SELECT outcome, outcome_by FROM episode_links"),
+    "link no": ("2", "n", "SELECT outcome, outcome_by FROM episode_links"),
+    "learning no": ("3", "n", "SELECT id, state FROM learnings ORDER BY id"),
+    "learning resolved": ("3", "v", "SELECT id, state FROM learnings ORDER BY id"),
+    "label yes": ("4", "y", "SELECT id, label_model, phase FROM observations ORDER BY id"),
+    "label no": ("4", "n", "SELECT id, label_model, phase FROM observations ORDER BY id"),
+    "redaction yes": ("5", "y", "SELECT id, verdict FROM redaction_reviews ORDER BY id"),
+    "redaction no": ("5", "n", "SELECT id, verdict FROM redaction_reviews ORDER BY id"),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+async def test_one_key_answers_and_u_takes_it_back(
+    answer: str, waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    queue, key, sql = ANSWERS[answer]
+    sql = sql.replace(":slow", str(waiting["slow"]))
+    before = ask(sql)
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await opened(pilot, until, queue)
+        await settled(pilot)
+        await pilot.press(key)
+        await until(pilot, "1 answered")
+        await settled(pilot)
+        after = ask(sql)
+        assert after != before
+        told = str(after)
+        wanted = {"label yes": "+", "redaction yes": "real", "redaction no": "false", "learning no": "dismissed",
+                  "learning resolved": "resolved", "boundary no": "person"}  # fmt: skip
+        assert wanted.get(answer, "") in told
+        await pilot.press("u")
+        await until(pilot, "undone: ", gone="1 answered")
+        await settled(pilot)
+        assert ask(sql) == before
+        assert pilot.app.screen.queue == ("boundaries", "links", "learnings", "labels", "redactions")[int(queue) - 1]
+
+
+async def test_accepting_shows_the_rule_first(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    before = ask("SELECT id, state FROM learnings ORDER BY id")
+    async with cockpit(PATH, (120, 40)) as pilot:
+        await opened(pilot, until, "3")
+        await until(pilot, "Worth a rule?", "Is this true")
+        await pilot.press("y")
+        await until(pilot, "Accept learning")
+        await settled(pilot)
+        await pilot.press("escape")
+        await until(pilot, "Worth a rule?", gone="Accept learning")
+        assert ask("SELECT id, state FROM learnings ORDER BY id") == before
+
+
+async def test_the_deck_goes_through_its_queues(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await pilot.press("r")
+        await until(pilot, "New task? ─ 1 of 1 question")
+        await pilot.press("y")
+        await until(pilot, "The same line of work? ─ 1 of 1 question", "boundaries 0")
+        await pilot.press("n")
+        await until(pilot, "Worth a rule? ─ 1 of ", "2 answered")
+        await pilot.press("tab")
+        await until(pilot, "Which was it?")
+        await pilot.press("tab")
+        await until(pilot, "A secret? ─ 1 of 3 questions", "Was this a secret?")
+        await settled(pilot)
+        await pilot.press("j", "n", "n", "n")
+        await until(pilot, "redactions 0")
+        await settled(pilot)
+        assert ask("SELECT verdict FROM redaction_reviews") == ["false"] * 3
+        await pilot.press("1")
+        await until(pilot, "Boundaries ─ nothing left", "all answered: 5 questions", "goes on: learnings")
+        await pilot.press("escape")
+        await until(pilot, "Stream")
+
+
+@pytest.mark.parametrize("screen", "12345678")
+async def test_r_opens_the_deck_from_every_screen(
+    screen: str, waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await pilot.press(screen)
+        await settled(pilot)
+        if screen == "6":
+            await pilot.press("escape")
+        await pilot.press("r")
+        await until(pilot, "boundaries 1", "links 1", "labels ", "redactions 3", "Review")
+
+
+async def test_answers_that_could_not_be_given_come_back(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await opened(pilot, until, "5")
+        await until(pilot, "A secret? ─ 1 of 3 questions")
+        db = sqlite3.connect(PATH)
+        db.execute("DROP TABLE corrections")
+        db.commit()
+        await pilot.press("y")
+        await until(pilot, "not changed: ", "A secret? ─ 1 of 3 questions", gone="1 answered")
+        db.close()
+    assert ask("SELECT count(*) FROM redaction_reviews WHERE verdict IS NOT NULL") == [0]
