@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual.content import Content
-from textual.widget import Widget
 
-from nmem_tui.model.line import Line, cut
-from nmem_tui.widgets.tones import content
+from nmem_tui.model.line import Line
+from nmem_tui.widgets.drawn import Drawn
 
 Draw = Callable[[int, int], list[Line]]
 """Lines for so many cells and rows."""
 
 
-class Panel(Widget):
+class Panel(Drawn):
     """Lines without a frame; as high as what it shows where the style sheet says `height: auto`."""
 
     DEFAULT_CSS = "Panel { height: auto; }"
@@ -22,19 +21,23 @@ class Panel(Widget):
     def __init__(self, draw: Draw | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._draw: Draw = draw or (lambda _cells, _rows: [])
+        self._title = ""
 
     def show(self, draw: Draw, title: str = "") -> None:
         """Draw this from now on."""
         self._draw = draw
-        if title:
+        if title and title != self._title:
+            self._title = title
             self.border_title = Content(title)
-        self.refresh(layout=self.styles.is_auto_height)
-
-    def render(self) -> Content:
-        """The lines for the room there is."""
         size = self.content_size
-        lines = self._draw(size.width, size.height or 99) if size.width else []
-        return content(cut(line, size.width) for line in lines)
+        if self.styles.is_auto_height and (not size.width or max(1, len(draw(size.width, 99))) != size.height):
+            self.refresh(layout=True)
+        else:
+            self.redraw()
+
+    def drawn(self, cells: int, rows: int) -> list[Line]:
+        """The lines for the room there is."""
+        return self._draw(cells, rows or 99)
 
     def lines(self, rows: int) -> list[Line]:
         """What it would show in so many rows."""

@@ -41,7 +41,7 @@ class Chart(Card):
         """Point out the observation of this sequence number and time, or none."""
         if place != self._chosen:
             self._chosen = place
-            self.refresh()
+            self.redraw()
 
     def _lines(self, cells: int, rows: int) -> list[Line]:
         stance = self.stance

@@ -15,13 +15,12 @@ from textual.widget import Widget
 
 from nmem.text import printable, width
 from nmem_tui.model.line import Line
-from nmem_tui.widgets.tones import COMPONENTS, content
+from nmem_tui.widgets.tones import content
 
 
 class Choice(Widget, can_focus=True):
     """All words side by side; the chosen one is marked."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("right,l,space", "step(1)", show=False),
         Binding("left,h", "step(-1)", show=False),

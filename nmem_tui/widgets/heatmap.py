@@ -30,7 +30,7 @@ class HeatMap(Card):
         """Point another one out."""
         if place != self.place:
             self.place = place
-            self.refresh()
+            self.redraw()
 
     def _lines(self, cells: int, rows: int) -> list[Line]:
         return heatmap.draw(self.found, self.place, self.at, cells, rows)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
 from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
@@ -13,7 +16,11 @@ from textual.widget import Widget
 from nmem_tui.model.line import TONES, Line
 
 COMPONENTS = frozenset(f"tone-{tone}" for tone in TONES)
-"""Component classes that a style sheet gives a look; every screen has them."""
+"""Component classes that a style sheet gives a look; the app and every screen have them."""
+_KEPT = 400
+"""Strips that a palette remembers: a few screens full. What is drawn again is mostly what was drawn before."""
+_LOOKS: WeakKeyDictionary[App[Any], tuple[object, dict[str, Style]]] = WeakKeyDictionary()
+"""Of each app the theme, and what its tones look like in it: the same for all of its widgets."""
 
 
 def content(lines: Iterable[Line]) -> Content:
@@ -26,22 +33,39 @@ def content(lines: Iterable[Line]) -> Content:
     return Content.assemble(*parts)
 
 
+def _looks(app: App[Any]) -> dict[str, Style]:
+    own = sorted((name, value) for name, value in app.theme_variables.items() if name.startswith("nm-"))
+    theme = (app.theme, app.no_color, app.native_ansi_color, own)
+    if (known := _LOOKS.get(app)) is not None and known[0] == theme:
+        return known[1]
+    found = {tone: app.get_component_styles(f"tone-{tone}").partial_rich_style for tone in TONES}
+    _LOOKS[app] = (theme, found)
+    return found
+
+
 class Palette:
     """The looks of all tones on one widget, resolved once a theme."""
 
     def __init__(self, widget: Widget) -> None:
-        self.styles = {tone: widget.get_component_rich_style(f"tone-{tone}", partial=True) for tone in TONES}
-        self.base = widget.rich_style
-        self.cursor = widget.get_component_rich_style("tone-cursor", partial=False)
+        looks, base = _looks(widget.app), widget.rich_style
+        ground = base + looks["cursor"]
+        self.grounds = (base, ground)
+        self._plain = {tone: base + style for tone, style in looks.items()}
+        self._here = {
+            tone: ground if ground.reverse else ground + Style(color=style.color, bold=style.bold)
+            for tone, style in looks.items()
+        }
+        self._strips: dict[tuple[tuple[tuple[str, str], ...], int, bool], Strip] = {}
 
     def strip(self, line: Line, cells: int, *, cursor: bool = False) -> Strip:
         """One line of `cells` cells; under the cursor its ground changes and its tones stay."""
-        ground = self.base + self.cursor if cursor else self.base
-        segments = [Segment(text, self._look(tone, ground, cursor=cursor)) for text, tone in line]
-        return Strip(segments).adjust_cell_length(cells, ground)
-
-    def _look(self, tone: str, ground: Style, *, cursor: bool) -> Style:
-        style = self.styles[tone]
-        if not cursor or ground.reverse:
-            return ground if cursor else ground + style
-        return ground + Style(color=style.color, bold=style.bold)
+        key = (tuple(line), cells, cursor)
+        if (known := self._strips.get(key)) is not None:
+            return known
+        looks = self._here if cursor else self._plain
+        segments = [Segment(text, looks[tone]) for text, tone in line]
+        made = Strip(segments).adjust_cell_length(cells, self.grounds[cursor])
+        if len(self._strips) >= _KEPT:
+            self._strips.clear()
+        self._strips[key] = made
+        return made
