@@ -8,10 +8,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capture import paths
+from nmem.errors import NmemError
+from nmem.search import decisions
 from nmem_tui.messages import FileChanged
 
 if TYPE_CHECKING:
@@ -56,8 +59,15 @@ class Watch:
             if self._session.transcript_path:
                 found.add(str(Path(self._session.transcript_path).parent))
             if self._session.root:
-                found.update(str(Path(self._session.root) / name) for name in DECISIONS)
+                found |= self._decided()
+                if index := decisions.index(self._session.root):
+                    found.add(str(Path(index).parent))
         return {folder for folder in found if Path(folder).is_dir()}
+
+    def _decided(self) -> set[str]:
+        """The folders of decisions: those that are read, and those that may become so."""
+        root = self._session.root if self._session else ""
+        return {*decisions.folders(root), *(str(Path(root) / name) for name in DECISIONS)} if root else set()
 
     def run(self) -> None:
         """Watch until stopped."""
@@ -87,7 +97,8 @@ class Watch:
             self._post(FileChanged("config", path))
         elif self._session is not None and path == self._session.transcript_path:
             self._catch_up()
-        elif path.endswith((".md", ".markdown")) and str(Path(path).parent) in self.folders():
+        elif path.endswith((".md", ".markdown")) and self._is_decision(path):
+            self._reread()
             self._post(FileChanged("decision", path))
 
     def _catch_up(self) -> None:
@@ -108,6 +119,16 @@ class Watch:
             return
         except (sqlite3.Error, OSError, KeyError, ValueError) as error:
             self._trouble(f"the transcript could not be read: {error}")
+
+    def _is_decision(self, path: str) -> bool:
+        root = self._session.root if self._session else ""
+        return str(Path(path).parent) in self._decided() or bool(root and path == decisions.index(root))
+
+    def _reread(self) -> None:
+        """Index the decisions anew, so that neither a search nor a hook has to wait for it."""
+        if self._session is not None and self._session.root:
+            with suppress(NmemError):  # `nmem recall check` says what is wrong with them
+                decisions.OPEN.of(self._session.root)
 
     def _trouble(self, text: str) -> None:
         """Say it once."""

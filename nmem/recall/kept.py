@@ -31,6 +31,11 @@ def place(cwd: str) -> Place | None:
         return None
 
 
+def seen(where: Place) -> list[Seen]:
+    """The decision files of a place."""
+    return folder.files(where)[0]
+
+
 def read(where: Place) -> Form | None:
     """The names (nmem.recall.offer.Form); None when they are not kept, or a file is another. Never raises."""
     found = cache.read(file(where), (_SHAPE, bytes))

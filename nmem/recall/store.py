@@ -28,16 +28,22 @@ _SHAPE = ((int, str, str, [(str, int, int)]), _FORM, [str])
 class Recall:
     """What can be asked: where it is, its index, and what could not be read."""
 
-    __slots__ = ("index", "place", "seen", "warnings")
+    __slots__ = ("index", "place", "seen", "stamp", "warnings")
 
     def __init__(self, place: Place, found: Index, seen: list[Seen], warnings: list[str]) -> None:
         self.place, self.index, self.seen, self.warnings = place, found, seen, warnings
+        self.stamp = _stamp(place, seen)
 
 
 def here(cwd: str = "") -> Recall:
     """The decisions of the project that a folder is in, by default the current one. Raises NmemError."""
     folders, name = config.load()
     return of(folder.find(cwd or os.getcwd(), folders, name))
+
+
+def unchanged(recall: Recall) -> bool:
+    """Whether the files are still as they were read."""
+    return _stamp(recall.place, folder.files(recall.place)[0]) == recall.stamp
 
 
 def kept(cwd: str) -> Recall | None:

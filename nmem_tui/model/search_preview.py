@@ -7,8 +7,9 @@ from datetime import tzinfo
 
 from nmem.read.stories import Story
 from nmem.read.views import SessionRow, StreamRow
+from nmem.search.decisions import Decision
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import episodes, learnings_detail, rows
+from nmem_tui.model import episodes, learnings_detail, rows, search_decision
 from nmem_tui.model.figures import ago, day, duration, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail
@@ -26,6 +27,8 @@ def title(found: Shown | None) -> str:
     """The title of the frame."""
     if found is None:
         return "Preview"
+    if isinstance(found.thing, Decision):
+        return search_decision.title(found.thing)
     kind, _, rest = found.hit.id.partition("/")
     return printable(f"{'Call' if kind == 'obs' else kind.capitalize()} ─ {kind}/{rest[:20]}")
 
@@ -33,6 +36,8 @@ def title(found: Shown | None) -> str:
 def items(found: Shown, cells: int, at: int, zone: tzinfo | None) -> Sequence[Item]:
     """The whole pane for so many cells."""
     thing = found.thing
+    if isinstance(thing, Decision):
+        return list(plain(list(search_decision.lines(thing, cells))))
     if isinstance(thing, Moment):
         return [*plain([cut(line, cells) for line in _moment(thing, cells, at, zone)]), *_around(thing, cells, zone)]
     if isinstance(thing, Story):
@@ -47,6 +52,8 @@ def items(found: Shown, cells: int, at: int, zone: tzinfo | None) -> Sequence[It
 
 def text(found: Shown) -> str:
     """The hit's own text, as it is copied; empty where what is shown is what there is."""
+    if isinstance(found.thing, Decision):
+        return found.thing.text
     if not isinstance(found.thing, Moment):
         return ""
     done = found.thing.done

@@ -18,7 +18,8 @@ from nmem.read.episodes import EpisodeRow
 from nmem.read.facts import Observation
 from nmem.read.stories import Story
 from nmem.read.views import SessionRow, StreamRow
-from nmem.search import kinds
+from nmem.search import decisions, kinds
+from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.examples import examples as found_examples
 from nmem.search.page import NEWEST, RELEVANCE
@@ -84,7 +85,7 @@ class Shown:
     """A hit in full; `thing` is None when it is gone."""
 
     hit: Hit
-    thing: Moment | Story | Detail | Past | None
+    thing: Moment | Story | Detail | Past | Decision | None
 
 
 def number(hit: Hit) -> int:
@@ -104,12 +105,15 @@ def is_moment(hit: Hit) -> bool:
 
 
 def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool]) -> Found:
-    """A page of hits; what nobody waits for any more ends early."""
+    """A page of hits, written decisions before the first; what nobody waits for any more ends early."""
     projects = _projects(db, wanted.project)
+    decided = [] if cursor else decisions.OPEN.find(db, wanted.text, wanted.at, projects)
+    if decisions.alone(wanted.text, wanted.at):
+        return Found(wanted, decisions.only(wanted.text, wanted.at, wanted.order, decided))
     found = search(
         db, wanted.text, wanted.at, order=wanted.order, limit=PAGE, cursor=cursor, stopped=stopped, projects=projects
     )
-    return Found(wanted, found)
+    return Found(wanted, decisions.joined(found, decided))
 
 
 def _projects(db: Connection, name: str) -> tuple[int, ...]:
@@ -129,6 +133,8 @@ def examples(db: Connection, at: int, project: str, stopped: Callable[[], bool])
 
 def shown(db: Connection, hit: Hit, at: int) -> Shown:
     """A hit in full."""
+    if hit.kind == decisions.KIND:
+        return Shown(hit, decisions.OPEN.shown(hit))
     if is_moment(hit):
         return Shown(hit, _moment(db, hit))
     if hit.kind == kinds.EPISODE:
