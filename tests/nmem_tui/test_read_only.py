@@ -1,0 +1,133 @@
+"""A cockpit that only reads: every key of an action that writes is tried on every screen, and no byte changes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem_tui.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, bar, of
+from nmem_tui.messages import Changed
+from nmem_tui.screens.base import View
+from nmem_tui.watch import Watch
+from nmem_tui.writes import READ_ONLY, Writes
+
+SCREENS = NUMBERED.split()
+
+
+@pytest.fixture
+def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database with something on every screen, nothing of it in a log; projects with files that could be changed."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    monkeypatch.setattr("nmem_tui.handing.Handing.environ", {"PATH": ""})
+    load("whole_seed").database(load, str(here / "aurora.db"))
+    return here
+
+
+def stored(folder: Path) -> dict[str, str]:
+    """Every file but SQLite's index of its log and caches of programs, by a hash of its bytes; an empty log is none."""
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and not file.name.endswith("-shm") and "cache" not in file.parts and file.stat().st_size
+    }
+
+
+def writing(context: str) -> list[Action]:
+    return [action for action in of(context) if action.writes]
+
+
+async def arrive(pilot: Any, screen: str, settled: Any) -> None:
+    await pilot.press(str(SCREENS.index(screen) + 1))
+    await settled(pilot)
+    if screen == "search":
+        await pilot.press(*"avatar", "enter")
+    if screen == "learnings":
+        await pilot.press("P")
+    await settled(pilot)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_no_key_changes_anything(
+    screen: str, whole: Path, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stored(whole)
+    said: list[str] = []
+    async with cockpit("aurora.db", (160, 45), read_only=True) as pilot:
+        await arrive(pilot, screen, settled)
+        monkeypatch.setattr(pilot.app, "say", lambda text, **_: said.append(text))
+        for action in writing(screen):
+            for key in action.keys:
+                said.clear()
+                await pilot.press(key)
+                await pilot.pause()
+                assert said == [READ_ONLY], (action.id, key)
+                assert isinstance(pilot.app.screen, View), action.id
+            assert pilot.app.why_not(action.id) == READ_ONLY
+        await settled(pilot)
+    assert stored(whole) == before
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_the_same_keys_do_something_where_it_may_write(
+    screen: str, whole: Path, cockpit: Any, settled: Any
+) -> None:
+    """Otherwise the test above would prove nothing."""
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await arrive(pilot, screen, settled)
+        assert all(pilot.app.why_not(action.id) != READ_ONLY for action in writing(screen))
+        own = [action for action in writing(screen) if action.context != EVERYWHERE]
+        assert not own or any(pilot.app.why_not(action.id) is None for action in own)
+
+
+async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
+    whole: Path, cockpit: Any, settled: Any, text: Any, until: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45), read_only=True) as pilot:
+        await arrive(pilot, "episodes", settled)
+        assert "Story ─ episode" in text(pilot)
+        able = {action.id: pilot.app.why_not(action.id) for group in bar("episodes") for action in group}
+        assert able["copy"] is None
+        assert able["pin"] == able["purge"] == able["rename"] == READ_ONLY
+        await pilot.press("question_mark")
+        await pilot.press(*"rename")
+        await until(pilot, "─ not now: read-only")
+        await pilot.press("escape")
+        await arrive(pilot, "health", settled)
+        assert pilot.app.why_not("audit") is None
+        await pilot.press("A")
+        await until(pilot, "everything was read")
+
+
+def test_what_would_write_in_the_background_does_not(whole: Path, seeds: Any) -> None:
+    before = stored(whole)
+    told: list[Changed] = []
+    Writes(told.append, read_only=True).carry_out("aurora.db", lambda _db, _now: pytest.fail("it was done"), 0)
+    assert [(each.text, each.failed) for each in told] == [(READ_ONLY, True)]
+    watch = Watch("aurora.db", lambda message: pytest.fail(str(message)), read_only=True)
+    from contextlib import closing
+
+    from nmem import database
+    from nmem.read import views
+
+    with closing(database.reader("aurora.db")) as db:
+        row = views.sessions(db, 1)[0]
+    (whole / "transcript.jsonl").write_text('{"type":"user","message":{"role":"user","content":"late"}}\n')
+    before = stored(whole)
+    from dataclasses import replace
+
+    watch.follow(replace(row, transcript_path=str(whole / "transcript.jsonl"), state="working"))
+    watch._catch_up()
+    assert stored(whole) == before
+
+
+def test_whatever_changes_something_is_marked() -> None:
+    """By its name: an action that is added says whether it writes."""
+    writes = {action.id for action in ACTIONS if action.writes}
+    reads = {action.id for action in ACTIONS} - writes
+    harmless = ("show_", "next_", "last_", "copy", "half_", "details_", "queue_")
+    named = ("accept", "backup", "dismiss", "edit_", "exclude", "include", "keep", "merge", "move", "narrate", "new_",
+             "pin", "purge", "rename", "run_", "snooze", "split", "sweep", "undo", "relabel", "remove")  # fmt: skip
+    assert not [each for each in reads if each.startswith(named) and not each.startswith(harmless)]
