@@ -7,19 +7,19 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
-from nmem_tui.model.exported import Gather
 from nmem_tui.model.reading import Glance, Opening, glance, pick
 from nmem_tui.screens.streaming import Streaming
 from nmem_tui.screens.warns import Warns
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nmem.read.days import Days
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
+    from nmem_tui.model.exported import Gather
     from nmem_tui.model.gauge import Reset
     from nmem_tui.model.line import Line
 
@@ -61,7 +62,7 @@ class Now(Streaming, Warns):
         yield Panel(id="summary")
         yield Overview()
         with Horizontal(id="lower"):
-            with Vertical(id="frame"):
+            with Frame(id="frame"):
                 yield self.search
                 yield Stream(self.cockpit.zone, id="stream")
             yield Details(self.cockpit.zone)
@@ -102,6 +103,11 @@ class Now(Streaming, Warns):
             "cards", lambda db: glance(db, pick(db, chosen, current, project, at, home), at), self._show_cards
         )
 
+    @property
+    def _roomy(self) -> bool:
+        """Whether there is room for cards over the stream."""
+        return self.has_class("-wide") and not self.has_class("-low")
+
     def _stance_soon(self) -> None:
         if self.stance is None:
             self._read_stance()
@@ -113,7 +119,7 @@ class Now(Streaming, Warns):
         self._stance_due = False
         session_id, one, at = self.session_id, self._following, self.cockpit.clock()
         self.reads.ask("stance", lambda db: _go_on(db, session_id, one, at), self._show_stance)
-        if self.has_class("-wide"):
+        if self._roomy:
             self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
 
     def _days_soon(self) -> None:
@@ -196,7 +202,7 @@ class Now(Streaming, Warns):
             return
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: cards.header(view, at, cells, here))
-        if self.has_class("-wide"):
+        if self._roomy:
             self.query_one(Overview).tell(
                 view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset, self.days
             )
