@@ -101,12 +101,13 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A stretch of the list, newest first; `total` counts all that match, at most COUNTED."""
+    """A stretch of the list, newest first; `total` counts all that match, at most COUNTED; `more`: not counted."""
 
     slots: tuple[Slot, ...]
     total: int
     stamp: Stamp
     rows: dict[int, EpisodeRow] = field(default_factory=dict)
+    more: bool = False
 
 
 COUNTED = 100_000
@@ -182,19 +183,13 @@ def _so_far(db: Connection, session_id: str, since: int) -> Outcome:
 # the list
 
 
-def page(db: Connection, before: Slot | None, query: Filter, limit: int = PAGE, project: str = "") -> Page:
-    """The newest `limit` episodes before a slot, or of all."""
+def page(
+    db: Connection, before: Slot | None, query: Filter, limit: int = PAGE, project: str = "", *, counted: bool = True
+) -> Page:
+    """The newest `limit` episodes before a slot, or of all; without `counted` those of a full page stand for all."""
     if not present(db):
         return Page((), 0, Stamp())
-    where, values = query.where()
-    if project:
-        where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
-    source = (
-        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
-        " LEFT JOIN threads t ON t.id = u.thread_id"
-        if where
-        else "FROM work_units u"
-    )
+    source, where, values = _source(query, project)
     at, key = (before.last_at, before.id) if before else (2**62, 2**62)
     found = db.execute(
         f"SELECT u.last_at, u.id, u.thread_id {source} WHERE (u.last_at, u.id) < (?, ?) {where}"
@@ -202,13 +197,29 @@ def page(db: Connection, before: Slot | None, query: Filter, limit: int = PAGE, 
         (at, key, *values, limit),
     ).fetchall()
     slots = tuple(Slot(*row) for row in found)
-    total = len(slots)
-    if before is None and total == limit:
-        total = db.execute(
-            f"SELECT count(*) FROM (SELECT 1 {source} WHERE 1 {where} LIMIT {COUNTED})",  # noqa: S608
-            values,
-        ).fetchone()[0]
-    return Page(slots, total, stamp(db), rows(db, [slot.id for slot in slots[:64]]) if before is None else {})
+    more = before is None and len(slots) == limit
+    total = number(db, query, project) if more and counted else len(slots)
+    first = rows(db, [slot.id for slot in slots[:64]]) if before is None else {}
+    return Page(slots, total, stamp(db), first, more and not counted)
+
+
+def number(db: Connection, query: Filter, project: str = "") -> int:
+    """How many episodes match, at most COUNTED."""
+    source, where, values = _source(query, project)
+    sql = f"SELECT count(*) FROM (SELECT 1 {source} WHERE 1 {where} LIMIT {COUNTED})"  # noqa: S608
+    return int(db.execute(sql, values).fetchone()[0])
+
+
+def _source(query: Filter, project: str) -> tuple[str, str, list[object]]:
+    """The tables, the conditions, and their values."""
+    where, values = query.where()
+    if project:
+        where, values = f"{where} AND (p.name = ? OR p.key = ? OR p.root = ?)", [*values, project, project, project]
+    joined = (
+        "FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"
+        " LEFT JOIN threads t ON t.id = u.thread_id"
+    )
+    return (joined if where else "FROM work_units u"), where, values
 
 
 def stamp(db: Connection) -> Stamp:

@@ -32,6 +32,8 @@ class Browsing(Moving, Correcting):
         self.filter = Filter()
         self.total = self.whole = 0
         """Episodes that the filter leaves, and all."""
+        self.more = False
+        """Whether the first are not counted yet."""
         self.to_end = False
         """Whether the cursor goes to the last one, once all are known."""
 
@@ -130,7 +132,7 @@ class Browsing(Moving, Correcting):
 
     def tally(self) -> tuple[int, int, bool]:
         """Episodes that the filter leaves, of all."""
-        return self.total, max(self.whole, self.total), False
+        return self.total, max(self.whole, self.total), self.more
 
     @property
     def row_key(self) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
@@ -22,10 +22,13 @@ from nmem_tui.model.shelf import Shelf
 from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.browsing import Browsing
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no story is read."""
+_TYPED_S = 0.4
+"""A filter that nobody types on for so long has its matches counted, and a story told."""
 _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
@@ -35,7 +38,7 @@ class Episodes(Browsing):
 
     def __init__(self) -> None:
         super().__init__()
-        self.listing = Vertical(id="listing")
+        self.listing = Frame(id="listing")
         self.waiting = 0
         self.stamp = Stamp()
         self._due = False
@@ -131,12 +134,25 @@ class Episodes(Browsing):
             self._show_story(story)
 
     def read_list(self) -> None:
-        query, project = self.filter, self.cockpit.project
-        self.reads.forget("older")
+        query, project, counted = self.filter, self.cockpit.project, not self.search.typing
+        self.reads.forget("older", "number")
         self.reads.ask(
-            "list", lambda db: (query, episode_views.page(db, None, query, project=project), story_views.waiting(db)),
+            "list",
+            lambda db: (
+                query, episode_views.page(db, None, query, project=project, counted=counted), story_views.waiting(db)
+            ),
             self._show_list,
         )  # fmt: skip
+
+    def _count(self) -> None:
+        query, project = self.filter, self.cockpit.project
+        self.reads.ask("number", lambda db: (query, episode_views.number(db, query, project)), self._show_number)
+
+    def _show_number(self, found: tuple[Filter, int]) -> None:
+        query, number = found
+        if query is self.filter:
+            self.total, self.more = number, False
+            self.name_list()
 
     def read_older(self) -> None:
         query, project, before = self.filter, self.cockpit.project, self.shelf.oldest()
@@ -158,7 +174,7 @@ class Episodes(Browsing):
         self.shelf.inherit(older)
         self.shelf.fill(page.rows)
         self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
-        self.total, self.stamp = page.total, page.stamp
+        self.total, self.stamp, self.more = page.total, page.stamp, page.more
         if not query:
             self.whole = page.total
         self._keep = keep if keep not in self.shelf.places and not self.shelf.complete and not query else 0
@@ -192,7 +208,10 @@ class Episodes(Browsing):
 
         self.index.show(len(known), draw, known.able, max(0, cursor))
         self.name_list()
-        self._read_story()
+        if self.search.typing:
+            self._rest_for(_TYPED_S)
+        else:
+            self._read_story()
 
     def _show_older(self, found: tuple[Filter, Slot, Page]) -> None:
         query, before, page = found
@@ -223,14 +242,19 @@ class Episodes(Browsing):
     @on(Lines.Moved, "#episodes")
     def tell_story(self) -> None:
         """Another episode is under the cursor: its story follows once the cursor rests."""
+        self._rest_for(_REST_S)
+
+    def _rest_for(self, seconds: float) -> None:
         if self._rest is not None:
             self._rest.stop()
-        self._rest = self.set_timer(_REST_S, self._rested)
+        self._rest = self.set_timer(seconds, self._rested)
 
     def _rested(self) -> None:
         self._rest = None
         self.check_keys()
         self._read_story()
+        if self.more:
+            self._count()
 
     @on(Lines.Moved, "#story")
     def other_line(self) -> None:

@@ -19,7 +19,7 @@ from nmem_tui.screens.giving import Take
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.stream import Stream
 
-_REST_S = 0.25
+_REST_S = 0.4
 """A filter that nobody types on for so long is looked for further back."""
 
 

@@ -9,9 +9,29 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widget import Widget
+from textual.widgets import Input
+
+from nmem.text import pad
+from nmem_tui.widgets.tones import content
 
 _LONGEST = 400
+
+
+class _Count(Widget):
+    """How many are left; always as wide, so that a key lays nothing out anew."""
+
+    told, tone = "", "quiet"
+
+    def tell(self, told: str, tone: str) -> None:
+        """Say this from now on."""
+        if (told, tone) != (self.told, self.tone):
+            self.told, self.tone = told, tone
+            self.refresh()
+
+    def render(self) -> Content:
+        """At the right."""
+        return content([[(pad(f"{self.told} ", self.size.width, right=True), self.tone)]])
 
 
 class FilterBox(Horizontal):
@@ -31,7 +51,7 @@ class FilterBox(Horizontal):
         super().__init__(classes="filter-box")
         self.field = Input(id="filter", placeholder=hint, compact=True, max_length=_LONGEST)
         self.field.cursor_blink = False
-        self._told = Static(id="filter-count")
+        self._told = _Count(id="filter-count")
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -66,8 +86,7 @@ class FilterBox(Horizontal):
 
     def tell(self, told: str, *, none: bool) -> None:
         """So many are left; nothing is said of no filter."""
-        self._told.update(Content(f" {told} " if self.text else ""))
-        self._told.set_class(none and bool(self.text), "-none")
+        self._told.tell(told if self.text else "", "warn" if none else "quiet")
 
     @on(Input.Changed)
     def pass_on(self, event: Input.Changed) -> None:
