@@ -139,11 +139,13 @@ def joined(results: Results, hits: Sequence[Hit]) -> Results:
     return replace(results, hits=few + results.hits, found=results.found + len(few), facets=facets)
 
 
-def only(text: str, now: int, order: str, hits: Sequence[Hit]) -> Results:
+def only(text: str, now: int, order: str, hits: Sequence[Hit], seconds: float = 0.0) -> Results:
     """Entries as all that was found."""
     remarks = () if hits else ("nothing is decided under these words: nmem recall list shows what is",)
     facets = Facets((Facet(KIND, len(hits), f"type:{KIND}"),) if hits else ())
-    return Results(parse(text, now), order, tuple(hits[:MANY]), len(hits), len(hits) >= MANY, facets, remarks)
+    return Results(
+        parse(text, now), order, tuple(hits[:MANY]), len(hits), len(hits) >= MANY, facets, remarks, "", seconds
+    )
 
 
 def _line(doc: tuple[str, str, tuple[str, ...], str, str, int, int, str]) -> str:

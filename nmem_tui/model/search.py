@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from nmem.search import kinds, typed
+from nmem.search import decisions, kinds, typed
 from nmem.search.examples import Example
 from nmem.search.facets import Facet, Facets
 from nmem.search.query import TIMES
@@ -26,7 +26,6 @@ _LEAD = 24
 _KINDS: dict[str, tuple[str, str]] = {
     kinds.PROMPT: ("you", "user"), kinds.EPISODE: ("episode", "accent"), kinds.SESSION: ("session", "accent"),
     kinds.LEARNING: ("learning", "warn"), kinds.MARKER: ("mark", "accent"), "task": ("task", "accent"),
-    "recall": ("when", "accent"),
 }  # fmt: skip
 _USUAL = ("prompt", "reasoning", "episode", "learning", "test", "command", "file_edit", "git", "marker", "session")
 """Types to choose from while nothing is found yet."""
@@ -124,6 +123,8 @@ def word(hit: Hit) -> Span:
     """What a hit is, in a word, and its tone."""
     if hit.kind == kinds.REASONING:
         return rows.word(f"agent/{hit.type}")
+    if hit.kind == decisions.KIND:
+        return ("how" if hit.snippet.text.startswith("/how") else "when"), "accent"
     return _KINDS.get(hit.kind) or rows.word(hit.type)
 
 
@@ -164,7 +165,11 @@ def _skipped(hit: Hit, cells: int) -> int:
 
 def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) -> Line:
     """When and where it was, its id, and what is worth noting."""
-    path = "" if not hit.path or hit.path in hit.snippet.text else fit_path(printable(hit.path), 40)
+    path = (
+        ""
+        if not hit.path or hit.kind == decisions.KIND or hit.path in hit.snippet.text
+        else fit_path(printable(hit.path), 40)
+    )
     parts: list[tuple[int, Line]] = [
         (1, [("✗ failed", "bad")] if hit.outcome == "failed" else []),
         (2, [("★ pinned", "warn")] if hit.pinned else []),
@@ -178,7 +183,9 @@ def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) 
 
 
 def short(hit: Hit) -> str:
-    """Its id; of a session the beginning is enough."""
+    """Its id; of a session the beginning is enough; a decision is told by its file."""
+    if hit.kind == decisions.KIND:
+        return fit_path(printable(hit.path), 30)
     return printable(hit.id[:16] if hit.kind == kinds.SESSION else hit.id)
 
 

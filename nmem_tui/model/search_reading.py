@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -107,9 +108,10 @@ def is_moment(hit: Hit) -> bool:
 def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool]) -> Found:
     """A page of hits, written decisions before the first; what nobody waits for any more ends early."""
     projects = _projects(db, wanted.project)
+    began = time.monotonic()
     decided = [] if cursor else decisions.OPEN.find(db, wanted.text, wanted.at, projects)
     if decisions.alone(wanted.text, wanted.at):
-        return Found(wanted, decisions.only(wanted.text, wanted.at, wanted.order, decided))
+        return Found(wanted, decisions.only(wanted.text, wanted.at, wanted.order, decided, time.monotonic() - began))
     found = search(
         db, wanted.text, wanted.at, order=wanted.order, limit=PAGE, cursor=cursor, stopped=stopped, projects=projects
     )
