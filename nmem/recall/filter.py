@@ -29,7 +29,7 @@ class Narrowed:
 
 
 def narrowed(lines: Sequence[str], typed: Sequence[str]) -> list[Narrowed]:
-    """The lines that have all words that were typed, best first, then the shorter ones, then as they stand."""
+    """The lines that have all words, best first, then the shorter ones; all as they stand where none is typed."""
     terms = [term.casefold() for term in typed if term]
     out: list[Narrowed] = []
     for place, line in enumerate(lines):
@@ -41,7 +41,7 @@ def narrowed(lines: Sequence[str], typed: Sequence[str]) -> list[Narrowed]:
         if len(told) == len(terms):
             marks = _merged(at for _, where, _ in told for at in where)
             out.append(Narrowed(place, sum(score for score, _, _ in told), marks, all(tight for _, _, tight in told)))
-    return sorted(out, key=lambda each: (-each.score, len(lines[each.place]), each.place))
+    return sorted(out, key=lambda each: (-each.score, len(lines[each.place]), each.place)) if terms else out
 
 
 def _term(term: str, line: str, low: str) -> tuple[int, list[int], bool] | None:
