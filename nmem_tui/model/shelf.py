@@ -55,6 +55,8 @@ class Shelf:
         self.entries: list[Entry] = []
         self.places: dict[int, int] = {}
         """Episode -> its place."""
+        self.order: dict[int, int] = {}
+        """Episode -> which of the slots is its own."""
         self.complete = True
         self._rows: OrderedDict[int, EpisodeRow] = OrderedDict()
         self._asked: set[int] = set()
@@ -66,6 +68,7 @@ class Shelf:
     def add(self, page: Sequence[Slot], *, complete: bool) -> None:
         """Put an older page after what there is."""
         self.complete = complete
+        self.order |= {slot.id: number for number, slot in enumerate(page, len(self.slots))}
         self.slots += page
         pending = self._open + list(page)
         if self._open:  # the last day goes on: group it again

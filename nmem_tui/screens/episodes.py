@@ -21,6 +21,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.shelf import Shelf
 from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.browsing import Browsing
+from nmem_tui.widgets.band import Band
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
@@ -39,6 +40,7 @@ class Episodes(Browsing):
     def __init__(self) -> None:
         super().__init__()
         self.listing = Frame(id="listing")
+        self.band = Band(id="band")
         self.waiting = 0
         self.stamp = Stamp()
         self._due = False
@@ -52,6 +54,7 @@ class Episodes(Browsing):
         """The list, the story beside it."""
         self.index.marked = lambda place: self.shelf.unit(place) in self.marked
         self.pane.zone, self.pane.clock = self.cockpit.zone, self.cockpit.clock
+        yield self.band
         with Horizontal(id="history"):
             with self.listing:
                 yield self.search
@@ -126,6 +129,7 @@ class Episodes(Browsing):
         stamp, self.waiting, rows, story = found
         self.shelf.fill(rows)
         self.index.refresh()
+        self._point_out()
         if stamp != self.stamp:
             self.read_list()
             return
@@ -207,6 +211,7 @@ class Episodes(Browsing):
             return episodes.unit(row, cells, self.cockpit.zone)
 
         self.index.show(len(known), draw, known.able, max(0, cursor))
+        self._point_out()
         self.name_list()
         if self.search.typing:
             self._rest_for(_TYPED_S)
@@ -236,18 +241,31 @@ class Episodes(Browsing):
             def keep(rows: dict[int, EpisodeRow]) -> None:
                 known.fill(rows, keys)
                 self.index.refresh()
+                self._point_out()
 
             self.call_later(self.reads.ask, f"rows {min(keys)}", lambda db: episode_views.rows(db, keys), keep)
 
     @on(Lines.Moved, "#episodes")
     def tell_story(self) -> None:
-        """Another episode is under the cursor: its story follows once the cursor rests."""
+        """Another episode is under the cursor: the strip follows at once, its story once the cursor rests."""
+        self._point_out()
         self._rest_for(_REST_S)
 
     def _rest_for(self, seconds: float) -> None:
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(seconds, self._rested)
+
+    def _point_out(self) -> None:
+        """Where the episode under the cursor stands on the strip."""
+        self.band.follow(self.shelf, self.unit_id, self.total, self.cockpit.clock(), self.cockpit.zone)
+
+    @on(Band.Chosen)
+    def go_to(self, message: Band.Chosen) -> None:
+        """A segment of the strip was clicked."""
+        place = self.shelf.places.get(message.unit_id)
+        if place is not None:
+            self.index.go(place)
 
     def _rested(self) -> None:
         self._rest = None
