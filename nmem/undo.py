@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from sqlite3 import Connection
+from typing import Protocol
 
 from nmem import pins
 from nmem.audit import review
@@ -17,7 +18,21 @@ from nmem.errors import NmemError
 from nmem.learn.written import Written
 from nmem.recall import changes
 from nmem.search import refresh
+from nmem.settings import kept
 from nmem.transfer.across import UNDONE_HERE
+
+
+class _Own(Protocol):
+    """A module with corrections of its own."""
+
+    def ours(self, entry: Entry) -> bool: ...
+
+    def describe(self, entry: Entry) -> str: ...
+
+    def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
+
+
+_OWN: tuple[_Own, ...] = (pins, choosing, review, changes, kept)
 
 
 def undo(db: Connection, now: int) -> str:
@@ -47,8 +62,8 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
     for again in (True, False):
         db.execute("SAVEPOINT taking_back")
         try:
-            chosen = next((each for each in (pins, choosing, review, changes) if each.ours(entry)), None)
-            note = chosen.take_back(db, entry, now) if chosen else _take_back(db, entry, last, now)
+            own = _own(entry)
+            note = own.take_back(db, entry, now) if own else _take_back(db, entry, last, now)
         except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
             if _later(db, entry, error, now):
                 raise
@@ -78,14 +93,8 @@ def history(db: Connection, limit: int = 20) -> list[Entry]:
 
 def describe(entry: Entry) -> str:
     """What a person did, in a few words."""
-    if pins.ours(entry):
-        return pins.describe(entry)
-    if choosing.ours(entry):
-        return choosing.describe(entry)
-    if review.ours(entry):
-        return review.describe(entry)
-    if changes.ours(entry):
-        return changes.describe(entry)
+    if own := _own(entry):
+        return own.describe(entry)
     if _of(entry) == "learning":
         from nmem.learn import undo as learnings
 
@@ -101,11 +110,20 @@ def describe(entry: Entry) -> str:
     if entry.kind in ("link", "unlink"):
         joined = "one line of work" if entry.kind == "link" else "not one line of work"
         return f"threads {entry.payload.get('earlier', '?')} and {entry.payload.get('later', '?')} are {joined}"
+    if entry.kind == "next":
+        from nmem.threads import steering
+
+        return steering.describe_next(entry.payload)
     if entry.kind == "thread":
         return f"{entry.target.replace('/', ' ')} into thread {entry.payload.get('thread', '?')}"
     from nmem.episodes import undo as episodes
 
     return episodes.describe(entry)
+
+
+def _own(entry: Entry) -> _Own | None:
+    """The module that knows a correction by itself."""
+    return next((each for each in _OWN if each.ours(entry)), None)
 
 
 def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
@@ -126,6 +144,10 @@ def _take_back(db: Connection, entry: Entry, last: Written, now: int) -> str:
         from nmem.threads import outcomes
 
         outcomes.undo(db, entry.target, entry.before)
+    elif entry.kind == "next":
+        from nmem.threads import steering
+
+        return steering.undo_next(db, entry.target, entry.payload, entry.before)
     elif entry.kind == "thread":
         from nmem.threads import steering
 

@@ -127,7 +127,7 @@ def continue_next(thread_id: int, title: str) -> Change:
         from nmem.threads import steering
 
         steering.continue_next(db, thread_id, now)
-        return f"the next session continues “{title}”; c again leaves it to the clock"
+        return f"the next session continues “{title}”{_BACK}"
 
     return change
 
@@ -135,11 +135,11 @@ def continue_next(thread_id: int, title: str) -> Change:
 def forget_next(project_id: int) -> Change:
     """The next session is decided by the clock again."""
 
-    def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- nothing of it is dated
+    def change(db: Connection, now: int) -> str:
         from nmem.threads import steering
 
-        steering.forget(db, project_id)
-        return "the next session continues what was left last, or begins something new"
+        steering.forget(db, project_id, now)
+        return f"the next session continues what was left last, or begins something new{_BACK}"
 
     return change
 
@@ -270,11 +270,11 @@ def pin_found(kind: str, number: int, pinned: bool) -> Change:
 def keep_budget(setting: str, tokens: int) -> Change:
     """A budget of context is the person's own from now on, in config.toml."""
 
-    def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it stands in a file
-        from nmem.settings import file
+    def change(db: Connection, now: int) -> str:
+        from nmem.settings import kept
 
-        file.put(("context", setting), tokens)
-        return f"config.toml: [context] {setting} = {tokens}"
+        kept.put(db, ("context", setting), tokens, now)
+        return f"config.toml: [context] {setting} = {tokens}{_BACK}"
 
     return change
 

@@ -102,7 +102,7 @@ def continue_(thread: str, session: str | None, project: str, timeout: float | N
         if timeout is not None and number is not None:
             steering.timeout(db, number, timeout)
         if forget:
-            steering.forget(db, project_id)
+            steering.forget(db, project_id, at)
             click.echo("the next session is decided by the timeout")
         elif session:
             click.echo(f"session {printable(session)} is in thread {steering.move(db, session, number, at)}")

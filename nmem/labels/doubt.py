@@ -54,7 +54,7 @@ def _numbers(db: Connection, limit: int) -> list[int]:
     rows = db.execute(
         "SELECT id FROM (SELECT id, obs_type, label_model, phase + scope + locus + novelty + friction AS told"  # noqa: S608 -- our names
         f" FROM observations ORDER BY id DESC LIMIT ?) WHERE told IS NULL AND obs_type NOT IN ({kinds})"
-        " AND label_model != '' AND substr(label_model, 1, 1) NOT IN ('+', '~') AND instr(label_model, '+') = 0 LIMIT ?",
+        " AND label_model != '' AND substr(label_model, 1, 1) != '~' AND instr(label_model, '+') = 0 LIMIT ?",
         (AMONG, limit),
     )
     return [int(row[0]) for row in rows]

@@ -10,6 +10,8 @@ from nmem.errors import NmemError
 from nmem.threads import continuity, decisions, material, storage
 
 LONGEST_MINUTES = 7 * 24 * 60
+NEXT = "next"
+"""Of corrections: what a project's next session continues; the target is project/ID."""
 
 
 def continue_next(db: Connection, thread_id: int, now: int) -> None:
@@ -17,20 +19,50 @@ def continue_next(db: Connection, thread_id: int, now: int) -> None:
     head = material.head(db, thread_id)
     if head is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
-    with transaction(db):
-        storage.choose(db, head.project_id, thread_id, now)
+    _choose(db, head.project_id, (thread_id,), now)
 
 
 def start_next(db: Connection, project_id: int, now: int) -> None:
     """The project's next session begins a new thread, however soon it comes."""
-    with transaction(db):
-        storage.choose(db, project_id, None, now)
+    _choose(db, project_id, (None,), now)
 
 
-def forget(db: Connection, project_id: int) -> None:
+def forget(db: Connection, project_id: int, now: int) -> None:
     """The next session is decided by the timeout again."""
+    _choose(db, project_id, None, now)
+
+
+def _choose(db: Connection, project_id: int, chosen: tuple[int | None] | None, now: int) -> None:
     with transaction(db):
-        storage.forget_choice(db, project_id)
+        before = storage.chosen(db, project_id)
+        if chosen is None:
+            storage.forget_choice(db, project_id)
+        else:
+            storage.choose(db, project_id, chosen[0], now)
+        decisions.correct(db, NEXT, f"project/{project_id}", {"chosen": storage.chosen(db, project_id)},
+                          {"chosen": before}, now)  # fmt: skip
+
+
+def describe_next(payload: dict[str, Any]) -> str:
+    """What was said of a project's next session, in a few words."""
+    chosen = payload.get("chosen")
+    if chosen is None:
+        return "the next session is left to the clock"
+    if chosen[0] is None:
+        return "the next session begins a new thread"
+    return f"the next session continues thread {chosen[0]}"
+
+
+def undo_next(db: Connection, target: str, payload: dict[str, Any], before: dict[str, Any]) -> str:
+    """Put back what was said before; what the person should know beside it. Inside the caller's transaction."""
+    project_id = int(target.partition("/")[2])
+    now = storage.chosen(db, project_id)
+    if (now and list(now)) != payload["chosen"]:
+        return "a session has begun since, or something else was said: that stays"
+    storage.forget_choice(db, project_id)
+    if before["chosen"] is not None:
+        storage.choose(db, project_id, *before["chosen"])
+    return ""
 
 
 def move(db: Connection, session_id: str, thread_id: int | None, now: int) -> int:

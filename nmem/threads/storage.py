@@ -144,6 +144,12 @@ def choose(db: Connection, project_id: int, thread_id: int | None, at: int) -> N
     db.execute("INSERT OR REPLACE INTO thread_choices VALUES (?, ?, ?)", (project_id, thread_id, at))
 
 
+def chosen(db: Connection, project_id: int) -> tuple[int | None, int] | None:
+    """What is chosen for the next session of a project, however long ago: the thread, and when it was said."""
+    row = db.execute("SELECT thread_id, at FROM thread_choices WHERE project_id = ?", (project_id,)).fetchone()
+    return (row[0], row[1]) if row else None
+
+
 def forget_choice(db: Connection, project_id: int) -> None:
     """No thread is chosen for the project any more."""
     db.execute("DELETE FROM thread_choices WHERE project_id = ?", (project_id,))

@@ -43,8 +43,8 @@ def counts(found: Preview) -> str:
     return ", ".join(several(found.rows[kind], word) for kind, word in _KINDS.items() if found.rows.get(kind))
 
 
-def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int) -> list[Line]:
-    """What goes, and whether it can be brought back."""
+def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "") -> list[Line]:
+    """What goes, whether it can be brought back, and a note."""
     if found.empty:
         return [[(NOTHING, "strong")]]
     goes = counts(found) or "what says it elsewhere"
@@ -54,7 +54,7 @@ def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int)
         back: Line = [("u ", "key"), (f"brings them back until {until}; until then they lie sealed, encrypted", "text")]
     else:
         back = [("! ", "warn"), ("for good: nothing brings them back", "warn")]
-    return [*lines, cut(back, cells)]
+    return [*lines, cut(back, cells), *([cut([("! ", "warn"), (note, "text")], cells)] if note else [])]
 
 
 def moment(until: int, at: int, zone: tzinfo | None) -> str:

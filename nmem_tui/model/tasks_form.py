@@ -48,8 +48,8 @@ HINTS = {
     "quiet": "23:00-07:00, none: not started then",
 }
 """Field -> what may stand in it."""
-EMPTY = {"folder": "a folder", "after": "now", "priority": "0", "needs": "none", "retries": "0", "limit": "as configured",
-         "quiet": "as configured"}  # fmt: skip
+EMPTY = {"folder": "a folder", "after": "now", "priority": "0", "needs": "none", "retries": "0",
+         "limit": "as configured", "quiet": "as configured"}  # fmt: skip
 """Field -> what none means."""
 
 

@@ -21,7 +21,7 @@ class Make(Protocol):
 
 
 class Choosing(Filtering):
-    """The part of the screen Context that changes what is told; every change but a budget's can be undone."""
+    """The part of the screen Context that changes what is told; every change can be undone."""
 
     CONTEXT = "context"
     HINT = "words of a thing, its reason, its files; !word"
@@ -113,6 +113,28 @@ class Choosing(Filtering):
             return
         self.cockpit.change(steering_many.each(changes, done if on else undone))
         self.unmark()
+
+    def may_purge_item(self) -> str | None:
+        """Only what something recorded stands behind."""
+        if reason := self.may_exclude():
+            return reason
+        return None if self._recorded() else "nothing recorded is behind it alone: x keeps it from being told"
+
+    def _recorded(self) -> list[str]:
+        """The ids of what the chosen things stand for, where a purge knows them."""
+        found = []
+        for one in self.chosen():
+            kind, _, number = subject(one.id).partition("/")
+            kind = "episode" if kind == "next" else kind
+            if kind in _RECORDED and number.isdecimal():
+                found.append(f"{kind}/{number}")
+        return list(dict.fromkeys(found))
+
+    def do_purge_item(self) -> None:
+        """See what goes with what they stand for, then let it go."""
+        from nmem_tui.screens.purging import ask
+
+        ask(self.cockpit, self._recorded(), then=self.unmark)
 
     # How long it may be
 

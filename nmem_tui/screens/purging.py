@@ -5,7 +5,7 @@ purging.ask(cockpit, ["obs/12", "obs/13"])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +24,7 @@ from nmem_tui.model import purging
 from nmem_tui.model.line import Line
 from nmem_tui.screens.foreseeing import Foresee
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.widgets.ways import Way, Ways
 
@@ -37,10 +38,13 @@ MOST = 100
 """Rows of each kind that are shown one by one."""
 
 
-def ask(cockpit: Cockpit, ids: Sequence[str]) -> None:
-    """Show what goes with some things (obs/12, episode/3 ...), and how far it may reach; purge it once confirmed."""
+def ask(cockpit: Cockpit, ids: Sequence[str], note: str = "", then: Callable[[], object] = lambda: None) -> None:
+    """Show what goes with some things (obs/12, episode/3 ...), and how far it may reach; purge it once confirmed.
+
+    `note`: what a person should know beside it, in a line. `then` is called once it is confirmed.
+    """
     if ids:
-        _push(cockpit, Purge(tuple(ids)))
+        _push(cockpit, Purge(tuple(ids), note=note), then)
 
 
 def ask_id(cockpit: Cockpit, kind: str, number: int) -> None:
@@ -63,9 +67,10 @@ def ask_words(cockpit: Cockpit, typed: str = "") -> None:
     cockpit.push_screen(Choose(typed), take)
 
 
-def _push(cockpit: Cockpit, dialog: Purge) -> None:
+def _push(cockpit: Cockpit, dialog: Purge, then: Callable[[], object] = lambda: None) -> None:
     def take(sure: bool | None) -> None:
         if sure and dialog.chosen is not None:
+            then()
             cockpit.say(f"purging {dialog.name_text} …")
             cockpit.change(
                 steering.purge(
@@ -89,10 +94,11 @@ class Purge(Foresee):
         Binding("o", "at_once", show=False),
     ]
 
-    def __init__(self, ids: Sequence[str], chosen: Selection | None = None) -> None:
+    def __init__(self, ids: Sequence[str], chosen: Selection | None = None, note: str = "") -> None:
         name = " ".join(("by", *chosen.how)) if chosen else ids[0] if len(ids) == 1 else f"{len(ids)} things"
         super().__init__(f"Purge {name}")
         self.ids, self.chosen, self.name_text = tuple(ids), chosen, name
+        self.note = printable(note)
         self.wider: tuple[Wider, ...] = ()
         self.kind = purging.ITEM
         self.backups = self.at_once = self.words = False
@@ -137,7 +143,7 @@ class Purge(Foresee):
         at, zone = self.app.clock(), self.app.zone  # type: ignore[attr-defined]
         left, gone = 0 if self.at_once else minutes, self.backups
         self.show(
-            lambda cells: purging.head(shown, left, at, zone, cells),
+            lambda cells: purging.head(shown, left, at, zone, cells, self.note),
             lambda _cells: purging.items(shown, at, zone, backups=gone),
             able=not shown.empty or (gone and bool(shown.backups)),
         )
@@ -203,7 +209,7 @@ class Choose(ModalScreen["Selection | None"]):
         with Vertical(id="dialog", classes="-small") as box:
             box.border_title = Content("Purge what?")
             box.border_subtitle = Content("enter shows what goes · esc leaves")
-            field = Input(
+            field = Field(
                 self.typed, placeholder="words, since:2d, file:src/a.py, project:shop ...", compact=True, max_length=400
             )
             field.cursor_blink = False

@@ -233,23 +233,18 @@ class TasksActing(Filtering):
         return self._able("remove", lambda one: f"it is {one.state}: c cancels it first")
 
     def do_remove_task(self) -> None:
-        """Ask, then forget it with its history."""
-        if self.marked:
-            self._ask_all("remove", "goes with its history and output; this is not undone", tasking_many.remove)
+        """See what goes with it, then forget it with its history; u brings it back for a while."""
+        from nmem_tui.screens.purging import ask
+
+        those = self._those("remove") if self.marked else [self.one] if self.one else []
+        found = self.known
+        if not self.marked and found and found.waiting and found.task.state != "succeeded":
+            waits = f"{tasks.names(found.waiting)} waits for it: cancel or edit that first"
+            self.cockpit.say(waits, severity="warning")
             return
-        one, path = self.one, self.cockpit.db_path
-        if one is None:
-            return
-        said = [*self._about(one), [], [("its history and output go with it; this is not undone", "warn")]]
-        if one.worktree_path:
-            said.append([("its worktree stays: ", "quiet"), (fit_path(printable(one.worktree_path), 50), "text")])
-
-        def remove() -> Changed:
-            from nmem_tui.tasking import remove
-
-            return remove(path, one.id)
-
-        self._ask(f"Remove task {one.id}?", said, "removes it", f"task/{one.id} is being removed", remove)
+        places = [one.worktree_path for one in those if one.worktree_path]
+        stays = f"its worktree stays: {places[0]}" if len(places) == 1 else f"{len(places)} worktrees stay"
+        ask(self.cockpit, [f"task/{one.id}" for one in those], stays if places else "", self.unmark)
 
     # Being in its pane
 

@@ -266,14 +266,19 @@ async def test_remove_asks(full: Any, cockpit: Any, until: Any, at_tasks: Any) -
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot, full["done"])
         await pilot.press("x")
-        await until(pilot, f"Remove task {full['done']}?", "its worktree stays: /data/nmem/worktrees/aurora-1")
+        await until(pilot, f"Purge task/{full['done']}", "its worktree stays: /data/nmem/worktrees/aurora-1")
         await pilot.press("escape")
-        await until(pilot, gone="Remove task")
+        await until(pilot, gone="Purge task")
         assert ask("SELECT count(*) FROM tasks") == 11
-        await pilot.press("x", "y")
-        await until(pilot, "is removed", "10 tasks")
+        await pilot.press("x")
+        await until(pilot, "purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ", "10 tasks")
         assert ask("SELECT count(*) FROM tasks WHERE id = ?", full["done"]) == 0
         assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) == 0
+        await pilot.press("u")
+        await until(pilot, "undone: purge/1", "11 tasks")
+        assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) > 0
 
 
 CLIENT = """#!{python}

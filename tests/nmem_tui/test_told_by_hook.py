@@ -1,0 +1,66 @@
+"""What the screen Context shows is byte for byte what the hook prints, also after each choice that a person makes."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem_tui.app import Cockpit
+from tests.nmem.context.conftest import HOUR, Played
+
+PROMPT = "the voucher total in shop/cart.py must never be negative, fix the cart"
+
+
+def printed(path: str, at: int) -> tuple[str, str]:
+    """What the hooks print at a new session's start and at its prompt at a time, tried on a copy."""
+    copy = Path("copy.db")
+    copy.unlink(missing_ok=True)
+    source, target = sqlite3.connect(path), sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    target.close()
+    played = Played(str(copy))
+    played.at = at - 2000
+    return played.begin("new", gap=0), played.ask(PROMPT)
+
+
+@pytest.fixture
+def remembered(here: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
+    """A memory with two sessions that are settled; the time two hours later."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    (here / "config.toml").write_text("[context]\nholdout = 0\n", "utf-8")
+    played = Played("told.db")
+    played.fix("a")
+    played.fix("b")
+    played.settle()
+    return "told.db", played.at + 2 * HOUR
+
+
+async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled: Any, until: Any) -> None:
+    path, at = remembered
+    app = Cockpit(path, theme="dark", watch=False, clock=lambda: at, zone=UTC)
+    copied: list[str] = []
+    seen = []
+    async with app.run_test(size=(160, 45), notifications=True) as pilot:
+        await settled(pilot)
+        app.copy_out = copied.append  # type: ignore[method-assign, assignment]
+        await pilot.press("5")
+        await settled(pilot)
+        await pilot.press("a", *PROMPT, "enter")
+        await until(pilot, "Told at a prompt")
+        for keys in ("", "x", "u", "iV", "vu", "pV", "vu", ">W", "u", "jx"):
+            for key in keys:
+                await pilot.press({">": "greater_than_sign"}.get(key, key))
+                await settled(pilot)
+            await pilot.press("y")
+            await settled(pilot)
+            start, told = printed(path, at)
+            assert copied[-1].encode() == (start if "V" in keys else told).encode(), keys
+            assert start == "" or "V" in keys
+            seen.append(told)
+    assert seen[0] and seen[1] != seen[0]
+    assert seen[2] == seen[4] == seen[6] == seen[8] == seen[0]
