@@ -21,6 +21,7 @@ from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
 from nmem_tui.going import Going
 from nmem_tui.home import Home
 from nmem_tui.link import Link
+from nmem_tui.litter import collect
 from nmem_tui.looking import Looking
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
@@ -195,6 +196,7 @@ class Cockpit(Looking, Going):
         self.run_worker(self.feed.run(), group="feed", exit_on_error=False)
         if self._watching:
             self.set_timer(1.0, self._watch_files)
+            self.run_worker(collect(), group="litter", exit_on_error=False)
 
     # What the store and the files tell
 

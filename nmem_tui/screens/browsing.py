@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.containers import Vertical
 
 from nmem.read.episode_filter import Filter
 from nmem_tui.model.exported import Gather
@@ -11,6 +10,7 @@ from nmem_tui.model.shelf import Shelf
 from nmem_tui.screens.correcting import Correcting
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
@@ -27,7 +27,7 @@ class Browsing(Moving, Correcting):
         super().__init__()
         self.index = Lines(id="episodes")
         self.pane = StoryPane()
-        self.telling = Vertical(id="telling")
+        self.telling = Frame(id="telling")
         self.shelf = Shelf()
         self.filter = Filter()
         self.total = self.whole = 0

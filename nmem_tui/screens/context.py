@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
@@ -23,6 +23,7 @@ from nmem_tui.model.items import Item
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.turning import Turning
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -41,7 +42,7 @@ class ContextView(Turning):
 
     def __init__(self) -> None:
         super().__init__()
-        self.things = Vertical(id="things")
+        self.things = Frame(id="things")
         self.worth: Effect | None = None
         self.told: Telling | None = None
         """The text under the cursor that was told, once it is read."""
@@ -248,7 +249,7 @@ class ContextView(Turning):
 
     def _point_out(self) -> None:
         """Bring the thing into sight where the text is longer than its room."""
-        self.pane.refresh()
+        self.pane.redraw()
         place = context_text.place(self.pane.items, self._chosen)
         if place is not None and not self.pane.has_focus:
             self.pane.go(place, below=2)

@@ -20,6 +20,7 @@ from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, SECRETS, STORAG
 from nmem_tui.model.line import Line
 from nmem_tui.screens.mending import Mending
 from nmem_tui.widgets.card import Card, Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 
 _EVERY_S = 1.0
@@ -55,7 +56,7 @@ class Health(Mending):
                     yield from (Card(id=name) for name in ("storage", "clients", "drift"))
             yield Card(id="log")
         with Horizontal(id="sheet"):
-            with Vertical(id="listed"):
+            with Frame(id="listed"):
                 yield self.search
                 yield self.pane
             yield Panel(id="entry")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
@@ -20,6 +20,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.leafing import Leafing
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.heatmap import HeatMap
 from nmem_tui.widgets.lines import Lines
 
@@ -43,7 +44,7 @@ class Learnings(Leafing):
     def __init__(self) -> None:
         super().__init__()
         self.weeks = HeatMap(id="weeks")
-        self.patterns, self.about = Vertical(id="patterns"), Vertical(id="about")
+        self.patterns, self.about = Frame(id="patterns"), Frame(id="about")
         self.scope = Scope(reading.EVERYWHERE)
         self.listing: Listing | None = None
         self.shown: list[Learning] = []

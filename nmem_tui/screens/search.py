@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
@@ -21,6 +21,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.search_reading import Found, Shown, Wanted
 from nmem_tui.screens.seeking import Seeking
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.hits import TALL
 from nmem_tui.widgets.lines import Lines
 
@@ -39,7 +40,7 @@ class Search(Seeking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.listing = Vertical(id="found")
+        self.listing = Frame(id="found")
         self.wanted: Wanted | None = None
         """What is looked for now."""
         self.results: Results | None = None

@@ -20,6 +20,7 @@ from nmem_tui.model.stance_reading import Reading, Wanted, reading, sessions
 from nmem_tui.screens.touring import MODELS, ONE, OVER, Touring, place_of
 from nmem_tui.widgets.card import Card, Panel
 from nmem_tui.widgets.chart import Chart
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.plane import Plane
 
@@ -35,7 +36,7 @@ class StanceView(Touring):
     def __init__(self) -> None:
         super().__init__()
         self.chart, self.plane = Chart(id="trajectory"), Plane(id="plane")
-        self.frame = Vertical(id="turns")
+        self.frame = Frame(id="turns")
         self._due = False
         self._shown = ""
         """The session that the list is about."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
@@ -17,6 +17,7 @@ from nmem_tui.model.exported import Gather
 from nmem_tui.model.tasks_reading import Detail, Listing
 from nmem_tui.screens.tasks_moving import TasksMoving
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -36,7 +37,7 @@ class Tasks(TasksMoving):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue = Vertical(id="queue")
+        self.queue = Frame(id="queue")
         self.listing: Listing | None = None
         self.listed: dict[int, tuple[Task, Place | None]] = {}
         self.detail: Detail | None = None

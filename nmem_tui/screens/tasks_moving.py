@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from textual import on
-from textual.containers import Vertical
 
 from nmem_tui.model import tasks_detail
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
 from nmem_tui.screens.tasks_acting import TasksActing
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.tail import Tail
@@ -24,7 +24,7 @@ class TasksMoving(Moving, TasksActing):
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane, self.tail = Items(id="tasks"), Items(id="task"), Tail(id="tail")
-        self.side = Vertical(id="side")
+        self.side = Frame(id="side")
 
     def go_to(self, task_id: int) -> None:
         """Put the list's cursor on a task."""

@@ -9,13 +9,13 @@ from typing import Self
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from nmem_tui.model.line import Line, cut
+from nmem_tui.widgets.frame import Titled
 from nmem_tui.widgets.tones import Palette, content
 
 
-class Drawn(Widget):
+class Drawn(Titled):
     """What it shows, it says in `drawn`. Selecting text with the mouse goes through `render`, as in any widget."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
@@ -59,7 +59,7 @@ class Drawn(Widget):
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:  # fmt: skip
         """Without regions everything is drawn anew."""
-        if not regions:
+        if not regions and not self.retitling:
             self._held = None
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 

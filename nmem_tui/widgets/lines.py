@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.events import Click
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -15,13 +15,15 @@ from textual.strip import Strip
 
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, Span
+from nmem_tui.widgets.frame import Titled
+from nmem_tui.widgets.span import lengthen
 from nmem_tui.widgets.tones import Palette
 
 DrawLine = Callable[[int, int], Line]
 """The line at a place in so many cells."""
 
 
-class Lines(ScrollView, can_focus=True, inherit_bindings=False):
+class Lines(Titled, ScrollView, can_focus=True, inherit_bindings=False):
     """Any number of lines; the cursor rests only on places that can be taken."""
 
     resting: ClassVar[str] = "▸"
@@ -78,7 +80,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         """Show these lines from now on, with the cursor at or after a place."""
         self.count, self._draw = count, draw
         self._able = able or (lambda _place: True)
-        self.virtual_size = Size(self.size.width, count)
+        lengthen(self, count)
         self.set_reactive(Lines.cursor, self._nearest(max(0, min(cursor, count - 1)), 1))
         self._into_view()
         self.redraw()
@@ -148,7 +150,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
-        self.virtual_size = Size(self.size.width, self.count)
+        lengthen(self, self.count)
         self.call_after_refresh(self._into_view)
 
     def on_focus(self) -> None:

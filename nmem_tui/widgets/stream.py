@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from textual.events import Click, Resize
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -17,6 +17,7 @@ from nmem.text import width
 from nmem_tui.model import rows, symbols
 from nmem_tui.model.marked import Marked
 from nmem_tui.model.window import Window
+from nmem_tui.widgets.span import lengthen
 from nmem_tui.widgets.tones import Palette
 
 
@@ -65,7 +66,7 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
 
     def grown(self, arrived: int, *, before: int = 0) -> None:
         """Slots were added: `arrived` anywhere, `before` of them known to be above the cursor."""
-        self.virtual_size = Size(self.size.width, len(self.window))
+        lengthen(self, len(self.window))
         if self.following:
             self.set_reactive(Stream.cursor, max(0, len(self.window) - 1))
             self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
@@ -186,7 +187,7 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _event: Resize) -> None:
         """Keep the newest row in sight while following."""
-        self.virtual_size = Size(self.size.width, len(self.window))
+        lengthen(self, len(self.window))
         if self.following:
             self.call_after_refresh(self.scroll_to, y=self.max_scroll_y, animate=False, force=True)
         elif len(self.window):

@@ -22,7 +22,7 @@ class Tail(Items):
         if self.following and self.count:
             self.set_reactive(Tail.cursor, self.count - 1)
             self.scroll_to(y=max(0, self.count - self.size.height), animate=False, immediate=True, force=True)
-            self.refresh()
+            self.redraw()
 
     def go(self, place: int, step: int = 1, below: int = 0) -> None:
         """Moving up stops following; at the end it begins again."""

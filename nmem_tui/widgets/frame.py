@@ -1,0 +1,55 @@
+"""A frame whose title changes often: only the edge that it stands in is painted again."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from textual.containers import Vertical
+from textual.geometry import Region
+from textual.widget import Widget
+
+
+class _Title:
+    """A title in an edge; set to what it was, it does nothing."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._plain = vars(Widget)[name]
+
+    def __get__(self, frame: Titled | None, kind: type[Titled] | None = None) -> Any:  # noqa: ANN401 -- as the library's
+        return self if frame is None else self._plain.__get__(frame, kind)
+
+    def __set__(self, frame: Titled, title: Any) -> None:  # noqa: ANN401 -- as the library's
+        before = self._plain.__get__(frame)
+        frame.retitling = True
+        try:
+            self._plain.__set__(frame, title)
+        finally:
+            frame.retitling = False
+        if self._plain.__get__(frame) != before:
+            frame.repaint_edge(0 if self._name == "border_title" else frame.outer_size.height - 1)
+
+
+class Titled(Widget):
+    """What has titles in its edges."""
+
+    retitling = False
+    border_title = _Title("border_title")
+    border_subtitle = _Title("border_subtitle")
+
+    def repaint_edge(self, row: int) -> None:
+        """Paint one row of the whole widget again."""
+        left, top = self.content_offset
+        super().refresh(Region(-left, row - top, self.outer_size.width, 1))
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:  # fmt: skip
+        """While a title is set, its edge is all there is to paint."""
+        if self.retitling:
+            return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+
+class Frame(Titled, Vertical):
+    """Around what stands below one another."""
