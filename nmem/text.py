@@ -12,6 +12,17 @@ _MAX_MARKS = 2
 """Combining marks kept on one character: more are a smear over the neighbouring lines."""
 
 
+_UNSEEN = {0x115F, 0x1160, 0x200C, 0x200D, 0x302E, 0x302F, 0x3164, 0xFEFF, 0xFFA0, 0x16FF0, 0x16FF1}
+"""Joiners, fillers and tone marks: invisible or not, terminals do not agree on their width."""
+_UNSEEN |= {*range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000), *range(0x1F3FB, 0x1F400)}
+"""Selectors, tags and skin tones as well."""
+_WAVERING = {
+    *range(0x2630, 0x2638), *range(0x268A, 0x2690), *range(0x3248, 0x3250), *range(0x4DC0, 0x4E00),
+    *range(0x1D300, 0x1D380),
+}  # fmt: skip
+"""Signs that newer versions of Unicode made twice as wide: on some terminals they are, on some not."""
+
+
 class _Pictures(dict[int, str | int | None]):
     """Translation table that decides on a character when it first meets it."""
 
@@ -26,14 +37,14 @@ def _picture(code: int) -> str | int | None:
         return {0x0A: "↵", 0x0D: None, 0x09: "→"}.get(code, chr(0x2400 + code))
     if code == 0x7F:
         return "␡"
-    if 0xFE00 <= code <= 0xFE0F or 0xE0000 <= code <= 0xE0FFF or code in (0x200D, 0x200C, 0xFEFF):
-        return None  # invisible joiners and selectors only make widths unpredictable
+    if code in _UNSEEN:
+        return None
     category = unicodedata.category(chr(code))
     if category == "Cf":
         return "‐" if code == 0xAD else "⍰"
     if category in ("Zl", "Zp"):
         return "↵"
-    if category in ("Cc", "Cs", "Cn"):
+    if category in ("Cc", "Cs", "Cn") or code in _WAVERING:
         return "⍰"
     return " " if category == "Zs" else code
 

@@ -22,6 +22,7 @@ from nmem_tui.model.figures import day
 from nmem_tui.model.unit import flat
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
+from nmem_tui.widgets.fields import Field
 
 Read = Callable[[Connection], Sequence[EpisodeRow]]
 
@@ -42,7 +43,7 @@ class Name(ModalScreen[str | None]):
         with Vertical(id="dialog", classes="-small") as box:
             box.border_title = Content(self.title_text)
             box.border_subtitle = Content("enter takes · empty removes the name · esc leaves")
-            field = Input(value=self.current, placeholder=self.hint, compact=True, max_length=200)
+            field = Field(value=self.current, placeholder=self.hint, compact=True, max_length=200)
             field.cursor_blink = False
             yield field
 

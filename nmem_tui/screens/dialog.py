@@ -16,6 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from nmem_tui.model.line import Line, cut
+from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS, content
 
 
@@ -66,7 +67,7 @@ class Dialog(ModalScreen[str | None]):
         with Vertical(id="dialog") as box:
             box.border_title = Content(self.TITLE_TEXT)
             box.border_subtitle = Content(self.HINT)
-            field = Input(placeholder="type to filter", compact=True)
+            field = Field(placeholder="type to filter", compact=True)
             field.cursor_blink = False
             yield field
             options = OptionList(compact=True, markup=False)

@@ -25,6 +25,7 @@ from nmem_tui.model.line import Line
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.tones import COMPONENTS
 
@@ -152,7 +153,7 @@ class Accept(Preview):
             box.border_title = Content(f"Accept learning {self.learning_id} ─ its rule goes into the instructions")
             box.border_subtitle = Content(_HINT)
             yield Panel(id="plan")
-            field = Input(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
+            field = Field(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
             field.cursor_blink = False
             yield field
             yield Items(id="diff")

@@ -26,6 +26,7 @@ from nmem_tui.model.tasks_form import Checked, Draft
 from nmem_tui.reads import Reads
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.choice import Choice
+from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.writes import Writes
 
@@ -93,7 +94,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
             box.border_subtitle = Content(_HINT % does)
             begun = self.first.prompt if self.edited_prompt is None else self.edited_prompt[:LONGEST]
             yield Prompt(
-                begun, id="prompt", compact=True, highlight_cursor_line=False,
+                clean(begun), id="prompt", compact=True, highlight_cursor_line=False,
                 placeholder="What shall be done? It is given to the client as it stands here.",
             )  # fmt: skip
             for name in _ROWS:
@@ -107,7 +108,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
         value = getattr(self.first, name)
         if name in _CHOICES:
             return Choice(_CHOICES[name], value, id=name)
-        field = Input(
+        field = Field(
             value, compact=True, max_length=1000, id=name, select_on_focus=False, placeholder=tasks_form.EMPTY[name]
         )
         field.cursor_blink = False
@@ -146,7 +147,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
         """What it is made of was read."""
         self.base = made
         draft = tasks_form.of_new(made, self.first.client)
-        self.prompt.load_text(draft.prompt)
+        self.prompt.load_text(clean(draft.prompt))
         self.query_one("#folder", Input).value = draft.folder
         self.look()
 
@@ -296,7 +297,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
         """The prompt in the person's editor; what is left there stands in the form."""
 
         def take(text: str) -> None:
-            self.prompt.load_text(text[:LONGEST].rstrip("\n"))
+            self.prompt.load_text(clean(text)[:LONGEST].rstrip("\n"))
             self.prompt.move_cursor(self.prompt.document.end)
             self.set_focus(self.prompt)
             self.look()

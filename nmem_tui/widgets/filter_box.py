@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from nmem.text import pad
+from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import content
 
 _LONGEST = 400
@@ -49,7 +50,7 @@ class FilterBox(Horizontal):
 
     def __init__(self, hint: str) -> None:
         super().__init__(classes="filter-box")
-        self.field = Input(id="filter", placeholder=hint, compact=True, max_length=_LONGEST)
+        self.field = Field(id="filter", placeholder=hint, compact=True, max_length=_LONGEST)
         self.field.cursor_blink = False
         self._told = _Count(id="filter-count")
         self.display = False

@@ -59,3 +59,8 @@ def test_wide_characters_are_not_split() -> None:
 
 def test_a_path_keeps_its_end() -> None:
     assert fit_path("src/aurora/api/upload.py", 16) == "…/api/upload.py"
+
+
+def test_what_terminals_measure_differently_is_left_out_or_replaced() -> None:
+    assert printable("👍🏽 \u3164\u115fx") == "👍 x"
+    assert printable("☰ 𝍠 ㉈ ䷀") == "⍰ ⍰ ⍰ ⍰"
