@@ -12,9 +12,13 @@ import html
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+
+from textual.pilot import Pilot
 
 from nmem.demo.player import Player, remove, temporary
 from nmem_tui import gallery_history
@@ -22,6 +26,7 @@ from nmem_tui.app import Cockpit
 
 AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
+_BACKGROUND = ("feed", "watch", "demo")
 _FONT = "DejaVu Sans Mono"
 _BRAILLE = re.compile(
     r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="([\d.]+)"([^>]*)>([^<]*[\u2801-\u28ff][^<]*)</text>'
@@ -30,40 +35,37 @@ _FOLDER = re.compile(r"/tmp/nmem-demo-\w{8}")  # noqa: S108 - not written to
 """The demo's folder is another each time; what stands for it is as long."""
 
 
+NARROW, WIDE = (80, 24), (160, 45)
+
+
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its name, the size and theme of the terminal, the keys pressed before."""
+    """What is opened for a picture: its name, the keys pressed before, and the sizes and themes it is taken in."""
 
     name: str
-    size: tuple[int, int] = (160, 45)
-    theme: str = "dark"
     keys: tuple[str, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = (WIDE, NARROW)
+    themes: tuple[str, ...] = ("dark", "light")
     empty: bool = False
 
 
 SHOTS = (
     Shot("now"),
-    Shot("now-light", theme="light", keys=("k", "k", "k", "k", "k", "enter")),
-    Shot("now-narrow", (80, 24)),
-    Shot("episodes", keys=("2", "j", "j", "j", "enter")),
-    Shot("episodes-narrow", (80, 24), keys=("2",)),
-    Shot("story-narrow", (80, 24), keys=("2", "j", "j", "enter")),
-    Shot("stance", keys=("3", "j")),
-    Shot("stance-light", theme="light", keys=("3",)),
-    Shot("stance-narrow", (80, 24), keys=("3",)),
-    Shot("learnings", keys=("4", "enter", "right_square_bracket")),
-    Shot("learnings-light", theme="light", keys=("4", "P")),
-    Shot("learnings-narrow", (80, 24), keys=("4",)),
-    Shot("context", keys=("5", "a", *"clock", "full_stop", *"py", "enter", "j")),
-    Shot("context-reset-narrow", (80, 24), keys=("5", "v", "v")),
-    Shot("search", keys=("6", *"import", "enter", "j", "j")),
-    Shot("search-narrow", (80, 24), keys=("6", *"test", "enter", "f", "l")),
-    Shot("labels", (100, 30), keys=("k", "L")),
-    Shot("review", (80, 24), keys=("r",)),
-    Shot("health", keys=("8",)),
-    Shot("help", (80, 24), keys=("question_mark",)),
-    Shot("empty", (80, 24), empty=True),
+    Shot("episodes", ("2", "j", "j", "j")),
+    Shot("stance", ("3", "j")),
+    Shot("learnings", ("4", "j")),
+    Shot("context", ("5", "a", *"clock", "full_stop", *"py", "enter", "j")),
+    Shot("search", ("6", *"import", "enter", "j", "j")),
+    Shot("tasks", ("7", "j")),
+    Shot("health", ("8",)),
+    Shot("story", ("2", "j", "j", "enter"), (NARROW,), ("dark",)),
+    Shot("labels", ("k", "L"), ((100, 30),), ("dark",)),
+    Shot("review", ("r",), (NARROW,), ("dark",)),
+    Shot("purge", ("2", "j", "j", "x"), (NARROW,), ("dark",)),
+    Shot("help", ("question_mark",), (NARROW,), ("dark",)),
+    Shot("empty", (), (NARROW,), ("dark",), empty=True),
 )
+"""Every screen in both sizes and themes; below them what opens over a screen, once."""
 
 
 def _record(path: str) -> None:
@@ -71,6 +73,7 @@ def _record(path: str) -> None:
     player = Player(path, clock=lambda: AT)
     player.prepare()
     gallery_history.record(path, AT)
+    gallery_history.tasks(path, AT)
     player.opening()
 
 
@@ -94,32 +97,83 @@ def _each_in_its_cell(found: re.Match[str]) -> str:
     )
 
 
-async def take(shot: Shot, path: str) -> str:
-    """The picture as SVG."""
-    app = Cockpit(path, theme=shot.theme, watch=False, clock=lambda: AT, zone=UTC)
-    async with app.run_test(size=shot.size) as pilot:
-        await pilot.pause(0.6)
+async def take(shot: Shot, theme: str, path: str) -> dict[str, str]:
+    """The pictures of one theme as SVG, by the names of their files; taken from one opening, the first size first."""
+    app = Cockpit(path, theme=theme, watch=False, clock=lambda: AT, zone=UTC)
+    made: dict[str, str] = {}
+    async with app.run_test(size=shot.sizes[0]) as pilot:
+        await still(pilot)
         for key in shot.keys:
             await pilot.press(key)
-            await pilot.pause(0.3)
-        await pilot.pause(0.5)
-        return tidy(app.export_screenshot(title="nmem tui"))
+            await still(pilot)
+        for size in shot.sizes:
+            await pilot.resize_terminal(*size)
+            await still(pilot)
+            made[_name(shot, theme, size)] = tidy(app.export_screenshot(title="nmem tui"))
+    return made
 
 
-def main(folder: Path) -> None:
-    """Write all pictures."""
+def _name(shot: Shot, theme: str, size: tuple[int, int]) -> str:
+    """now, now-light, now-narrow, now-light-narrow; what is taken once has its name alone."""
+    light = "-light" if theme == "light" else ""
+    return shot.name + light + ("-narrow" if size == NARROW and len(shot.sizes) > 1 else "")
+
+
+async def still(pilot: Pilot[None]) -> None:
+    """Wait until the store was looked at, every read is done, and nothing on the screen changes any more."""
+    app = pilot.app
+    await pilot.pause(0.1)  # a story is read once the cursor rests
+    for _ in range(200):
+        await pilot.pause(0.01)
+        assert isinstance(app, Cockpit)
+        if app.feed.looked and not any(each.is_running for each in app.workers if each.group not in _BACKGROUND):
+            break
+    before: list[str] = []
+    while (now := screen_text(pilot)) != before:  # a scroll bar is drawn one refresh after what it scrolls
+        before = now
+        await pilot.pause(0.04)
+
+
+def screen_text(pilot: Pilot[None]) -> list[str]:
+    """What stands on the screen, line by line."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+
+@contextmanager
+def recorded() -> Iterator[str]:
+    """A database of the demo for as long as pictures are taken."""
     path = temporary()
     try:
         _record(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        for shot in SHOTS:
-            svg = folder / f"{shot.name}.svg"
-            nowhere = str(Path(path).with_name("nothing.db"))
-            svg.write_text(asyncio.run(take(shot, nowhere if shot.empty else path)), "utf-8")
-            if shutil.which("rsvg-convert"):
-                subprocess.run(["rsvg-convert", svg, "-o", svg.with_suffix(".png")], check=True)
+        yield path
     finally:
         remove(path)
+
+
+def pictures(path: str, shots: Iterable[Shot] = SHOTS) -> Iterator[tuple[str, str]]:
+    """All pictures, each as its name and its SVG."""
+    nowhere = str(Path(path).with_name("nothing.db"))
+    for shot in shots:
+        for theme in shot.themes:
+            yield from asyncio.run(take(shot, theme, nowhere if shot.empty else path)).items()
+
+
+def main(folder: Path) -> None:
+    """Write all pictures; those of before that none is called any more go."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = set()
+    with recorded() as path:
+        for name, svg in pictures(path):
+            file = folder / f"{name}.svg"
+            file.write_text(svg, "utf-8")
+            written.add(name)
+            if shutil.which("rsvg-convert"):
+                subprocess.run(["rsvg-convert", file, "-o", file.with_suffix(".png")], check=True)
+    for old in folder.glob("*.svg"):
+        if old.stem not in written:
+            old.unlink()
+            old.with_suffix(".png").unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Invented earlier sessions of the demo's project, for pictures of what only several sessions show: learnings."""
+"""Invented earlier sessions and tasks of the demo's project, for pictures of what a single session does not show."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from capture.clients import claude
 from capture.hook import sealed_event
 from capture.storage import store
 from nmem import live
+from nmem.dispatch import queue
+from nmem.dispatch.task import FAILED, SUCCEEDED, NewTask, Outcome
 
-_DAY, _STEP = 86_400_000, 25_000
+_DAY, _HOUR, _MINUTE, _STEP = 86_400_000, 3_600_000, 60_000, 25_000
 Call = tuple[str, str]
 """A command, and the error that it ended in; empty where it passed."""
 
@@ -45,12 +47,48 @@ _SESSIONS: tuple[tuple[int, str, str, tuple[Call, ...]], ...] = (
 """Days ago, session, prompt, calls."""
 
 
+_SAID = """I look at the import first: it opens the gauge table once a station.
+python -m tidewatch import --dry-run
+2 gauges, 384 heights, 0.8 s
+pytest -q
+............                                                             [100%]
+12 passed in 1.94s"""
+_TASKS: tuple[tuple[str, str, str], ...] = (
+    ("Read all gauges in one go, and time the import before and after", SUCCEEDED, ""),
+    ("Document how a new gauge is added", FAILED, "exit 1: no file docs/gauges.md"),
+    ("Give every station a time zone of its own in stations.toml", "", ""),
+    ("Run the whole suite with the clock set to one minute past midnight", "", ""),
+)
+"""What is asked for, how it ended (nothing: it waits), why."""
+
+
+def tasks(path: str, at: int) -> None:
+    """Queue them in the hours before `at` (ms), and let some come to their end."""
+    db, root = store.connect(path), str(Path(path).with_name("tidewatch"))
+    try:
+        for number, (asked, ended, why) in enumerate(_TASKS):
+            queued = at - (9 - number) * _HOUR
+            needs = (number,) if number == len(_TASKS) - 1 else ()
+            new = NewTask(asked, root, project="tidewatch", time_limit=1800, needs=needs, priority=5 - number)
+            made = queue.add(db, new, queued)
+            if not ended:
+                continue
+            one = queue.claim(db, "demo", queued + _HOUR, 1, only=made)
+            assert one is not None
+            queue.placed(db, made, one.attempt, {"how": "headless"}, queued + _HOUR)
+            queue.started(db, made, one.attempt, "1@1", queued + _HOUR)
+            outcome = Outcome(ended, 0 if ended == SUCCEEDED else 1, why, _SAID, queued + _HOUR + 8 * _MINUTE)
+            queue.finish(db, made, one.attempt, outcome, outcome.at)
+    finally:
+        db.close()
+
+
 def record(path: str, at: int) -> None:
     """Store them through the pipeline of the hooks, in the days before `at` (ms)."""
     db, root = store.connect(path), str(Path(path).with_name("tidewatch"))
     try:
         for days, name, asked, calls in _SESSIONS:
-            began = at - days * _DAY - 3 * 3_600_000
+            began = at - days * _DAY - 3 * _HOUR
             for number, (native, payload) in enumerate(_events(root, name, asked, calls)):
                 event = claude.parse(native, payload, began + number * _STEP)
                 sealed = sealed_event(event)

@@ -20,13 +20,14 @@ import textual
 from textual.pilot import Pilot
 
 from nmem_tui.app import Cockpit
+from nmem_tui.gallery import screen_text
+from nmem_tui.gallery import still as settle
 
 HERE = Path(__file__).parent
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
     "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
 )
-BACKGROUND = ("feed", "watch", "demo")
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
 
@@ -77,21 +78,6 @@ def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
     return make
 
 
-async def settle(pilot: Pilot[None]) -> None:
-    """Wait until the store was looked at and every read is done."""
-    app = pilot.app
-    await pilot.pause(0.1)  # a story is read once the cursor rests
-    for _ in range(200):
-        await pilot.pause(0.01)
-        assert isinstance(app, Cockpit)
-        if app.feed.looked and not any(w.is_running for w in app.workers if w.group not in BACKGROUND):
-            break
-    before: list[str] = []
-    while (now := screen_text(pilot)) != before:  # a scroll bar is drawn one refresh after what it scrolls
-        before = now
-        await pilot.pause(0.04)
-
-
 @pytest.fixture
 def cockpit(seeds: Any) -> Open:
     """Opens the cockpit on a database and waits until it shows it."""
@@ -106,12 +92,6 @@ def cockpit(seeds: Any) -> Open:
             yield pilot
 
     return run
-
-
-def screen_text(pilot: Pilot[None]) -> list[str]:
-    """What stands on the screen, line by line."""
-    strips = pilot.app.screen._compositor.render_strips()
-    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
 
 
 @pytest.fixture
