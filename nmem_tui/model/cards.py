@@ -16,6 +16,8 @@ from nmem_tui.model.rows import word
 
 _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
+_WORDY = 76
+"""Cells from which on the header says why no hook was seen."""
 
 
 def state(view: NowView, at: int) -> tuple[str, str]:
@@ -71,8 +73,10 @@ def header(view: NowView, at: int, cells: int, unit: CurrentUnit | None = None) 
             [span for span in right if span[1] != "quiet" or "lost" not in span[0]] if not view.hooks.lost else right
         )
         others = [(f"+{view.live_elsewhere} live", "accent")] if view.live_elsewhere else []
-    brand: list[tuple[int, Line]] = [(7, [("nmem ▸", "quiet")])] if cells >= 100 else []
-    parts = [*brand, (0, project), (2, branch), (3, client), (1, [(told, tone)]), (4, others)]
+    if cells < _WORDY:  # whether it works at all, so that what the session does keeps its place
+        right = [(text.split(" – ")[0] + " –", tone) if " – " in text else (text, tone) for text, tone in right]
+    project = [("nmem ▸ ", "quiet"), *project] if cells >= 100 else project
+    parts = [(0, project), (2, branch), (3, client), (1, [(told, tone)]), (4, others)]
     if cells >= 120 and row.model:
         parts.insert(-1, (6, [(printable(row.model), "quiet")]))
     if cells >= 100:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from nmem.text import printable
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, wrap
+
+_WIDEST = 74
+"""Cells of the longest line."""
 
 _TEXT: tuple[tuple[str, str, str], ...] = (
     ("Nothing is recorded yet", "", "title"),
@@ -154,15 +157,41 @@ def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
     return lines
 
 
-def _middle(text: tuple[tuple[str, str, str], ...], cells: int, rows: int, project: str) -> list[Line]:
-    indent = " " * max(1, (cells - 74) // 2)
+Text = tuple[tuple[str, str, str], ...]
+
+
+def _middle(text: Text, cells: int, rows: int, project: str) -> list[Line]:
+    room = cells - 2
+    indent = " " * max(1, (cells - _WIDEST) // 2)
     lines: list[Line] = []
-    for first, second, tone in text:
+    for first, second, tone in text if room >= _WIDEST else _joined(text):
         if second:
-            lines.append([(indent, "text"), (f" {first} ", "key"), (" " * (13 - len(first)), "text"), (second, "text")])
+            lines += [[(indent, "text"), *line] for line in _key(first, second, room)]
         else:
-            lines.append([(indent, "text"), (first, tone or "text")])
+            said = [first] if room >= _WIDEST or not first else wrap(first, room, 9)
+            lines += [[(indent, "text"), (row, tone or "text")] for row in said]
     if project:
         lines[0].append((f" in the project {printable(project)}", "title"))
+    if rows and len(lines) > rows:
+        lines = [line for line in lines if any(text.strip() for text, _ in line)]
     top: list[Line] = [[] for _ in range(max(0, (rows - len(lines)) // 3))] if rows < 90 else []
     return top + lines
+
+
+def _key(key: str, said: str, room: int) -> list[Line]:
+    """A key or a command with what it does, over more lines where there is no room."""
+    start = max(15, len(key) + 2)
+    first, *rest = wrap(said, max(12, room - start), 3)
+    line: Line = [(f" {key} ", "key"), (" " * (start - len(key) - 2), "text"), (first, "text")]
+    return [line, *([(" " * start + row, "text")] for row in rest)]
+
+
+def _joined(text: Text) -> Text:
+    """Sentences that go on in the next line as one, to be wrapped anew."""
+    out: list[tuple[str, str, str]] = []
+    for first, second, tone in text:
+        if out and first and tone == "text" == out[-1][2] and not out[-1][1] and out[-1][0]:
+            out[-1] = (f"{out[-1][0]} {first}", "", tone)
+        else:
+            out.append((first, second, tone))
+    return tuple(out)

@@ -176,7 +176,7 @@ def header(counts: Mapping[str, int], cells: int) -> Line:
     live, asks = counts.get(RUNNING, 0), counts.get(NEEDS_INPUT, 0)
     bad = counts.get(FAILED, 0) + counts.get(TIMED_OUT, 0)
     parts: list[tuple[int, Line]] = [
-        (0, [("nmem ▸ ", "quiet"), ("tasks", "title")]),
+        (0, [("nmem ▸ ", "quiet"), ("Tasks", "title")]),
         (1, [(f"! {asks} {'needs' if asks == 1 else 'need'} you", "warn")] if asks else []),
         (2, [(f"● {live} running", "accent")] if live else [] if asks else [("nothing runs", "quiet")]),
         (3, [(f"{counts[QUEUED]} queued", "text")] if counts.get(QUEUED) else []),

@@ -41,7 +41,7 @@ class View(Giving, Screen[None]):
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = []  # type: ignore[assignment]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (36, "-tall")]  # noqa: RUF012
 
     header = getters.query_one(Header)
     notice = getters.query_one("#notice", Panel)
@@ -139,7 +139,7 @@ class View(Giving, Screen[None]):
         self.cockpit.hot = number
         for tabs in self.query(Tabs):
             tabs.hot = number
-            tabs.refresh()
+            tabs.redraw()
 
     def _count_live(self) -> None:
         def count(db: Connection) -> tuple[int, int]:
@@ -155,7 +155,7 @@ class View(Giving, Screen[None]):
         for tabs in self.query(Tabs):
             if tabs.live != numbers:
                 tabs.live = numbers
-                tabs.refresh()
+                tabs.redraw()
 
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:

@@ -155,8 +155,8 @@ class KeyBar(Bar):
                 start = length(line)
                 able = self._applies(action)
                 line += [
-                    (action.shown_key, "key" if able else "rest"),
-                    (f" {action.label}  ", "quiet" if able else "rest"),
+                    (action.shown_key, "key" if able else "off"),
+                    (f" {action.label}  ", "quiet" if able else "off"),
                 ]
                 self.spots.append((start, length(line), action.id))
         return line
