@@ -28,17 +28,6 @@ def cancel(db_path: str, task_id: int) -> Changed:
     return Changed(f"not cancelled: {failed}", failed=True) if failed else _stands(db_path, task_id)
 
 
-def remove(db_path: str, task_id: int) -> Changed:
-    """Forget one that does not run, with its history; where its work stays is said."""
-    from nmem.dispatch import act
-
-    try:
-        left = act.remove(db_path, task_id)
-    except NmemError as error:
-        return Changed(str(error), failed=True)
-    return Changed(f"task/{task_id} is removed" + (f": {left}" if left else ""), failed=False)
-
-
 def take_up(db_path: str) -> None:
     """Bring in what ended meanwhile; nothing where there is no database."""
     from nmem.database import exists

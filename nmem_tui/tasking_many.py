@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
@@ -14,12 +14,9 @@ from nmem_tui.steering import Change
 
 def cancel(db_path: str, ids: Sequence[int]) -> Changed:
     """Cancel them, one after the other: call it from a worker."""
-    return _all(ids, lambda each: tasking.cancel(db_path, each), "cancelled")
-
-
-def remove(db_path: str, ids: Sequence[int]) -> Changed:
-    """Forget them with their history."""
-    return _all(ids, lambda each: tasking.remove(db_path, each), "removed")
+    found = [tasking.cancel(db_path, each) for each in ids]
+    wrong = [one.text for one in found if one.failed]
+    return Changed(f"{several(len(found) - len(wrong), 'task')} cancelled{_but(wrong)}", failed=bool(wrong))
 
 
 def retry(ids: Sequence[int]) -> Change:
@@ -40,15 +37,6 @@ def retry(ids: Sequence[int]) -> Change:
         return f"{several(len(queued), 'task')} queued again" + _but(wrong)
 
     return change
-
-
-def _all(ids: Sequence[int], do: Callable[[int], Changed], done: str) -> Changed:
-    found = [do(each) for each in ids]
-    wrong = [one.text for one in found if one.failed]
-    told = [one.text.partition(": ")[2] for one in found if not one.failed and done == "removed" and ": " in one.text]
-    stays = f": {told[0]}" if told else ""
-    said = f"{several(len(found) - len(wrong), 'task')} {done}{stays}{_but(wrong)}"
-    return Changed(said, failed=bool(wrong))
 
 
 def _but(wrong: Sequence[str]) -> str:

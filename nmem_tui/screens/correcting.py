@@ -87,7 +87,7 @@ class Correcting(Warns, Filtering):
         """See what goes with the episode, then let it go."""
         from nmem_tui.screens.purging import ask
 
-        ask(self.cockpit, [f"episode/{each}" for each in self._units()])
+        ask(self.cockpit, [f"episode/{each}" for each in self._units()], then=self.unmark)
 
     def do_rename(self) -> None:
         """Give the episode a name."""

@@ -112,7 +112,7 @@ class Judging(Filtering):
         """See what goes with the learning, or with all marked ones, then let it go."""
         from nmem_tui.screens.purging import ask
 
-        ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members])
+        ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members], then=self.unmark)
 
     def do_dismiss(self) -> None:
         """It is nothing to learn from."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.containers import Vertical
 from textual.widgets import Input
 
 from nmem.search import decisions, kinds, typed
@@ -18,6 +17,8 @@ from nmem_tui.screens.marking import Marking
 from nmem_tui.screens.moving import Moving
 from nmem_tui.screens.search_file import open_file
 from nmem_tui.widgets.chips import Chips
+from nmem_tui.widgets.fields import Field
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.hits import Hits
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
@@ -36,10 +37,10 @@ class Seeking(Moving, Marking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box = Input(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
+        self.box = Field(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
                          compact=True, max_length=_LONGEST, select_on_focus=False)  # fmt: skip
         self.chips, self.index, self.guide = Chips(id="chips"), Hits(id="hits"), Items(id="guide")
-        self.pane, self.side = Items(id="hit"), Vertical(id="preview")
+        self.pane, self.side = Items(id="hit"), Frame(id="preview")
         self.hits: list[Hit] = []
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
@@ -321,8 +322,8 @@ class Seeking(Moving, Marking):
         from nmem_tui.screens.purging import ask
 
         if self.marked:
-            ask(self.cockpit, [search.whole_id(hit) for hit in self.hits
-                               if hit.id in self.marked and hit.kind != decisions.KIND])  # fmt: skip
+            ids = [search.whole_id(hit) for hit in self.hits if hit.id in self.marked and hit.kind != decisions.KIND]
+            ask(self.cockpit, ids, then=self.unmark)
         elif self.one:
             ask(self.cockpit, [search.whole_id(self.one)])
 

@@ -333,7 +333,7 @@ class Streaming(Filtering):
         """See what goes with the row, or with all marked ones, then let it go."""
         from nmem_tui.screens.purging import ask
 
-        ask(self.cockpit, [_id(key) for key in self._chosen()])
+        ask(self.cockpit, [_id(key) for key in self._chosen()], then=self.unmark)
 
     # The filter, the marks, the way back
 

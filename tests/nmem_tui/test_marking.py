@@ -1,0 +1,266 @@
+"""Rows that are marked: what is done is done with all of them, and one `u` takes it back."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATH = "aurora.db"
+
+
+def ask(sql: str, *values: object) -> Any:
+    """All rows of the database, each as its one value or a tuple."""
+    db = sqlite3.connect(PATH)
+    try:
+        rows = db.execute(sql, values).fetchall()
+    finally:
+        db.close()
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+@pytest.fixture
+def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """A database in which every screen has something: ids by name."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    for name in ("TMUX", "TMUX_PANE", "NMEM_TASK", "NMEM_DB"):
+        monkeypatch.delenv(name, raising=False)
+    db = seeds.database(PATH)
+    seeds.story(db)
+    made: dict[str, int] = seeds.history(db)
+    load("context_seed").fill(db, seeds, made)
+    made |= load("learnings_seed").fill(db, seeds, made)
+    made |= load("tasks_seed").fill(db, seeds)
+    seeds.label(db)
+    db.close()
+    return made
+
+
+async def on(pilot: Any, settled: Any, screen: str) -> None:
+    """On a screen."""
+    await pilot.press(screen)
+    await settled(pilot)
+
+
+async def test_episodes_are_pinned_together_and_taken_back_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await on(pilot, settled, "2")
+        before = ask("SELECT id FROM work_units WHERE pinned ORDER BY id")
+        await pilot.press("space", "space", "space")
+        marked = sorted(pilot.app.screen.marked)
+        shown = await until(pilot, "Episodes ─ ■ 3 marked")
+        assert sum(line.startswith("■") for line in shown.splitlines()) == 3
+        await pilot.press("p")
+        await until(pilot, "pinned · u takes all of them back")
+        assert set(marked) <= set(ask("SELECT id FROM work_units WHERE pinned"))
+        assert "marked" not in text(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone")
+        assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
+
+
+async def test_all_that_are_listed_are_marked_and_purged_and_brought_back(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "2")
+        everything = ask("SELECT id, intent FROM work_units ORDER BY id")
+        await pilot.press("slash", *"flaky", "enter")
+        await until(pilot, "filter “flaky” · ")
+        await settled(pilot)
+        await pilot.press("asterisk")
+        listed = len(pilot.app.screen.marked)
+        assert listed == pilot.app.screen.total > 0
+        await until(pilot, f"■ {listed} marked")
+        await pilot.press("x")
+        await until(pilot, "y purges this")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        assert len(ask("SELECT id FROM work_units")) == len(everything) - listed
+        assert not pilot.app.screen.marked
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone")
+        assert ask("SELECT id, intent FROM work_units ORDER BY id") == everything
+
+
+async def test_escape_takes_marks_off_before_the_filter(
+    whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await on(pilot, settled, "4")
+        await pilot.press("slash", *"thumb", "enter", "asterisk")
+        await until(pilot, "marked ─ filter “thumb”")
+        await pilot.press("escape")
+        assert not pilot.app.screen.marked
+        assert "filter “thumb”" in text(pilot)
+        await pilot.press("asterisk", "asterisk")
+        assert not pilot.app.screen.marked
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "filter" not in text(pilot).splitlines()[2]
+
+
+async def test_learnings_are_dismissed_resolved_and_snoozed_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "4")
+        for keys, word, state in (
+            ("i", "dismissed", "dismissed"),
+            ("v", "resolved", "resolved"),
+            ("z", "snoozed", "snoozed"),
+        ):
+            await pilot.press("g", "space", "space")
+            first, second = pilot.app.screen.marked
+            await pilot.press(keys)
+            if keys == "z":
+                await until(pilot, "open again after")
+                await pilot.press("enter")
+            await until(pilot, f"2 rows {state}")
+            assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == [state, state]
+            await settled(pilot)
+            await pilot.press("u")
+            await until(pilot, "undone: 2 at once")
+            assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == ["open", "open"]
+            await settled(pilot)
+
+
+async def test_learnings_are_purged_together(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "4")
+        await pilot.press("space", "space", "x")
+        gone = list(pilot.app.view().marked)
+        await until(pilot, "Purge 2 things")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        assert not set(gone) & set(ask("SELECT id FROM learnings"))
+
+
+async def test_what_is_done_with_one_says_so(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "2")
+        await pilot.press("space", "space", "d")
+        await until(pilot, "2 are marked, and this is done with one at a time: esc takes the marks off")
+        await pilot.press("7")
+        await settled(pilot)
+        await pilot.press("space", "e")
+        await until(pilot, "is done with one at a time")
+
+
+async def test_tasks_are_removed_cancelled_and_tried_again_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled: list[str] = []
+
+    def command(_path: str, *given: str) -> str:
+        cancelled.append(" ".join(given))
+        return ""
+
+    monkeypatch.setattr("nmem_tui.tasking._command", command)
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "7")
+        await pilot.press("slash", *"queued", "enter", "asterisk")
+        await settled(pilot)
+        queued = sorted(pilot.app.screen.marked)
+        assert queued == ask("SELECT id FROM tasks WHERE state = 'queued' ORDER BY id")
+        await pilot.press("c")
+        await until(pilot, f"Cancel {len(queued)} tasks?", "y cancels them")
+        await pilot.press("y")
+        await until(pilot, f"{len(queued)} tasks cancelled")
+        assert sorted(cancelled) == sorted(f"cancel {each}" for each in queued)
+        await pilot.press("escape", "slash", *"failed !cancelled", "enter", "asterisk")
+        await settled(pilot)
+        over = list(pilot.app.screen.marked)
+        await pilot.press("R")
+        await until(pilot, "queued again")
+        assert set(ask("SELECT state FROM tasks WHERE id IN (SELECT value FROM json_each(?))", str(over))) == {"queued"}
+        await settled(pilot)
+        await pilot.press("escape", "slash", *"succeeded", "enter", "asterisk", "x")
+        await until(pilot, "Purge task/", "its worktree stays")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        assert whole["done"] not in ask("SELECT id FROM tasks")
+
+
+async def test_tasks_to_which_it_does_not_apply_stay(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "7")
+        await pilot.press("asterisk", "c")
+        await until(pilot, "of the marked ones stay as they are")
+        await pilot.press("n")
+        assert len(pilot.app.screen.marked) == len(ask("SELECT id FROM tasks"))
+
+
+async def test_things_of_a_context_are_chosen_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "5")
+        await pilot.press("a", *"the upload limit error", "enter")
+        await until(pilot, "Told at a prompt")
+        await settled(pilot)
+        for key, choice in (("x", "exclude"), ("i", "include")):
+            await pilot.press("g", "space", "space")
+            await pilot.press(key)
+            await until(pilot, "from now on · u takes all of them back")
+            assert sorted(ask("SELECT choice FROM context_choices")) == [choice] * 2
+            await settled(pilot)
+            await pilot.press("u")
+            await until(pilot, "undone: 2 at once")
+            assert ask("SELECT choice FROM context_choices") == []
+            await settled(pilot)
+
+
+async def test_hits_are_pinned_together(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "6")
+        await pilot.press(*"limit", "enter")
+        await settled(pilot)
+        await pilot.press("space", "space")
+        await until(pilot, "Hits ─ ■ 2 marked")
+        await pilot.press("p")
+        await until(pilot, "2 rows pinned")
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone: 2 at once")
+
+
+async def test_rows_of_the_stream_are_copied_and_purged_together(
+    whole: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+    async with cockpit(PATH, (160, 45)) as pilot:
+        monkeypatch.setattr(type(pilot.app), "copy_out", lambda _app, said: copied.append(said))
+        await pilot.press("g", "space", "space", "space")
+        await until(pilot, "Stream ─ ■ 3 marked")
+        keys = list(pilot.app.screen.marked)
+        await pilot.press("y")
+        await settled(pilot)
+        assert len(copied) == 1
+        assert copied[0].count("\n\n") == 2
+        await pilot.press("x")
+        await until(pilot, "Purge 3 things")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        left = ask("SELECT id * 2 + 1 FROM observations UNION SELECT id * 2 FROM prompts")
+        assert not set(keys) & set(left)
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, "undone")
+        assert set(keys) <= set(ask("SELECT id * 2 + 1 FROM observations UNION SELECT id * 2 FROM prompts"))
+
+
+@pytest.mark.skipif(os.environ.get("NO_COLOR", "") != "", reason="looks at tones")
+async def test_a_mark_is_a_sign_and_not_a_colour_alone(whole: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        for screen, keys in (("1", "g"), ("2", "g"), ("4", "g"), ("5", "g"), ("7", "g")):
+            await on(pilot, settled, screen)
+            await pilot.press(keys, "space")
+            await settled(pilot)
+            assert "\n■" in text(pilot), screen
