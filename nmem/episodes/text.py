@@ -27,6 +27,8 @@ def is_cjk(char: str) -> bool:
 
 def runs(text: str) -> list[str]:
     """Maximal runs of letters, digits and underscores; CJK and other letters never share a run."""
+    if text.isascii():
+        return text.translate(_SPACED).split()
     out: list[str] = []
     for word in text.translate(_SPACED).split():
         if word.isascii():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Doc = tuple[str, str, tuple[str, ...], str, str, int, int, str]
 
-VERSION = 3
+VERSION = 4
 """Of what is kept; another way of counting or stemming is another version."""
 WEIGHTS = (5.0, 3.0, 0.5, 1.0)
 """Of trigger and heading, extra triggers, the headings above, and the body."""
@@ -43,7 +43,7 @@ BY_TRIGGER, BY_HEADING, BY_EXTRA = range(3)
 class Index:
     """Ready to be asked; `form` is the same as plain values, for keeping."""
 
-    __slots__ = ("_backwards", "_ordered", "docs", "idf", "names", "postings", "surface", "total")
+    __slots__ = ("_backwards", "_ordered", "docs", "idf", "names", "postings", "surface", "titles")
 
     def __init__(
         self,
@@ -52,15 +52,18 @@ class Index:
         postings: dict[str, tuple[bytes, bytes]],
         surface: dict[str, str],
         idf: dict[str, float],
+        titles: dict[str, int],
     ) -> None:
         self.docs, self.names, self.postings, self.surface, self.idf = docs, names, postings, surface, idf
+        self.titles = titles
+        """How many headings below a document's title have a name, of all files."""
         self._ordered: list[str] | None = None
         self._backwards: list[str] | None = None
 
     @property
     def form(self) -> tuple[object, ...]:
         """Plain values; Index(*form) is the index again."""
-        return self.docs, self.names, self.postings, self.surface, self.idf
+        return self.docs, self.names, self.postings, self.surface, self.idf, self.titles
 
     @property
     def ordered(self) -> list[str]:
@@ -107,7 +110,17 @@ def build(corpus: Corpus) -> Index:
         )
         fields.append(tuple(_counted(each, surface) for each in (trigger, " ".join(entry.extras), above, text)))
     postings, idf = _weighed(fields)
-    return Index(docs, names, postings, surface, idf)
+    return Index(docs, names, postings, surface, idf, _titles(corpus))
+
+
+def _titles(corpus: Corpus) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for file in corpus.files:
+        for heading in file.headings:
+            if heading.level > 1:
+                name = words.normal(heading.title)
+                out[name] = out.get(name, 0) + 1
+    return out
 
 
 def _own(corpus: Corpus) -> dict[int, dict[int, int]]:

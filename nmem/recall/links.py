@@ -16,10 +16,10 @@ def file_link(name: str) -> str:
     return f"/when ..{name}"
 
 
-def section_link(files: list[File], file: File, at: int) -> str:
+def section_link(index: Index, file: File, at: int) -> str:
     """A section by its heading."""
     wanted = words.normal(file.headings[at].title)
-    if wanted and sum(matching(each, wanted, 2) for each in files) == 1:
+    if wanted and index.titles.get(wanted) == 1 and file.headings[at].level > 1:
         return f"/when .{file.headings[at].title}"
     return _in_file(file.name, file.headings[at].title, file.headings[at].line, matching(file, wanted, 1) == 1)
 
@@ -54,10 +54,10 @@ def exact(index: Index, operator: str, text: str) -> list[int]:
     return own or docs
 
 
-def around(index: Index, files: list[File], file: File, at: int, doc: int = -1) -> tuple[list[str], list[str]]:
+def around(index: Index, file: File, at: int, doc: int = -1) -> tuple[list[str], list[str]]:
     """Broader links of a section, the nearest last but for the file; and the entries under the same heading."""
     ups = markdown.ancestors(file.headings, at)
-    broader = [section_link(files, file, up) for up in ups] + [file_link(file.name)]
+    broader = [section_link(index, file, up) for up in ups] + [file_link(file.name)]
     parent = file.headings[at].parent
     same = {each.line for each in file.headings if each.parent == parent}
     related = [

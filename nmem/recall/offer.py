@@ -49,7 +49,7 @@ def form(index: Index) -> Form:
         if doc[LINE] < 0:
             continue
         for name in (doc[TRIGGER], *(extra for extra in doc[EXTRAS] if len(extra.split()) <= _EXTRA)):
-            own = {words.stem(word) for word in wanted(name)}
+            own = {index.surface.get(word) or words.stem(word) for word in wanted(name)}
             if len(own) < _LEAST:
                 continue
             for stem in own:

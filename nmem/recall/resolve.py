@@ -7,7 +7,6 @@ from nmem.recall import folder, links, markdown, words
 from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Answer, Offer
 from nmem.recall.corpus import File
 from nmem.recall.index import EXTRAS, FILE, HEADING, LINE, OPERATOR, TRIGGER, Index
-from nmem.recall.rank import FLOOR, rank
 from nmem.recall.store import Recall
 
 _LISTED = 10
@@ -59,6 +58,8 @@ class Resolver:
             return out
         if found:
             return self._entry(query, found[0], 1.0)
+        from nmem.recall.rank import FLOOR, rank  # mostly the name itself is asked for
+
         ranked, sure = rank(index, text, operator, limit)
         if ranked and sure >= FLOOR and index.docs[ranked[0].doc][LINE] >= 0:
             return self._entry(query, ranked[0].doc, sure)
@@ -92,9 +93,7 @@ class Resolver:
         out = Answer(query, ANSWERED, confidence=sure)
         out.heading, out.body, out.file = heading.text, markdown.body(file.lines, heading), file.name
         out.line = heading.line + 1
-        # only headings above need others to tell whether their names are their own
-        files = self.all_files() if markdown.ancestors(file.headings, at) else [file]
-        out.broader, out.related = links.around(self.recall.index, files, file, at, doc)
+        out.broader, out.related = links.around(self.recall.index, file, at, doc)
         return out
 
     def _section(self, query: str, title: str) -> Answer:
@@ -111,12 +110,14 @@ class Resolver:
                 return self._told(query, *found[0], 1.0)
             if found:
                 out = Answer(query, SEVERAL, f"{len(found)} headings are called that; ask for one of them:")
-                out.offers = [Offer(links.section_link(files, file, at), file.name) for file, at in found]
+                out.offers = [Offer(links.section_link(self.recall.index, file, at), file.name) for file, at in found]
                 return out
         out = Answer(query, WRONG, f"no heading is called “{title}”. The nearest are:")
         every = [(file, at) for file in files for at, each in enumerate(file.headings) if each.level > 1]
         near = _nearest(wanted, [words.normal(file.headings[at].title) for file, at in every])
-        out.offers = [Offer(links.section_link(files, *every[place]), every[place][0].name) for place in near]
+        out.offers = [
+            Offer(links.section_link(self.recall.index, *every[place]), every[place][0].name) for place in near
+        ]
         return _or_none(out, "there are no headings at all in the decisions folder")
 
     def _file(self, query: str, text: str) -> Answer:

@@ -5,6 +5,7 @@ A kept index is believed only when it is the user's own (capture.cache) and ever
 
 from __future__ import annotations
 
+import marshal
 import os
 from zlib import crc32
 
@@ -19,10 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Stamp = tuple[int, str, str, list[tuple[str, int, int]]]
 
-_FORM = (
-    [(str, str, tuple, str, str, int, int, str)], {str: [(int, int)]}, {str: (bytes, bytes)}, {str: str}, {str: float},
-)  # fmt: skip
-_SHAPE = ((int, str, str, [(str, int, int)]), _FORM, [str])
+_SHAPE = ((int, str, str, [(str, int, int)]), bytes, [str])
 
 
 class Recall:
@@ -65,7 +63,8 @@ def of(place: Place, *, keep: bool = True) -> Recall:
     made = index.build(found)
     warnings += found.warnings
     if keep:
-        cache.write(_file(place), (_stamp(place, seen), made.form, warnings))
+        # as bytes: looking at the shape of each posting would take longer than reading it
+        cache.write(_file(place), (_stamp(place, seen), marshal.dumps(made.form), warnings))
         names.write(place, seen, offer.form(made))
     return Recall(place, made, seen, warnings)
 
@@ -74,7 +73,11 @@ def _kept(place: Place, seen: list[Seen]) -> Recall | None:
     found = cache.read(_file(place), _SHAPE)
     if not isinstance(found, tuple) or found[0] != _stamp(place, seen):
         return None
-    return Recall(place, Index(*found[1]), seen, found[2])
+    try:
+        made = Index(*marshal.loads(found[1]))  # noqa: S302 - ours alone, as the file that it was in
+    except (ValueError, TypeError, EOFError):
+        return None
+    return Recall(place, made, seen, found[2])
 
 
 def _file(place: Place) -> str:
