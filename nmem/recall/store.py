@@ -64,7 +64,7 @@ def of(place: Place, *, keep: bool = True) -> Recall:
     warnings += found.warnings
     if keep:
         # as bytes: looking at the shape of each posting would take longer than reading it
-        cache.write(_file(place), (_stamp(place, seen), marshal.dumps(made.form), warnings))
+        cache.write(_file(place), (_stamp(place, seen), marshal.dumps(made.form), warnings))  # type: ignore[arg-type]
         names.write(place, seen, offer.form(made))
     return Recall(place, made, seen, warnings)
 
