@@ -11,9 +11,9 @@ from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
 from nmem.context.preview import Preview
 from nmem.read.views import SessionRow
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import symbols
+from nmem_tui.model import budget
 from nmem_tui.model.context_reading import MODES, PAST, PROMPT, RESET, START
-from nmem_tui.model.figures import filled, several
+from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
 
@@ -64,14 +64,8 @@ def gauge(found: Preview, configured: int, mode: str, cells: int) -> Line:
         source = [(f"configured {configured:,} · W keeps {found.budget:,}", "warn")]
     if known + width(source[0][0]) + _BAR > cells:
         source = [("as configured", "quiet") if same else (f"W keeps {found.budget:,}", "warn")]
-    room = max(6, min(32, cells - known - width(source[0][0]) - 13))
-    done = filled(found.tokens, found.budget, room)
-    parts: Line = [
-        (" budget ", "quiet"),
-        (symbols.now().much * done, "bar"),
-        (symbols.now().free * (room - done), "rest"),
-        *figures,
-    ]
+    room = max(6, min(48, cells - known - width(source[0][0]) - 13))
+    parts: Line = [(" budget ", "quiet"), *budget.bar(found, room), *figures]
     return spread(parts, [*source, (" ", "text")], cells)
 
 

@@ -12,7 +12,7 @@ from nmem.context.effect import Effect
 from nmem.context.past import Telling, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
-from nmem_tui.model import context, context_past, context_text
+from nmem_tui.model import budget, context, context_past, context_text
 from nmem_tui.model import context_reading as reading
 from nmem_tui.model.context_reading import PAST, PROMPT, Shown, Wanted
 from nmem_tui.model.context_reading import Told as Before
@@ -199,7 +199,9 @@ class ContextView(Turning):
 
     def _list(self, found: Preview, configured: int, *, keep: bool) -> None:
         mode = self.mode
-        self.query_one("#budget", Panel).show(lambda cells, _: [context.gauge(found, configured, mode, cells)])
+        self.query_one("#budget", Panel).show(
+            lambda cells, _: [context.gauge(found, configured, mode, cells), *budget.legend(found, cells)]
+        )
         self.query_one("#columns", Panel).show(lambda cells, _: [[(" ", "text"), *context.columns(cells - 2)]])
         self.query_one("#silent", Panel).show(lambda cells, _: context.silence(found, mode, cells))
         self.set_class(not found.text, "-silent")
