@@ -30,7 +30,7 @@ _COUNT_S = 2.0
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
 
 
-class View(Giving, Screen[None]):
+class View(Giving, Screen[None], inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -39,7 +39,10 @@ class View(Giving, Screen[None]):
     OPENS: ClassVar[str]
     """The read with whose answer the screen can be worked with."""
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
-    BINDINGS: ClassVar[list[Binding]] = []  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("ctrl+c,super+c", "screen.copy_text", show=False)
+    ]
+    """What every screen of Textual has but tab, which leads to the next screen here."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (36, "-tall")]  # noqa: RUF012
 
