@@ -1,0 +1,124 @@
+"""Another size of the terminal, in any state: nothing breaks, the cursor stays, what matters most is in sight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.stream import Stream
+
+SIZES = ((60, 20), (160, 15), (100, 30), (40, 12), (160, 45))
+STATES = {
+    "now": "g j j",
+    "now details": "g j enter",
+    "now filter": "slash b u",
+    "labels": "k L",
+    "sessions": "s",
+    "help": "question_mark p i n down",
+    "episodes": "2 j j",
+    "story": "2 j enter j j",
+    "rename": "2 R",
+    "purge": "2 x",
+    "stance": "3 j",
+    "learnings": "4",
+    "context": "5 j",
+    "search": "6 u p l o a d enter j",
+    "search box": "6 u p",
+    "tasks": "7",
+    "task form": "7 n a b c",
+    "health": "8 j",
+    "storage": "8 v v v",
+    "review": "r",
+}
+FIRST = {
+    "1": "Raise it to 8 MB", "2": "Episodes", "3": "act", "4": "learning", "5": "Told", "6": "type:test",
+    "7": "No task yet", "8": "Findings",
+}  # fmt: skip
+"""What has to be in sight on each screen."""
+
+
+def held(pilot: Pilot[None]) -> list[Any]:
+    """Where the cursors are, what has the keyboard, and what was typed."""
+    screen = pilot.app.screen
+    lists = [(each.id, each.cursor) for each in screen.query(Stream)]
+    lists += [(each.id, each.highlighted) for each in screen.query(OptionList)]
+    typed = [(each.id, each.value) for each in screen.query(Input)]
+    return [type(screen).__name__, getattr(screen.focused, "id", None), lists, typed]
+
+
+def within(pilot: Pilot[None]) -> None:
+    """The cursor of the list that has the keyboard is on the screen."""
+    focused = pilot.app.screen.focused
+    if isinstance(focused, Lines | Stream) and focused.size.height and getattr(focused, "count", 1):
+        assert 0 <= focused.cursor - focused.scroll_offset.y < max(1, focused.size.height)
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_a_resize_in_any_state_keeps_what_was_there(
+    state: str, make_db: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press(*STATES[state].split())
+        await settled(pilot)
+        before = held(pilot)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            shown = text(pilot).splitlines()
+            assert len(shown) == size[1]
+            assert held(pilot) == before, size
+            within(pilot)
+
+
+@pytest.mark.parametrize("size", [(160, 15), (60, 20)])
+async def test_half_a_terminal_shows_what_matters_and_the_keys(
+    size: tuple[int, int], make_db: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make_db("story"), size) as pilot:
+        for key, words in FIRST.items():
+            await pilot.press(key)
+            await settled(pilot)
+            shown = text(pilot)
+            assert words in shown, (key, shown)
+            assert any(sign in shown.splitlines()[-1] for sign in ("? help", "enter takes")), key
+            await pilot.press("escape")  # out of the box of Search
+            if key == "1":
+                assert sum("✓ ok" in line or "✗" in line for line in shown.splitlines()) >= 3, "the stream has room"
+
+
+async def test_the_frames_stand_before_anything_is_read(
+    make_db: Any, cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        for mode in ("stance", "context", "health"):
+            with monkeypatch.context() as patched:
+                patched.setattr("nmem_tui.reads.Reads.ask", lambda *_a, **_k: None)
+                pilot.app.switch_mode(mode)
+                await pilot.pause(0.05)
+                assert text(pilot).count("╭") >= 2, mode
+
+
+async def test_what_is_said_covers_no_content(make_db: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        before = text(pilot).splitlines()
+        await pilot.press("y")
+        await pilot.pause(0.3)
+        after = text(pilot).splitlines()
+        assert "copied" in after[1]
+        assert after[2:] == before[2:]
+
+
+async def test_a_dialog_is_as_high_as_its_choices(make_db: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press("s")
+        await settled(pilot)
+        box = pilot.app.screen.query_one("#dialog").size.height
+        choices = len(pilot.app.screen.query_one(OptionList).options)
+        assert box <= max(4, choices + 1)
+        await pilot.press(*"zzz")
+        await settled(pilot)
+        assert pilot.app.screen.query_one("#dialog").size.height == box, "typing does not move it"
