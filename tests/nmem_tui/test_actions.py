@@ -1,0 +1,199 @@
+"""The registry of actions, held to what every one of them promises: a help, a method, a key of its own, a test."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem_tui.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, matching, of
+from nmem_tui.app import Cockpit
+from nmem_tui.keymap import meet
+from nmem_tui.screens.base import View
+
+HERE = Path(__file__).parent
+IDS = [action.id for action in ACTIONS]
+PLACES = sorted({place for action in ACTIONS for place in action.context.split()} - {EVERYWHERE})
+
+DRIVEN = {
+    ("test_context.py", "test_a_file_is_always_told"): "include bottom",
+    ("test_context.py", "test_a_prompt_is_answered_while_it_is_typed"): "next_view back",
+    ("test_context.py", "test_excluding_changes_the_text_at_once_and_undo_brings_it_back"): "exclude",
+    ("test_context.py", "test_pinning_an_episode_and_a_file"): "pin_item undo",
+    ("test_context.py", "test_the_budget_is_tried_and_kept_on_demand"): "more less configured keep",
+    ("test_context.py", "test_the_text_is_the_one_that_would_be_told"): "ask down show_context",
+    ("test_context.py", "test_things_lead_to_their_stories"): "open",
+    ("test_context.py", "test_what_was_told_with_what_became_of_it"): "past story",
+    ("test_episodes.py", "test_continue_a_thread_next"): "continue",
+    ("test_episodes.py", "test_filter_counts_live_and_finds_words_of_narratives"): "filter",
+    ("test_episodes.py", "test_link_is_answered_from_the_story"): "yes link",
+    ("test_episodes.py", "test_list_stands_by_day_and_thread"): "show_episodes",
+    ("test_episodes.py", "test_merge_into_the_one_before_and_undo"): "merge",
+    ("test_episodes.py", "test_move_a_prompt_to_another_episode"): "move",
+    ("test_episodes.py", "test_narrate_tells_when_it_is_done"): "narrate",
+    ("test_episodes.py", "test_pin_and_undo"): "pin",
+    ("test_episodes.py", "test_rename"): "rename",
+    ("test_episodes.py", "test_resume_and_unresume"): "resume",
+    ("test_episodes.py", "test_review_asks_one_question_a_card"): "no review",
+    ("test_episodes.py", "test_split_at_a_prompt_and_undo"): "split next_prompt",
+    ("test_every_key.py", "test_failures_are_gone_to_and_the_newest_row_is_followed"): (
+        "follow next_failure last_failure"
+    ),
+    ("test_every_key.py", "test_it_is_left"): "quit",
+    ("test_every_key.py", "test_labels_of_a_call_are_shown"): "relabel",
+    ("test_every_key.py", "test_lists_are_moved_through"): "half_down half_up top",
+    ("test_every_key.py", "test_prompts_and_evidence_are_gone_through_both_ways"): (
+        "last_prompt next_evidence last_evidence"
+    ),
+    ("test_every_key.py", "test_screens_follow_one_another_and_are_named_by_number"): "next_screen previous_screen",
+    ("test_every_key.py", "test_the_deck_s_cards_and_queues_are_gone_through_both_ways"): (
+        "later before draw next_queue last_queue queue_boundaries queue_links queue_learnings queue_labels "
+        "queue_redactions read"
+    ),
+    ("test_every_key.py", "test_the_project_of_the_session_is_searched"): "search_here",
+    ("test_every_key.py", "test_the_search_box_and_its_filters"): "seek chips again left right",
+    ("test_every_key.py", "test_the_theme_turns_and_the_demo_leaves_the_database_alone"): "theme demo",
+    ("test_every_key.py", "test_views_are_turned_both_ways"): "next_check last_check last_view",
+    ("test_every_key.py", "test_what_is_told_beside_the_list_is_scrolled"): "details_down details_up",
+    ("test_handing.py", "test_a_story_is_read_in_the_editor_as_a_copy"): "editor",
+    ("test_handing.py", "test_every_screen_copies_text_and_id"): (
+        "projects copy copy_id show_now show_stance show_learnings show_search show_tasks show_health"
+    ),
+    ("test_handing.py", "test_every_screen_goes_out_whole_as_text_and_as_data"): "export",
+    ("test_health.py", "test_backup_now_is_listed_and_whole"): "backup",
+    ("test_health.py", "test_fix_shows_what_it_mends_and_mends_it_only_with_y"): "mend",
+    ("test_health.py", "test_purge_shows_what_goes_takes_it_and_gives_it_back"): "purge up",
+    ("test_health.py", "test_sweep_counts_first_and_forgets_only_with_y"): "sweep",
+    ("test_health.py", "test_the_deep_audit_reads_everything_on_a_key_only"): "audit reload",
+    ("test_health.py", "test_the_second_detector_fills_the_deck"): "rescan",
+    ("test_health.py", "test_work_is_stopped_and_only_one_goes_on"): "stop",
+    ("test_learnings.py", "test_accept_shows_the_diff_and_only_y_writes"): "accept",
+    ("test_learnings.py", "test_dismiss_resolve_reopen_and_undo"): "dismiss resolved reopen",
+    ("test_learnings.py", "test_every_state_can_be_listed"): "next_state last_state",
+    ("test_learnings.py", "test_narrow_views_are_as_accepted"): "map",
+    ("test_learnings.py", "test_now_warns_and_one_key_opens_the_learning"): "warning",
+    ("test_learnings.py", "test_snooze"): "snooze",
+    ("test_marking.py", "test_all_that_are_listed_are_marked_and_purged_and_brought_back"): "mark_all",
+    ("test_marking.py", "test_episodes_are_pinned_together_and_taken_back_together"): "mark",
+    ("test_purging.py", "test_what_context_tells_of_goes"): "purge_item",
+    ("test_screens.py", "test_help_lists_every_action_and_runs_one"): "help",
+    ("test_screens.py", "test_palette_runs_an_action"): "palette",
+    ("test_screens.py", "test_sessions_are_switched_and_minus_goes_back"): "sessions previous",
+    ("test_search.py", "test_a_filter_goes_in_and_out_by_key_and_by_mouse"): "order",
+    ("test_search.py", "test_a_hit_leads_to_the_thing"): "go",
+    ("test_search.py", "test_a_pin_is_in_the_database_and_undo_takes_it_back"): "pin_hit",
+    ("test_search.py", "test_the_manual_puts_what_is_taken_into_the_box"): "manual",
+    ("test_stance.py", "test_a_long_session_is_drawn_as_accepted"): "over",
+    ("test_stance.py", "test_model_cards_say_corpus_figures_threshold_and_failures"): "models",
+    ("test_tasks.py", "test_a_queued_task_is_edited"): "edit_task",
+    ("test_tasks.py", "test_a_task_is_written_and_queued"): "new_task",
+    ("test_tasks.py", "test_an_episode_becomes_a_task"): "dispatch",
+    ("test_tasks.py", "test_attach_copies_the_command"): "attach",
+    ("test_tasks.py", "test_cancel_asks_and_takes_what_needs_it_along"): "cancel_task",
+    ("test_tasks.py", "test_output_is_followed_until_one_looks_further_up"): "output",
+    ("test_tasks.py", "test_remove_asks"): "remove_task",
+    ("test_tasks.py", "test_retry_queues_it_again_with_what_was_cancelled_for_it"): "retry_task",
+    ("test_tasks.py", "test_run_asks_then_starts_it_and_its_end_is_seen"): "run_task",
+}  # fmt: skip
+"""Test -> the actions that it drives by their keys, so that what they do is seen or read back from the database.
+
+Whoever adds an action names its test here.
+"""
+
+
+def screens() -> dict[str, type[View]]:
+    """The screens and decks, by their contexts."""
+    from nmem_tui import app
+    from nmem_tui.screens import review
+
+    made = {mode: type(make()) for mode, make in app.Cockpit.MODES.items()}  # type: ignore[operator]
+    return {**made, "review": review.Review}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=IDS)
+def test_it_has_a_help_a_group_and_keys_that_a_terminal_sends(action: Any) -> None:
+    assert action.help
+    assert action.help[0].islower() or not action.help[0].isalpha()
+    assert not action.help.endswith(".") or action.help.endswith("...")
+    assert "\n" not in action.help
+    assert len(action.help) <= 110
+    assert action.group
+    assert action.keys
+    assert len(action.label) <= 12
+    assert matching(f"{action.shown_key} {action.help}", [action]) == [action]
+
+
+def test_ids_are_distinct_and_contexts_are_screens() -> None:
+    assert len(set(IDS)) == len(IDS) == len(BY_ID)
+    assert set(PLACES) == set(screens())
+    assert set(NUMBERED.split()) == set(Cockpit.MODES)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_two_actions_of_one_place_share_a_key(place: str) -> None:
+    for one, other in itertools.combinations(of(place), 2):
+        shared = set(one.keys) & set(other.keys)
+        assert not (shared and meet(one, other)), f"{one.id} and {other.id}: {shared}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_its_method_is_there(place: str) -> None:
+    """On each screen that has it, or on the app for those of every screen."""
+    screen = screens()[place]
+    for action in of(place):
+        owner = screen if hasattr(screen, f"do_{action.id}") else Cockpit
+        assert hasattr(owner, f"do_{action.id}"), f"do_{action.id} is missing on {place}"
+        assert action.context == EVERYWHERE or owner is screen or hasattr(Cockpit, f"do_{action.id}")
+
+
+def test_no_method_is_without_an_action() -> None:
+    found = {name for owner in (Cockpit, *screens().values()) for name in dir(owner) if name.startswith("do_")}
+    assert {name.partition("_")[2] for name in found} <= set(BY_ID)
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_every_key_reaches_its_action(place: str, make_db: Any, cockpit: Any, settled: Any) -> None:
+    """What Textual finds for the key, with the keyboard where the screen puts it, is the action and nothing else."""
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        if place == "review":
+            await pilot.press("2", "r")
+        else:
+            await pilot.press(str(NUMBERED.split().index(place) + 1))
+        await settled(pilot)
+        if place == "search":
+            await pilot.press("escape")
+            await settled(pilot)
+        screen = pilot.app.screen
+        assert place == screen.CONTEXT
+        own = {key: action for action in reversed(of(place)) for key in action.keys}
+        for key, action in own.items():
+            bound = [
+                binding for _, found in screen._modal_binding_chain for binding in found.key_to_bindings.get(key, ())
+            ]
+            assert bound, f"{key} does nothing on {place}"
+            assert bound[0].action == f"app.act({action.id!r})", f"{key} is {bound[0].action} on {place}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_bar_bindings_and_list_are_of_the_registry(place: str) -> None:
+    known = {action.id for action in of(place)}
+    assert {action.id for group in bar(place) for action in group} <= known
+    assert {binding.id for binding in bindings(place)} <= known
+
+
+def test_every_action_is_driven_by_a_test() -> None:
+    driven = [action for names in DRIVEN.values() for action in names.split()]
+    assert sorted(driven) == sorted(set(driven)), "an action stands in the table twice"
+    assert set(driven) == set(IDS), f"without a test: {set(IDS) - set(driven)}; gone: {set(driven) - set(IDS)}"
+
+
+@pytest.mark.parametrize("test", DRIVEN, ids=[name for _, name in DRIVEN])
+def test_the_tests_that_drive_them_are_there(test: tuple[str, str]) -> None:
+    file, name = test
+    source = (HERE / file).read_text("utf-8")
+    assert f"def {name}(" in source
+    for action in DRIVEN[test].split():
+        known = (action, *BY_ID[action].keys)
+        assert any(word in source for word in known), f"{action} does not occur in {file}"
