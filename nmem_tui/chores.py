@@ -99,4 +99,6 @@ def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -
 
     job.tell(0, 0, "spool, text indexes, rows left behind")
     done = doctor.fix_database(path)
+    if troubles := [line for line in done if " could not be " in line]:  # it goes on with the rest, and says so
+        raise NmemError(f"mending: {'; '.join(troubles)}")
     return f"mended: {'; '.join(done)}" if done else "there was nothing to mend", tuple(done)

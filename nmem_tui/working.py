@@ -76,6 +76,8 @@ class Working(Handing):
 
     job: Job | None = None
     """What is worked on now."""
+    failed = ""
+    """Why the last work could not be done; until the next one, or until somebody has seen it."""
     _then: Callable[[Any], None] | None = None
 
     def busy(self) -> str | None:
@@ -85,7 +87,7 @@ class Working(Handing):
     def work(self, name: str, do: Do, then: Callable[[Any], None] | None = None) -> None:
         """Begin; `then` is called with what came of it, on the event loop."""
         job = self.job = Job(name, self.post_message)
-        self._then = then
+        self._then, self.failed = then, ""
         path, now = self.db_path, self.clock()
         self.run_worker(lambda: self._do(job, do, path, now), group="job", thread=True, exit_on_error=False)
         self._show_job()
@@ -93,14 +95,14 @@ class Working(Handing):
     def _do(self, job: Job, do: Do, path: str, now: int) -> None:
         try:
             said, value = do(job, path, now)
-            job.check()
             message = Finished(said, failed=False, value=value)
         except Stopped as error:
             message = Finished(str(error), failed=True)
         except NmemError as error:
             message = Finished(str(error), failed=True)
         except (sqlite3.Error, OSError) as error:
-            message = Finished(f"{job.name}: {error}; try again", failed=True)
+            said = "stopped" if job.stopped() else f"{error}; try again"
+            message = Finished(f"{job.name}: {said}", failed=True)
         except Exception as error:  # noqa: BLE001 -- the worker boundary: failed work must not end the cockpit
             message = Finished(f"{job.name}: {type(error).__name__}: {error}", failed=True)
         self.post_message(message)
@@ -113,7 +115,9 @@ class Working(Handing):
     @on(Finished)
     def tell_end(self, message: Finished) -> None:
         """It is done, or could not be."""
+        stopped = self.job is not None and self.job.stopped()
         then, self._then, self.job = self._then, None, None
+        self.failed = message.text if message.failed and not stopped else ""
         self._show_job()
         if then is not None and not message.failed:
             then(message.value)

@@ -49,6 +49,11 @@ def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
                 ("  c", "key"), (" stops it", "quiet")], cells)  # fmt: skip
 
 
+def not_done(why: str, cells: int) -> Line:
+    """Why work could not be done; it stands until somebody has seen it."""
+    return spread([(" ✗ ", "bad"), (printable(why), "text")], [("esc", "key"), (" seen ", "quiet")], cells)
+
+
 def say(line: Line) -> Item:
     """A line that is only there to be read."""
     return Item(lambda cells: cut([(" ", "text"), *line], cells) if line else [])

@@ -85,8 +85,16 @@ class Checking(Moving, Filtering):
             self.cockpit.leave()
             self.turn(_ABOUT[one.check])
 
+    def show_job(self) -> None:
+        """Work in the background went on, or is over."""
+        raise NotImplementedError
+
     def do_back(self) -> None:
         """The filter off, back to the findings, then to their top."""
+        if self.cockpit.failed:
+            self.cockpit.failed = ""
+            self.show_job()
+            return
         if self.step_back():
             return
         if self.mode != FINDINGS:

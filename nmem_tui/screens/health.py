@@ -221,10 +221,12 @@ class Health(Mending):
         self._tell_one()
 
     def show_job(self) -> None:
-        """How far the work in the background is."""
-        job = self.cockpit.job
-        self.set_class(job is not None, "-working")
-        if job is not None:
+        """How far the work in the background is; or why the last could not be done."""
+        job, failed = self.cockpit.job, self.cockpit.failed
+        self.set_class(job is not None or bool(failed), "-working")
+        if job is None:
+            self.query_one("#working", Panel).show(lambda c, _: [health.not_done(failed, c)])
+        else:
             name, done, whole, said = job.name, job.done, job.whole, job.said
             self.query_one("#working", Panel).show(lambda c, _: [health.working(name, done, whole, said, c)])
         self.check_keys()

@@ -290,3 +290,96 @@ async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, unt
         await pilot.press("c")
         await until(pilot, "waiting: stopped")
         assert pilot.app.job is None
+
+
+async def test_a_full_disk_is_told_in_place(
+    make: Any, cockpit: Any, until: Any, settled: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_args: object, **_named: object) -> object:
+        raise OSError(28, "No space left on device")
+
+    async with cockpit(make("bare"), (100, 30)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        monkeypatch.setattr("nmem.backup.take.backup", full)
+        await pilot.press("b")
+        await until(pilot, "✗ backup: [Errno 28] No space left on device; try again", "esc seen")
+        pilot.app.clear_notifications()
+        await settled(pilot)
+        assert list(here.glob("backups/*")) == []
+        await pilot.press("escape")
+        await until(pilot, gone="No space left")
+        monkeypatch.undo()
+
+
+async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
+    make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make("full")
+    settle(path, 60, models=False, clock=lambda: seeds.NOW)
+    db = sqlite3.connect(path)
+    monkeypatch.setattr("nmem_tui.chores._BUSY_S", 0.1)
+    before = facts()
+    async with cockpit(path, (100, 30)) as pilot:
+        await pilot.press("8")
+        await until(pilot, "Findings")
+        await settled(pilot)
+        db.execute("BEGIN EXCLUSIVE")
+        db.execute("UPDATE counters SET value = value")
+        for key in "sy":
+            await pilot.press(key)
+            await settled(pilot)
+        await until(pilot, "✗ sweep: database is locked; try again", "esc seen", seconds=40)
+        db.execute("ROLLBACK")
+        await pilot.press("escape")
+        await until(pilot, gone="is locked")
+    db.close()
+    assert facts() == before
+
+
+async def test_the_second_detector_fills_the_deck(
+    make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any
+) -> None:
+    path = make("bare")
+    db = sqlite3.connect(path)
+    seeds.say(db, seeds.NOW - 2_000, "use aws_secret = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' for it")
+    db.commit()
+    db.close()
+    async with cockpit(path, (100, 30)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        await pilot.press("R")
+        await until(pilot, "second detector")
+        await settled(pilot)
+        waits = ask("SELECT count(*) FROM redaction_reviews WHERE found_by != 'redaction'")[0]
+        assert waits >= 1
+        await pilot.press("r")
+        await until(pilot, f"redactions {waits}", "Is this a secret that redaction left?")
+        await settled(pilot)
+        assert "wJalrXUtnFEMI" not in str(pilot.app.export_screenshot())
+
+
+async def test_a_backup_is_stopped_and_leaves_nothing(
+    make: Any, cockpit: Any, until: Any, settled: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmem.backup import take
+
+    real = take.backup
+
+    def slow(path: str, progress: Any) -> Any:
+        def told(done: int, whole: int) -> None:
+            pilot.app.job.stop()
+            progress(done, whole)
+
+        return real(path, progress=told)
+
+    before = {path for path in here.rglob("*") if path.is_file()}
+    async with cockpit(make("bare"), (100, 30)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        monkeypatch.setattr("nmem.backup.take.backup", slow)
+        await pilot.press("b")
+        await until(pilot, "backup: stopped")
+        await settled(pilot)
+    left = {path.name for path in here.rglob("*") if path.is_file()} - {path.name for path in before}
+    assert not [name for name in left if not name.startswith("aurora.db")]
