@@ -14,7 +14,9 @@ from textual.content import Content
 from nmem.audit.finding import Finding
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
-from nmem_tui.model import health, health_storage, vitals
+from nmem.read.pace import Pace
+from nmem.read.pace import pace as pace_of
+from nmem_tui.model import health, health_storage, pace, vitals
 from nmem_tui.model import health_reading as reading
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
 from nmem_tui.model.line import Line
@@ -25,7 +27,7 @@ from nmem_tui.widgets.lines import Lines
 
 _EVERY_S = 1.0
 """Figures over whole tables are read at most this often."""
-_OFTEN = {FINDINGS: 60.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
+_OFTEN = {FINDINGS: 60.0, HOOKS: 10.0, SECRETS: 20.0, STORAGE: 300.0, KEPT: 2.0}
 """Seconds after which a view is read again when something was stored: each looks at more or at fewer rows."""
 _NEVER = float("-inf")
 _TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "Storage by type",
@@ -38,6 +40,8 @@ class Health(Mending):
     def __init__(self) -> None:
         super().__init__()
         self.view: HealthView | None = None
+        self.pace: Pace | None = None
+        """What hooks cost over time, once it is read."""
         self._deep_at = 0
         """When everything was read; 0: what is shown was seen quickly."""
         self._due = self._fresh = False
@@ -109,21 +113,36 @@ class Health(Mending):
                 return reading.stored(db, at, lambda: self.mode != STORAGE or not self.is_attached)
             return reading.kept(db, path)
 
-        if mode == HOOKS or (mode == FINDINGS and self._deep_at):
+        if mode == HOOKS:
+            self.reads.ask("pace", lambda db: pace_of(db, at), self._show_pace)
+            return
+        if mode == FINDINGS and self._deep_at:
             return
         self.reads.ask(mode, work, lambda found: self._take(mode, found))
 
     # What the answers change
 
+    def _show_pace(self, found: Pace) -> None:
+        self.pace = found
+        if self.view is not None:
+            self._show(self.view)
+
     def _show(self, view: HealthView) -> None:
-        at, zone = self.cockpit.clock(), self.cockpit.zone
+        at, zone, known = self.cockpit.clock(), self.cockpit.zone, self.pace
         self.view = view
         self.remove_class("-blank")
         self.header.show(lambda _cells: vitals.header(view, at, zone))
         show = self.query_one
-        show("#hooks", Card).show(lambda c, _: vitals.hooks(view, c), "Hooks ─ what they cost")
+        show("#hooks", Card).show(
+            lambda c, _: [*vitals.hooks(view, c), *pace.hooks(known, zone, c)], "Hooks ─ what they cost"
+        )
         show("#events", Card).show(lambda c, _: vitals.events(view, c), "Events ─ what became of them")
-        show("#storage", Card).show(lambda c, _: vitals.storage(view, c), "Storage ─ rows by table")
+        show("#storage", Card).show(
+            lambda c, _: [
+                *vitals.storage(view, c), *pace.growth(known, view.database_bytes, sum(view.rows.values()), c)
+            ],
+            "Storage ─ rows by table",
+        )  # fmt: skip
         show("#clients", Card).show(lambda c, _: vitals.clients(view, at, c), "Clients ─ their newest event")
         show("#drift", Card).show(lambda c, _: vitals.drift(view, c), "Drift ─ fields nobody knew")
         show("#log", Card).show(lambda c, _: vitals.log(view, c), "Log ─ the newest lines")
