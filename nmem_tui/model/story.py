@@ -10,13 +10,15 @@ from nmem.read.stories import Judged, Narrative, Story
 from nmem.read.threads import whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import learnings, rows, unit
+from nmem_tui.model import learnings, rows, symbols, unit
 from nmem_tui.model.episodes import friction, state
-from nmem_tui.model.figures import age, ago, clock, day, several
+from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, wrap
 from nmem_tui.model.unit import flat
 
 _LABEL = 10
+_ROOMY = 60
+"""Cells from which on a file's heat is drawn as well."""
 _SAID = {"user": 14, "closing": 10, "summary": 10}
 """Lines that a saying may take, by who or what; others take two."""
 
@@ -314,8 +316,12 @@ def _files(story: Story, cells: int) -> Iterator[Line]:
         return
     yield []
     yield _section("Files", several(len(story.hot), "file"), cells)
+    bars = 8 if cells >= _ROOMY else 0
+    room, top = max(8, min(60, cells - 42 - bars)), max(file.weight for file in story.hot)
     for file in story.hot[:20]:
         failed: Line = [(f"  ✗ in {several(file.failures, 'failure')}", "bad")] if file.failures else []
+        done = filled(file.weight, top, bars)
+        bar: Line = [(symbols.now().bar * done, "bar"), (" " * (bars - done) + "  ", "text")] if bars else []
         counts = f"read {file.reads}, changed {file.edits}"
-        room = min(60, cells - 42)
-        yield [(pad(fit_path(printable(file.path), room), room) + "  ", "text"), (pad(counts, 20), "quiet"), *failed]
+        path = pad(fit_path(printable(file.path), room), room) + "  "
+        yield cut([(path, "text"), *bar, (pad(counts, 18), "quiet"), *failed], cells)
