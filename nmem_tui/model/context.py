@@ -24,7 +24,7 @@ SETTINGS = {START: "start_tokens", PROMPT: "prompt_tokens", RESET: "recovery_tok
 """The setting that names each budget."""
 STEP = 100
 """Tokens by which a key changes the budget."""
-_MARKS = {PINNED: ("◆", "accent"), INCLUDE: ("✚", "good"), EXCLUDE: ("✗", "quiet")}
+_MARKS = {PINNED: ("★", "warn"), INCLUDE: ("✚", "good"), EXCLUDE: ("✗", "quiet")}
 _MEASURES = {"turns": "turns", "failures": "failed calls", "rereads": "files read again"}
 _KIND = 8
 _BAR = 19
@@ -220,6 +220,6 @@ def waiting(cells: int) -> list[Line]:
 def legend() -> Line:
     """What the marks mean."""
     marks: Iterator[Line] = ([(mark, tone), (f" {word}", "quiet")] for mark, tone, word in (
-        ("●", "good", "told"), ("○", "quiet", "left out"), ("◆", "accent", "pinned"), ("✚", "good", "always"),
+        ("●", "good", "told"), ("○", "quiet", "left out"), ("★", "warn", "pinned"), ("✚", "good", "always"),
         ("✗", "quiet", "never")))  # fmt: skip
     return joined(marks)

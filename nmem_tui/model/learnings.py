@@ -137,7 +137,7 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
     for rank, name in enumerate(CHOICES):
         number = counts.get(name, 0)
         here = name == chosen
-        look = "tab" if here else "quiet" if number else "rest"
+        look = "tab" if here else "quiet" if number else "off"
         parts.append((-1 if here else rank, [("▸" if here else " ", "accent"), (f"{name} {number}", look)]))
     more: Line = [("P ", "key"), ("projects ", "quiet")]
     room = cells - 3 - length(more)

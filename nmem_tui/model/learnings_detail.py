@@ -176,7 +176,7 @@ def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before
             if proof.observation_id is None and proof.prompt_id is not None
             else [("· met", "quiet")]
         )
-    gone: Line = [("forgotten", "rest")] if moment(proof) is None else []
+    gone: Line = [("forgotten", "quiet")] if moment(proof) is None else []
     said = flat(proof.command) or flat(proof.excerpt)
     left: Line = [
         ("│ ", "line"),

@@ -98,7 +98,7 @@ def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, h
         return cut(
             [
                 *line,
-                (pad("not clear" if row.count else "not labelled", room), "rest"),
+                (pad("not clear" if row.count else "not labelled", room), "quiet"),
                 (f"  {flat(row.intent)}", "quiet"),
             ],
             cells,

@@ -12,6 +12,7 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -35,9 +36,20 @@ class Choice:
         return [cut(line, cells) for line in drawn]
 
 
+_HIGHLIGHTED = "option-list--option-highlighted"
 _LEAST = 6
 """Rows: frame, box and three lines."""
 NOTHING = Choice([("nothing matches", "quiet")], "", None)
+
+
+class Options(OptionList):
+    """A list whose highlight shows without colours as well: the library's own leaves reversing out."""
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """As the base class, reversed where there are only the terminal's own colours."""
+        style = super().get_visual_style(*component_classes, partial=partial)
+        bare = self.app.no_color or self.app.native_ansi_color
+        return style + Style(reverse=True) if bare and _HIGHLIGHTED in component_classes else style
 
 
 class Dialog(ModalScreen[str | None]):
@@ -70,7 +82,7 @@ class Dialog(ModalScreen[str | None]):
             field = Field(placeholder="type to filter", compact=True)
             field.cursor_blink = False
             yield field
-            options = OptionList(compact=True, markup=False)
+            options = Options(compact=True, markup=False)
             options.can_focus = False
             yield options
 

@@ -91,13 +91,13 @@ class Chips(Widget, can_focus=True, inherit_bindings=False):
         line: Line = [(" " + pad(name, _NAME - 1), "quiet")]
         begin = self._begin(number, cells - _NAME - 2)
         if begin:
-            line.append(("‹", "rest"))
+            line.append(("‹", "quiet"))
         for place in range(begin, len(chips)):
             chip, here = chips[place], self.has_focus and (number, place) == (self.row, self.place)
             start = length(line)
             drawn = _drawn(chip, here=here)
             if start + length(drawn) > cells - (place < len(chips) - 1):
-                line.append(("›", "rest"))
+                line.append(("›", "quiet"))
                 break
             line += drawn
             self._spots.append((number, start, length(line), number, place))

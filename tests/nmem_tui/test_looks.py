@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from textual.widgets import Input
 from nmem.settings.declared import looks as declared
 from nmem_tui import themes
 from nmem_tui.borrowed import READABLE, VISIBLE, contrast, roles
+from nmem_tui.messages import FileChanged
 from nmem_tui.model import symbols
 
 GROUNDS = ("ground", "raised", "cursor")
@@ -107,6 +109,39 @@ async def test_without_colours_there_is_none(
             await settled(pilot)
             used = {colour for style in looks_of(pilot) for colour in (style.color, style.bgcolor) if colour}
             assert all(colour.is_default for colour in used), key
+
+
+@pytest.mark.parametrize("theme", ["", "ansi"])
+async def test_the_cursor_shows_without_colours(
+    theme: str, make_db: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not theme:
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with cockpit(make_db("story"), (80, 24), theme) as pilot:
+        for key in ("1", "2", "5", "8", "question_mark"):
+            await pilot.press(key)
+            await settled(pilot)
+            assert any(style.reverse for style in looks_of(pilot)), key
+
+
+async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: Any, text: Any, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        for said in ('theme = "light"', 'symbols = "ascii"', 'colours = { text = "#123456" }'):
+            config.write_text(f"[tui]\n{said}\n")
+            pilot.app.post_message(FileChanged("config", str(config)))
+            await settled(pilot)
+            assert text(pilot).isascii() == ("ascii" in said), said
+        assert pilot.app.theme == "nmem-light", "a setting that is not there any more changes nothing"
+        used = {str(style.color.triplet.hex) for style in looks_of(pilot) if style.color and style.color.triplet}
+        assert "#123456" in used
+
+        config.write_text('[tui]\ntheme = "lihgt"\nsymbols = "ascii"\n[tui.colours]\ntext = "red"\nfog = "#000000"\n')
+        pilot.app.post_message(FileChanged("config", str(config)))
+        await settled(pilot)
+        assert "config: line 2: tui.theme is no theme: did you mean light?" in text(pilot)
+        assert pilot.app.theme == "nmem-light"
+        assert text(pilot).isascii(), "what is right is taken all the same"
 
 
 @pytest.mark.parametrize("kind", ["empty", "story"])
