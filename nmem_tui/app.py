@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -136,6 +136,7 @@ class Cockpit(Looking, Going):
         link: Link = Link(),  # noqa: B008 -- frozen
         keys: Keys | None = None,
         read_only: bool = False,
+        wrong: Sequence[str] = (),
     ) -> None:
         self.DEFAULT_MODE = link.screen  # type: ignore[misc] # asked for once, when the base class is made
         # Without colours the terminal's own two are left alone; the filter for that is chosen here, before any theme.
@@ -182,6 +183,8 @@ class Cockpit(Looking, Going):
         self.dress(themes.first(theme, no_color=self.no_color), symbols, colours)
         self.feed = Feed(db_path, self.post_message)
         self.read_only = read_only
+        self._wrong = wrong
+        """What is wrong with the person's settings, a line each."""
         self.writes = Writes(self.post_message, read_only=read_only)
         self.keys: Keys = {}
         self.use_keys(keys or {})
@@ -191,6 +194,8 @@ class Cockpit(Looking, Going):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        if self._wrong:
+            self.say(f"config: {self._wrong[0]}", severity="warning")
         if self.demo:
             self._play()
         self.run_worker(self.feed.run(), group="feed", exit_on_error=False)

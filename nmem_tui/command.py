@@ -67,7 +67,7 @@ def command(
         where, own = link.parse(place, path), _configured()
         Cockpit(
             path, project=project, home=_folder(), theme=theme or own.theme, symbols=own.symbols,
-            colours=own.colours, link=where, keys=own.keys, read_only=read_only,
+            colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
         ).run()  # fmt: skip
         return
     from nmem.demo.player import remove, temporary
@@ -77,7 +77,7 @@ def command(
         own = _configured()
         Cockpit(
             path, theme=theme or own.theme, symbols=own.symbols, colours=own.colours, keys=own.keys, demo=True,
-            read_only=read_only,
+            read_only=read_only, wrong=own.wrong,
         ).run()  # fmt: skip
     finally:
         remove(path)

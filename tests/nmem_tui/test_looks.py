@@ -124,6 +124,11 @@ async def test_the_cursor_shows_without_colours(
             assert any(style.reverse for style in looks_of(pilot)), key
 
 
+async def test_a_wrong_setting_is_told_at_the_start(make_db: Any, cockpit: Any, until: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45), wrong=("line 2: tui.theme is no theme",)) as pilot:
+        await until(pilot, "config: line 2: tui.theme is no theme")
+
+
 async def test_looks_change_while_it_runs(make_db: Any, cockpit: Any, settled: Any, text: Any, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     async with cockpit(make_db("story"), (160, 45)) as pilot:
