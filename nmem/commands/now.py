@@ -38,7 +38,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     with terminal.reading("episodes") as db:
         from nmem.read.which import session_of
 
-        found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words))
+        found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
     if found is None:
         raise NmemError("this session is gone: it was purged meanwhile")
     if as_json:

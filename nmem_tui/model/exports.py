@@ -41,7 +41,7 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
         from nmem.read.standing import row_id, standing
         from nmem_tui.model import cards, rows
 
-        found = standing(db, session_id, at, MOST, query)
+        found = standing(db, session_id, at, MOST, query, whole=True)
         if found is None:
             raise NmemError("nothing is recorded yet: there is nothing to export")
         view = found.view

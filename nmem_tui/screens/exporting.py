@@ -8,7 +8,7 @@ from nmem.text import pad
 from nmem_tui.screens.dialog import Choice, Dialog
 
 _FORMS = (("text", "as it reads"), ("json", "its rows with their ids"))
-_PLACES = (("file", "into a new file in the current folder"), ("clipboard", "to the clipboard"))
+_PLACES = (("file", "into a new file here"), ("clipboard", "to the clipboard"))
 
 
 class Export(Dialog):

@@ -105,11 +105,10 @@ Whoever adds an action names its test here.
 
 def screens() -> dict[str, type[View]]:
     """The screens and decks, by their contexts."""
-    from nmem_tui import app
-    from nmem_tui.screens import review
+    from nmem_tui.screens.review import Review
 
-    made = {mode: type(make()) for mode, make in app.Cockpit.MODES.items()}  # type: ignore[operator]
-    return {**made, "review": review.Review}
+    made: dict[str, Any] = {mode: type(make()) for mode, make in Cockpit.MODES.items()}
+    return {**made, "review": Review}
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=IDS)

@@ -108,7 +108,11 @@ def test_what_is_not_there_is_said_in_a_line(
 def test_a_link_opens_through_the_command(made: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
     monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
-    monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda self: [opened.append(self)])
+
+    def keep(app: Any) -> None:
+        opened.append(app)
+
+    monkeypatch.setattr("nmem_tui.app.Cockpit.run", keep)
     for typed in ("", "task/4", f"episode/{made['flaky']}", "call/3", "context", "?q=a b"):
         done = CliRunner().invoke(nmem, ["tui", "--db", "aurora.db", "--read-only", typed])
         assert done.exit_code == 0, done.output

@@ -149,4 +149,4 @@ async def test_copy_says_how_it_travels(
         await pilot.press("y")
         await settled(pilot)
         await pilot.pause(0.2)
-        assert "OSC 52 via tmux" in text(pilot)
+        assert "through tmux (OSC 52)" in text(pilot)
