@@ -33,6 +33,12 @@ class Going(Working):
     def leave(self) -> None:
         """Remember where one is, to come back to; before every way that leads elsewhere."""
         self.places.leave(self.here())
+        self.call_later(self._check_keys)
+
+    def _check_keys(self) -> None:
+        """Whether there is a way back stands on the key bar."""
+        if check := getattr(self.view(), "check_keys", None):
+            check()
 
     def may_previous(self) -> str | None:
         """Only where one came from somewhere."""
@@ -49,6 +55,7 @@ class Going(Working):
             self._tell_choice()
         if (go := getattr(self.view(), "return_to", None)) and self.here() != place:
             go(place.anchor)
+        self.call_later(self._check_keys)
 
     # Sessions
 

@@ -66,7 +66,6 @@ class Touring(Moving, Filtering):
         if item.kind == "episode":
             self.cockpit.show_episode(int(item.key))
         elif item.kind == "session":
-            self.mode = ONE
             self.cockpit.choose(item.key)
         elif stance is not None and (place := place_of(stance, item)):
             point = stance.points[bisect_left(stance.points, place[0], key=lambda each: each.seq)]

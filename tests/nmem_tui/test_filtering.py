@@ -1,0 +1,205 @@
+"""The filter of every screen: one key, one box with a live count, one way to keep it and to take it off."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem import database
+from nmem.read import stream
+from nmem.read.stream import Query
+from nmem_tui.model import words
+from nmem_tui.model.items import Item
+from nmem_tui.model.words import Words
+
+PATH = "aurora.db"
+LISTS = {
+    "1": ("limit", "Stream"), "2": ("flaky", "Episodes"), "3v": ("cache", "Sessions of the project"),
+    "4": ("conftest", "aurora-api"), "5": ("limits.py", "Told at the start"), "7": ("queued", "Tasks"),
+    "8": ("redaction", "Findings"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """A database in which every screen has something: ids by name."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    db = seeds.database(PATH)
+    seeds.story(db)
+    made: dict[str, int] = seeds.history(db)
+    load("context_seed").fill(db, seeds, made)
+    load("context_seed").told(db, seeds)
+    made |= load("learnings_seed").fill(db, seeds, made)
+    made |= load("tasks_seed").fill(db, seeds)
+    seeds.label(db)
+    db.close()
+    return made
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("screen", list(LISTS))
+async def test_a_filter_is_typed_counted_kept_and_taken_off(
+    screen: str, size: tuple[int, int], whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    typed, name = LISTS[screen]
+    async with cockpit(PATH, size) as pilot:
+        for key in screen:
+            await pilot.press(key)
+            await settled(pilot)
+        view = pilot.app.screen
+        everything, all_of = view.tally()[:2]
+        await pilot.press("slash", *typed)
+        await settled(pilot)
+        left, of, more = view.tally()
+        assert 0 < left < everything
+        assert (of, more) == (max(everything, all_of), False)
+        shown = await until(pilot, f"{left} of {of}", "enter takes what is typed")
+        assert f"─ filter “{typed}” · {left} of {of}" in shown
+        await pilot.press("enter")
+        await settled(pilot)
+        assert view.focused is view.home
+        assert f"{name} ─ filter “{typed}” · {left} of {of}" in text(pilot)
+        await pilot.press("slash", *" zebra")
+        await settled(pilot)
+        assert "nothing matches: esc clears the filter" in text(pilot)
+        assert f"0 of {of}" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "filter “" not in text(pilot)
+        assert view.focused is view.home
+        assert not view.search.display
+        assert view.tally()[0] == everything
+
+
+async def test_words_must_all_be_there_and_others_not(whole: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        for screen in ("1", "2", "4", "7"):
+            await pilot.press(screen)
+            await settled(pilot)
+            view = pilot.app.screen
+            counts = []
+            for typed in ("thumbnails", "thumbnails the", "thumbnails !the"):
+                await pilot.press("slash", *typed)
+                await settled(pilot)
+                counts.append(view.tally()[0])
+                await pilot.press("escape")
+                await settled(pilot)
+            assert counts[0] == counts[1] + counts[2], screen
+
+
+async def test_other_views_are_other_lists(whole: Any, cockpit: Any, settled: Any, until: Any, text: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        for screen, turn in (("3", "v"), ("5", "h"), ("8", "V")):
+            await pilot.press(screen)
+            await settled(pilot)
+            await pilot.press("slash", *"e", "enter", turn)
+            await settled(pilot)
+            assert "filter “" not in text(pilot), screen
+            await pilot.press("slash", *"zebra")
+            await settled(pilot)
+            assert "nothing matches" in text(pilot), screen
+            await pilot.press("escape")
+            await settled(pilot)
+
+
+async def test_what_has_no_rows_says_so(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("8", "v", "slash")
+        await until(pilot, "these are cards without rows")
+        await settled(pilot)
+        await pilot.press("3", "m", "slash")
+        await until(pilot, "the model cards are to be read")
+
+
+async def test_another_screen_takes_off_what_hides_its_row(whole: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("2", "slash", *"notes", "enter")
+        await settled(pilot)
+        pilot.app.show_episode(whole["flaky"])
+        await settled(pilot)
+        assert "filter “" not in text(pilot)
+        assert f"episode {whole['flaky']}" in text(pilot)
+
+
+async def test_far_back_is_looked_for_in_stretches(
+    here: Any, seeds: Any, cockpit: Any, settled: Any, until: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmem_tui.model.reading.SPAN", 50)
+    monkeypatch.setattr("nmem_tui.screens.streaming.SPAN", 50)
+    monkeypatch.setattr("nmem_tui.screens.streaming.MOST_SPAN", 100)
+    db = seeds.database(PATH)
+    seeds.session(db)
+    for number in range(1000):
+        seeds.do(db, seeds.NOW - number * 1000, "command", "needle" if number == 990 else f"echo {number}")
+    db.close()
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("slash", *"needle")
+        await until(pilot, "looking further back", "0+")
+        await until(pilot, "filter “needle” · 1 of 1,000")
+
+
+def test_stretches_together_are_the_whole(here: Path, seeds: Any) -> None:
+    db = seeds.database(PATH)
+    seeds.session(db)
+    for number in range(300):
+        at = seeds.NOW - number // 3 * 1000  # several at one time
+        if number % 4:
+            seeds.do(db, at, "command", f"echo {number}")
+        else:
+            seeds.say(db, at, f"say {number}", *(("thinking", "agent") if number % 8 else ()))
+    db.close()
+    reader = database.reader(PATH)
+    for typed in ("", "1", "echo !2", "type:command", "is:failed"):
+        query = Query(typed)
+        whole = stream.page(reader, seeds.SESSION, None, query, 10_000)
+        keys: list[int] = []
+        before: tuple[int, int] | None = None
+        while True:
+            found = stream.stretch(reader, seeds.SESSION, before, query, 40)
+            keys[:0] = found.slots.key
+            before = found.before
+            if before is None:
+                break
+        assert keys == list(whole.key), typed
+    assert stream.number(reader, seeds.SESSION) == 300
+    pages = stream.page(reader, seeds.SESSION, None, Query(), 100)
+    older = stream.page(reader, seeds.SESSION, (pages.at[0], pages.key[0]), Query(), 1000)
+    assert sorted([*pages.key, *older.key]) == sorted(stream.page(reader, seeds.SESSION, None, Query(), 1000).key)
+    reader.close()
+
+
+def test_sources_are_those_of_the_table(here: Path, seeds: Any) -> None:
+    db = sqlite3.connect(":memory:")
+    seeds.database(PATH).close()
+    db.close()
+    made = sqlite3.connect(PATH)
+    sql = made.execute("SELECT sql FROM sqlite_master WHERE name = 'prompts'").fetchone()[0]
+    made.close()
+    assert "CHECK (source IN (" + ", ".join(f"'{each}'" for each in stream.SOURCES) + "))" in sql
+
+
+def test_a_group_keeps_its_heading_and_no_other() -> None:
+    def item(said: str, kind: str = "") -> Item:
+        return Item(lambda _cells: [(said, "text")], kind, said)
+
+    items = [
+        item("Words"),
+        item("First"),
+        item("one", "x"),
+        item("two", "x"),
+        item(""),
+        item("Second"),
+        item("six", "x"),
+    ]
+    texts = [words.text_of(each) for each in items]
+
+    def left(typed: str) -> list[str]:
+        return [each.key for each in words.narrowed(items, texts, Words(typed))]
+
+    assert left("t") == ["First", "two"]
+    assert left("o !n") == ["First", "two"]
+    assert left("x") == ["Second", "six"]
+    assert left("zebra") == []
