@@ -192,10 +192,16 @@ class Now(Streaming, Warns):
         self.check_keys()
 
     def _go_by(self) -> None:
-        """Ages move on by themselves, and so does what is today."""
+        """Ages move on by themselves, and so does what is today; behind another screen they need not."""
+        if not self.is_current:
+            return
         self._draw_cards()
         if self.days is not None and self.cockpit.clock() - self.days.starts[-1] >= _DAY_MS:
             self._days_soon()
+
+    def on_resize(self) -> None:
+        """Cards, or a few lines: what was hidden was not drawn."""
+        self.call_after_refresh(self._draw_cards)
 
     def _draw_cards(self) -> None:
         if self.view is None:
@@ -228,6 +234,14 @@ class Now(Streaming, Warns):
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
 
     # What the keys do
+
+    def do_details_down(self) -> None:
+        """Scroll the details."""
+        self.details.scroll_relative(y=5, animate=False)
+
+    def do_details_up(self) -> None:
+        """Scroll the details back."""
+        self.details.scroll_relative(y=-5, animate=False)
 
     def gather(self) -> Gather:
         """The session at a glance, and its stream."""

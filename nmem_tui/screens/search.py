@@ -10,6 +10,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from nmem.search import decisions
+from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
@@ -18,7 +19,8 @@ from nmem_tui.model import search_reading as reading
 from nmem_tui.model.empty import no_search
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.line import Line
-from nmem_tui.model.search_reading import Found, Shown, Wanted
+from nmem_tui.model.search_reading import Found, Moment, Shown, Wanted
+from nmem_tui.screens.giving import Take
 from nmem_tui.screens.seeking import Seeking
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.frame import Frame
@@ -301,6 +303,29 @@ class Search(Seeking):
         self.side.border_subtitle = Content("J K scroll · o goes there")
         self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
         self.check_keys()
+
+    def give_text(self, take: Take) -> None:
+        """The whole text of a call or a saying; of anything else what is told of it."""
+        found = self.known
+        if isinstance(found.thing if found else None, (Moment, Decision)):
+            assert found is not None
+            take(search_preview.text(found))
+        elif found is not None:
+            take(self.pane.plain())
+        elif self.one:
+            take(self.one.snippet.text)
+
+    def id_here(self) -> str:
+        """Its id, as commands take it."""
+        return search.whole_id(self.one) if self.one else ""
+
+    def do_details_down(self) -> None:
+        """Scroll the preview."""
+        self.pane.move(5)
+
+    def do_details_up(self) -> None:
+        """Scroll it back."""
+        self.pane.move(-5)
 
     def gather(self) -> Gather:
         """All hits, as far as a list holds them."""

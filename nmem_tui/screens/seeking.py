@@ -9,10 +9,9 @@ from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
 from nmem.search.search import Hit
 from nmem_tui import steering
-from nmem_tui.model import search, search_preview
+from nmem_tui.model import search
 from nmem_tui.model import search_reading as reading
-from nmem_tui.model.search_reading import Moment, Shown
-from nmem_tui.screens.giving import Take
+from nmem_tui.model.search_reading import Shown
 from nmem_tui.screens.marking import Marking
 from nmem_tui.screens.moving import Moving
 from nmem_tui.screens.search_file import open_file
@@ -330,29 +329,6 @@ class Seeking(Moving, Marking):
     def may_copy(self) -> str | None:
         """Only a hit."""
         return None if self.one else _NOTHING
-
-    def give_text(self, take: Take) -> None:
-        """The whole text of a call or a saying; of anything else what is told of it."""
-        found = self.known
-        if isinstance(found.thing if found else None, (Moment, Decision)):
-            assert found is not None
-            take(search_preview.text(found))
-        elif found is not None:
-            take(self.pane.plain())
-        elif self.one:
-            take(self.one.snippet.text)
-
-    def id_here(self) -> str:
-        """Its id, as commands take it."""
-        return search.whole_id(self.one) if self.one else ""
-
-    def do_details_down(self) -> None:
-        """Scroll the preview."""
-        self.pane.move(5)
-
-    def do_details_up(self) -> None:
-        """Scroll it back."""
-        self.pane.move(-5)
 
     def do_back(self) -> None:
         """Out of what lies over the list, out of the box, out of the query."""

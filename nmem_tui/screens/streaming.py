@@ -285,14 +285,6 @@ class Streaming(Filtering):
         if row is not None:
             self.details.show(row)
 
-    def do_details_down(self) -> None:
-        """Scroll the details."""
-        self.details.scroll_relative(y=5, animate=False)
-
-    def do_details_up(self) -> None:
-        """Scroll the details back."""
-        self.details.scroll_relative(y=-5, animate=False)
-
     def may_relabel(self) -> str | None:
         """Only a call has labels."""
         row = self.stream.row
