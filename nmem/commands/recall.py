@@ -187,6 +187,8 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
         click.echo("references that follow them:")
         for ref in plan.rewritten:
             click.echo(printable(f"  {ref.file}:{ref.line}  {ref.before}  ->  {ref.after}"))
+    if plan.unread:
+        click.echo(f"{terminal.count(plan.unread, 'file')} of the project were not looked through: that took too long")
     if plan.kept:
         click.echo("no decision was found for these lines; they stay, above the sections:")
         for line in plan.kept:

@@ -150,8 +150,8 @@ def _body(lines: list[str], start: int, end: int, others: dict[int, int]) -> str
 def _name(names: dict[str, list[tuple[int, int]]], entry: Entry, title: str, at: int) -> None:
     for kind, text in ((BY_TRIGGER, entry.trigger), (BY_HEADING, title), *((BY_EXTRA, each) for each in entry.extras)):
         key = words.name(text)
-        if key and not any(found == at for _, found in names.get(key, ())):
-            names.setdefault(key, []).append((kind, at))
+        if key and ((known := names.setdefault(key, [])) == [] or known[-1][1] != at):
+            known.append((kind, at))
 
 
 def _counted(text: str, surface: dict[str, str]) -> dict[str, int]:

@@ -19,8 +19,14 @@ def mended(found: Corpus, lines: list[str]) -> list[str]:
     end = "\r" if lines[0].endswith("\r") else ""
     own = lines[:-1] if ended else [*lines[:-1], lines[-1] + end]
     rows = _gathered(found, own, end)
+    taken = {words.name(entry.trigger) for entry in found.entries}
     for file, at in check.missing(found):
-        _entered(found, rows, file, at)
+        line, name = _entry(file, at), words.name(file.headings[at].text)
+        read = grammar.entry(line)[0]
+        # of two headings of one name a person renames one; and a line is only added that leads to its heading
+        if name and name not in taken and read and words.name(read[1]) == name:
+            taken.add(name)
+            _section(found, rows, found.files.index(file)).add(line + rows.end, at)
     out = [*rows.preamble, *(line for section in rows.sections for line in section.written())]
     return lines if out == own else [*out, ""]
 
@@ -83,10 +89,10 @@ def _gathered(found: Corpus, lines: list[str], end: str) -> _Rows:
     return rows
 
 
-def _entered(found: Corpus, rows: _Rows, file: File, at: int) -> None:
+def _entry(file: File, at: int) -> str:
+    """A heading's entry as a line."""
     operator, trigger = words.bare(file.headings[at].text)
-    line = grammar.written(operator or "when", grammar.trigger_of(trigger)) + rows.end
-    _section(found, rows, found.files.index(file)).add(line, at)
+    return grammar.written(operator or "when", grammar.trigger_of(trigger or file.headings[at].text))
 
 
 def _section(found: Corpus, rows: _Rows, file: int) -> _Section:

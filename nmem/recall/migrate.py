@@ -45,6 +45,8 @@ class Plan:
     renamed: list[Renamed] = field(default_factory=list)
     rewritten: list[Rewritten] = field(default_factory=list)
     """Lines of decision files that name a renamed heading, and follow it."""
+    unread: int = 0
+    """Files of the project that there was no time to look through for old headings."""
     kept: list[str] = field(default_factory=list)
     """Lines that no decision was found for; they stay, above the sections."""
 
@@ -244,6 +246,7 @@ def _references(found: Corpus, out: Plan) -> None:
 
     follow = {_told(found, each.file, each.line) for each in out.rewritten}
     spoken = find(found.place.root, [each.before for each in out.renamed], found.place.index)
+    out.unread = len(spoken.get("", ()))
     out.renamed = [
         Renamed(each.file, each.line, each.before, each.after, tuple(
             where for where in spoken.get(each.before, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 _ENDINGS = (".md", ".markdown", ".txt", ".rst", ".mdc")
 _LEFT = {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target"}
@@ -11,15 +12,23 @@ _LARGEST = 1_000_000
 _MOST_FILES = 4_000
 _MOST = 20
 """Places that are told of one heading."""
+_SECONDS = 20.0
 
 
-def find(root: str, headings: list[str], but: str = "") -> dict[str, list[str]]:
-    """For each heading the places (file:line) that name it, in words or by anchor, itself included; but one file."""
+def find(root: str, headings: list[str], but: str = "", seconds: float = _SECONDS) -> dict[str, list[str]]:
+    """For each heading the places (file:line) that name it, in words or by anchor, itself included; but one file.
+
+    What is not looked through in time is left out, and named under "".
+    """
+    until = time.monotonic() + seconds
     wanted = {heading.casefold(): heading for heading in headings if len(heading) > 4}
     anchors = {f"#{slug(heading)}": heading for heading in headings}
     out: dict[str, list[str]] = {}
     for path in _files(root):
         if but and os.path.samefile(path, but):
+            continue
+        if time.monotonic() > until:
+            out.setdefault("", []).append(os.path.relpath(path, root))
             continue
         try:
             with open(path, encoding="utf-8", errors="replace") as file:

@@ -54,7 +54,7 @@ class Resolver:
         found = links.exact(index, operator, text)
         if len(found) > 1:
             out = Answer(query, SEVERAL, f"{len(found)} entries are called that; ask for one of them:")
-            out.offers = [_offer(index, doc, 1.0) for doc in found]
+            out.offers = [_offer(index, doc, 1.0) for doc in found[:_LISTED]]
             return out
         if found:
             return self._entry(query, found[0], 1.0)
@@ -110,7 +110,9 @@ class Resolver:
                 return self._told(query, *found[0], 1.0)
             if found:
                 out = Answer(query, SEVERAL, f"{len(found)} headings are called that; ask for one of them:")
-                out.offers = [Offer(links.section_link(self.recall.index, file, at), file.name) for file, at in found]
+                out.offers = [
+                    Offer(links.section_link(self.recall.index, file, at), file.name) for file, at in found[:_LISTED]
+                ]
                 return out
         out = Answer(query, WRONG, f"no heading is called “{title}”. The nearest are:")
         every = [(file, at) for file in files for at, each in enumerate(file.headings) if each.level > 1]

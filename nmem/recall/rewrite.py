@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -39,16 +40,17 @@ class Names:
         self.anchors: dict[tuple[int, str], str] = {}
         self.texts: dict[tuple[int, str], str] = {}
         self.alone: dict[str, str] = {}
+        everywhere = Counter(heading.text for file in found.files for heading in file.headings)
         for at, file in enumerate(found.files):
             slugs = [slug(heading.text) for heading in file.headings]
+            here = Counter(slugs)
             for place, heading in enumerate(file.headings):
                 new = renamed.get((at, place))
-                if new is None or slugs.count(slugs[place]) > 1:
+                if new is None or here[slugs[place]] > 1:
                     continue
                 self.anchors[at, slugs[place]] = slug(new)
                 self.texts[at, heading.text] = new
-                one = sum(other.text == heading.text for each in found.files for other in each.headings) == 1
-                if one and not new.startswith("."):
+                if everywhere[heading.text] == 1 and not new.startswith("."):
                     self.alone[heading.text] = new
 
     def file(self, own: int, path: str) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nmem.errors import NmemError
-from nmem.recall import check, corpus, folder, store
-from nmem.recall.answer import ANSWERED, WRONG
+from nmem.recall import check, corpus, folder, mend, store
+from nmem.recall.answer import ANSWERED, SEVERAL, WRONG
 from nmem.recall.resolve import Resolver
 
 
@@ -99,3 +99,34 @@ def test_odd_queries_are_answered_quickly(project: Path, query: str) -> None:
     started = time.monotonic()
     assert Resolver(store.here()).ask(query).said
     assert time.monotonic() - started < 5
+
+
+def test_thousands_of_one_name_are_a_short_choice_soon(decisions: Path, project: Path) -> None:
+    (project / "docs" / "memory-index.md").unlink()
+    (decisions / "same.md").write_text("## When All Is the Same\n\nx\n" * 8_000)
+    started = time.monotonic()
+    resolver = Resolver(store.here())
+    for query in ("all is the same", ".When All Is the Same"):
+        found = resolver.ask(query)
+        assert found.kind == SEVERAL and "8000" in found.said and len(found.offers) == 10
+        assert resolver.ask(found.offers[-1].link).kind == ANSWERED
+    assert len(resolver.ask("..same.md:4").related) <= 40
+    assert time.monotonic() - started < 20  # one second on a machine of its own
+
+
+def test_a_name_as_long_as_a_text_is_told_by_its_place(decisions: Path) -> None:
+    (decisions / "long.md").write_text(f"## When {'very ' * 5_000}Long\n\n### How to Cut It\n\nShort.\n")
+    resolver = Resolver(store.here())
+    found = resolver.ask(".How to Cut It")
+    assert found.body == "Short." and found.broader == ["/when ..long.md:1", "/when ..long.md"]
+    assert all(len(offer.link) < 300 for offer in resolver.ask(".Cutting Something").offers)
+
+
+def test_two_decisions_of_one_name_are_mended_once(decisions: Path, project: Path) -> None:
+    (decisions / "twice.md").write_text("## When Twice\n\nx\n\n## When Twice\n\ny\n\n## When\n\nz\n")
+    index = project / "docs" / "memory-index.md"
+    lines = index.read_text().split("\n")
+    once = mend.mended(corpus.read(store.here().place), lines)
+    assert once.count("/when twice") == 1
+    index.write_text("\n".join(once))
+    assert mend.mended(corpus.read(store.here().place), once) == once
