@@ -9,7 +9,7 @@ from nmem.context.items import EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN
 from nmem.context.preview import Preview
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import filled, several
-from nmem_tui.model.line import Line, cut, fitting
+from nmem_tui.model.line import Line, cut, fitting, joined, length
 from nmem_tui.model.unit import flat
 
 _LOOKS = {
@@ -77,15 +77,25 @@ def spread_over(amounts: Sequence[int], cells: int, most: int) -> list[int]:
 
 
 def legend(found: Preview, cells: int) -> list[Line]:
-    """What the letters mean with their tokens, and what was left out, in a line; none while nothing is weighed."""
+    """What the letters mean with their tokens, and what was left out, in a line; none while nothing is weighed.
+
+    Where there is little room the figures give way, then the kinds that take least.
+    """
     parts = shares(found)
     ranks = sorted(range(len(parts)), key=lambda place: -parts[place].tokens)
-    told: list[tuple[int, Line]] = []
-    for place, part in enumerate(parts):
-        words: Line = [(f"{part.letter} ", part.tone), (f"{part.word} ", "quiet"), (f"{part.tokens:,}", "text")]
-        told.append((ranks.index(place) + 1, words))
-    if found.left_out:
-        tokens = sum(one.tokens for one in found.left_out)
-        said = f"left out {several(len(found.left_out), 'thing')}, {tokens:,}"
-        told.append((0, [(f"{symbols.now().held} ", "quiet"), (said, "warn")]))
-    return [cut([(" ", "text"), *fitting(told, cells - 2)], cells)] if told else []
+    for short in (False, True):
+        told: list[tuple[int, Line]] = []
+        for place, part in enumerate(parts):
+            figure: Line = [] if short else [(f" {part.tokens:,}", "text")]
+            told.append((ranks.index(place) + 1, [(f"{part.letter} ", part.tone), (part.word, "quiet"), *figure]))
+        told += [(0, _left_out(found, short=short))] if found.left_out else []
+        whole = joined(line for _, line in told)
+        if told and (short or length(whole) <= cells - 2):
+            return [cut([(" ", "text"), *fitting(told, cells - 2)], cells)]
+    return []
+
+
+def _left_out(found: Preview, *, short: bool) -> Line:
+    number, tokens = len(found.left_out), sum(one.tokens for one in found.left_out)
+    said = f"{number} left out" if short else f"left out {several(number, 'thing')}, {tokens:,}"
+    return [(f"{symbols.now().held} ", "quiet"), (said, "warn")]

@@ -27,6 +27,8 @@ STEP = 100
 _MARKS = {PINNED: ("★", "warn"), INCLUDE: ("✚", "good"), EXCLUDE: ("✗", "quiet")}
 _MEASURES = {"turns": "turns", "failures": "failed calls", "rereads": "files read again"}
 _KIND = 8
+_ROOMY = 26
+"""Cells that it needs to say much: before that its source gives way."""
 _BAR = 19
 """Cells that the budget's bar needs, with its name and gaps."""
 _LEAST, _MOST = 100, int(HIGHEST)
@@ -64,6 +66,8 @@ def gauge(found: Preview, configured: int, mode: str, cells: int) -> Line:
         source = [(f"configured {configured:,} · W keeps {found.budget:,}", "warn")]
     if known + width(source[0][0]) + _BAR > cells:
         source = [("as configured", "quiet") if same else (f"W keeps {found.budget:,}", "warn")]
+    if same and cells - known - width(source[0][0]) < _ROOMY:
+        source = [("", "quiet")]
     room = max(6, min(48, cells - known - width(source[0][0]) - 13))
     parts: Line = [(" budget ", "quiet"), *budget.bar(found, room), *figures]
     return spread(parts, [*source, (" ", "text")], cells)

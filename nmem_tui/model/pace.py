@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from nmem.read.pace import HOUR, WEEK, Pace
-from nmem.text import pad
+from nmem.text import pad, width
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import count, micro, size, spark
-from nmem_tui.model.line import Line, cut, spread
+from nmem_tui.model.line import Line, cut, length, spread
 
 _LABEL = 8
 _NAMES = {HOUR: "hour", 6 * HOUR: "6 hours", 24 * HOUR: "day", WEEK: "week"}
@@ -45,12 +45,12 @@ def _said(found: Pace, zone: tzinfo | None) -> Line:
         newest = known[-1]
         return [
             ("! ", "warn"), (f"slower since {_when(found.slower.at, found.length, zone)}: ", "warn"),
-            (f"{micro(newest.p50)} at the median, {micro(found.usual)} before", "text"),
+            (f"{micro(newest.p50)}, before {micro(found.usual)}", "text"),
         ]  # fmt: skip
     if len(known) < 2:
         return [("not long enough yet to say whether they become slower", "quiet")]
     worst = max(one.worst for one in known)
-    said = f"no slower than before: {micro(found.usual)} at the median, {micro(worst)} at worst"
+    said = f"no slower than before: {micro(found.usual)}, {micro(worst)} at worst"
     return [(f"{symbols.now().ok} ", "good"), (said, "text")]
 
 
@@ -67,13 +67,12 @@ def growth(found: Pace | None, octets: int, rows: int, cells: int) -> list[Line]
         return []
     newest = found.weeks[-1]
     each = octets / rows if rows > 0 else 0
-    about = f", about {size(round(newest * each))}" if newest and each else ""
-    return [
-        cut(
-            [
-                (pad("came in", _STORED), "text"), (pad(count(newest), 9, right=True), "strong"), ("  ", "text"),
-                (spark(found.weeks, len(found.weeks)), "bar"), (f"  by week; these 7 days{about}", "quiet"),
-            ],
-            cells,
-        )
+    about = f"about {size(round(newest * each))}" if newest and each else ""
+    line: Line = [
+        (pad("in 7 days", _STORED), "text"), (pad(count(newest), 9, right=True), "strong"), ("  ", "text"),
+        (spark(found.weeks, len(found.weeks)), "bar"),
     ]  # fmt: skip
+    for said in (f"  by week, {about}" if about else "  by week", f"  {about}" if about else ""):
+        if length(line) + width(said) <= cells:
+            return [[*line, (said, "quiet")]]
+    return [cut(line, cells)]

@@ -327,6 +327,7 @@ class Episodes(Browsing):
         """Nothing is recorded at all."""
         self.shelf = Shelf(self.cockpit.zone)
         self.add_class("-empty")
+        self._point_out()
         self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()

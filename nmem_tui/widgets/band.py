@@ -38,7 +38,7 @@ class Band(Panel):
     def follow(self, shelf: Shelf, unit_id: int | None, total: int, at: int, zone: tzinfo | None) -> None:
         """Show where the episode under the cursor stands among those around it."""
         self._shelf, self._chosen, self._total = shelf, unit_id, total
-        self.display = bool(shelf.slots) and self.screen.size.height >= _FULL
+        self.display = self.screen.size.height >= _FULL and not self.screen.has_class("-empty")
         self._lay()
         self.show(
             lambda cells, rows: band.draw(self.segments, self._chosen, self.stretch.letters, cells, rows, at, zone)

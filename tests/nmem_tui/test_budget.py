@@ -70,7 +70,8 @@ def test_kinds_limit_and_what_is_left_out_are_said() -> None:
     assert drawn.endswith("│" + "╌" * 10)
     legend = plain(budget.legend(found, 90))
     assert legend == " P pins 100  E episodes 200  F files 20  h headings 40  ╌ left out 2 things, 120"
-    assert plain(budget.legend(found, 46)) == " E episodes 200  ╌ left out 2 things, 120"
+    assert plain(budget.legend(found, 60)) == " P pins  E episodes  F files  h headings  ╌ 2 left out"
+    assert plain(budget.legend(found, 28)) == " E episodes  ╌ 2 left out"
 
 
 def test_nothing_left_out_ends_at_the_limit_and_nothing_told_says_nothing() -> None:
