@@ -10,6 +10,8 @@ import codecs
 import locale
 from dataclasses import dataclass, fields, replace
 
+from nmem.text import width
+
 BLOCKS, BRAILLE, ASCII = "blocks", "braille", "ascii"
 NAMES = (BLOCKS, BRAILLE, ASCII)
 
@@ -135,17 +137,21 @@ def possible(wanted: str, encoding: str = "") -> str:
 
 
 _ALSO = {
+    "◂": "<", "◀": "<", "◄": "<", "▶": ">", "►": ">", "↔": "-", "↕": "|",
     "╭": "+", "╮": "+", "╰": "+", "╯": "+", "┌": "+", "┐": "+", "┘": "+", "├": "+", "┬": "+", "━": "-", "┃": "|",
     "▎": "|", "▍": "|", "▐": "|", "▔": "-", "▊": "|", "▋": "|", "▖": ".", "⎯": "-", "—": "-", "‘": "'", "’": "'",
     "≥": ">", "≈": "~", "•": "*", "↵": "<", "⏎": "<", "┄": "-", "┈": "-", "┆": ":", "▕": "|", "▏": "|",
 }  # fmt: skip
 """What the library draws by itself, and signs in texts."""
-_DOTS = dict.fromkeys(range(10241, 10496), "-")
+_REST = ((0x2010, 0x2028, "-"), (0x2190, 0x2200, ">"), (0x2500, 0x2580, "+"), (0x2580, 0x25A0, "#"),
+         (0x25A0, 0x2600, "*"), (0x2700, 0x27C0, "*"), (0x2801, 0x2900, "-"))  # fmt: skip
+"""Punctuation, arrows, frames, blocks, shapes, ornaments and dots that nobody gave a twin of its own."""
 
 
 def twins() -> dict[int, str]:
     """For `str.translate`: every glyph of the other sets, and the ASCII one that means the same."""
-    table: dict[int, str] = {**_DOTS, **{ord(char): twin for char, twin in _ALSO.items()}}
+    table = {code: twin * width(chr(code)) for first, end, twin in _REST for code in range(first, end)}
+    table |= {ord(char): twin for char, twin in _ALSO.items()}
     for other in (_BRAILLE, _BLOCKS):
         for each in reversed(fields(Symbols)[1:]):
             glyphs, own = getattr(other, each.name), getattr(_ASCII, each.name)

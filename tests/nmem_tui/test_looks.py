@@ -14,6 +14,7 @@ from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input
 
 from nmem.settings.declared import looks as declared
+from nmem.text import width
 from nmem_tui import themes
 from nmem_tui.borrowed import READABLE, VISIBLE, contrast, roles
 from nmem_tui.messages import FileChanged
@@ -155,8 +156,8 @@ async def test_in_ascii_nothing_of_ours_is_anything_else(
     kind: str, size: tuple[int, int], make_db: Any, cockpit: Any, settled: Any, text: Any
 ) -> None:
     async with cockpit(make_db(kind), size, symbols="ascii") as pilot:
-        for key in [*SCREENS, "question_mark"]:
-            await pilot.press(key)
+        for key in [*SCREENS, "question_mark", "escape 1 s", "escape 2 x", "escape 7 n"]:
+            await pilot.press(*key.split())
             await settled(pilot)
             assert not [char for char in text(pilot) if char > "\x7f"], key
 
@@ -194,7 +195,7 @@ async def test_where_only_ascii_can_be_shown_other_scripts_are_question_marks(
 
 def test_every_glyph_has_a_twin_of_its_own_width() -> None:
     table = symbols.twins()
-    assert all(len(twin) == 1 and twin.isascii() for twin in table.values())
+    assert all(len(twin) == width(chr(code)) and twin.isascii() for code, twin in table.items())
     assert {ord(char) for char in "✓✗▲●○▸─│╭╰▇█▓░…·“”"} <= table.keys()
 
 
