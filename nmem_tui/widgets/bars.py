@@ -116,6 +116,9 @@ class Tabs(Bar):
 _TYPING: Line = [("enter", "key"), (" takes what is typed  ", "quiet"), ("esc", "key"), (" leaves the box", "quiet")]
 
 
+_READ_ONLY: Line = [("read-only ", "warn"), ("│ ", "line")]
+
+
 class KeyBar(Bar):
     """The keys that apply now: help first, then group by group as far as there is room."""
 
@@ -143,12 +146,14 @@ class KeyBar(Bar):
     def line(self, cells: int) -> Line:
         """What does not fit is left out, the last keys of a group first. How to leave is always said."""
         line: Line = [(" ", "text")]
+        if self.app.read_only:  # type: ignore[attr-defined]
+            line += _READ_ONLY
         self.spots = []
         if self._typing:
             return [*line, *_TYPING]
         every = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
         groups = [[one for one in group if not one.passing or self._applies(one)] for group in every]
-        for number, group in enumerate(_fitting(groups, cells - 1)):
+        for number, group in enumerate(_fitting(groups, cells - length(line))):
             if number:
                 line.append(("│ ", "line"))
             for action in group:

@@ -88,6 +88,7 @@ async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
     async with cockpit("aurora.db", (160, 45), read_only=True) as pilot:
         await arrive(pilot, "episodes", settled)
         assert "Story ─ episode" in text(pilot)
+        assert text(pilot).splitlines()[-1].startswith(" read-only │ ? help")
         able = {action.id: pilot.app.why_not(action.id) for group in bar("episodes") for action in group}
         assert able["copy"] is None
         assert able["pin"] == able["purge"] == able["rename"] == READ_ONLY
