@@ -23,6 +23,8 @@ from nmem_tui.widgets.bars import TABS
 from nmem_tui.writes import READ_ONLY, Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
+_EMPTY_TOO = ("new_task", "later", "before")
+"""What can be done where nothing is recorded yet, beside what every screen has."""
 _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
 
@@ -76,7 +78,11 @@ class Acting(App[None]):
         for owner in (view, self):
             if may := getattr(owner, f"may_{action_id}", None):
                 why: str | None = may()
-                return why
+                if why is not None:
+                    return why
+                break
+        if action.works_in(context) and action_id not in _EMPTY_TOO and not getattr(view, "recorded", True):
+            return "nothing is recorded yet: `nmem init` connects your client, D plays a demo"
         return None
 
     def action_act(self, action_id: str) -> None:

@@ -144,7 +144,7 @@ def delete(db: Connection, decision_id: int) -> None:
     db.execute("DELETE FROM episode_links WHERE id = ?", (decision_id,))
 
 
-def set_summary(db: Connection, decision_id: int, summary: str) -> None:
+def set_summary(db: Connection, decision_id: int, summary: str | None) -> None:
     """The combined summary of a cross-thread episode."""
     db.execute("UPDATE episode_links SET summary = ? WHERE id = ?", (summary, decision_id))
 

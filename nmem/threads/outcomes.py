@@ -80,6 +80,8 @@ def undo(db: Connection, target: str, before: dict[str, Any]) -> None:
         decisions.delete(db, decision_id)
     else:
         decisions.set_outcome(db, decision_id, before["outcome"], before["outcome_by"], before["outcome_at"])
+        if "summary" in before:
+            decisions.set_summary(db, decision_id, before["summary"])
 
 
 def _say(db: Connection, about: Decision, related: bool, now: int, before: dict[str, Any]) -> None:
@@ -95,7 +97,8 @@ def _say(db: Connection, about: Decision, related: bool, now: int, before: dict[
 
 
 def _outcome(of: Decision) -> dict[str, Any]:
-    return {"outcome": of.outcome or None, "outcome_by": of.outcome_by or None, "outcome_at": of.outcome_at}
+    return {"outcome": of.outcome or None, "outcome_by": of.outcome_by or None, "outcome_at": of.outcome_at,
+            "summary": of.summary or None}  # fmt: skip
 
 
 def _again(db: Connection, decision_id: int) -> Decision:

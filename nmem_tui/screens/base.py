@@ -59,6 +59,8 @@ class View(Giving, Screen[None], inherit_bindings=False):
         self.reads = Reads(self, lambda: self.cockpit.db_path)
         self.ready = asyncio.Event()
         """Whether what it was opened for is shown, or is known not to be there."""
+        self.recorded = True
+        """Whether there is a database, as far as is known."""
         self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""
@@ -165,6 +167,7 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Give an answer to who asked."""
         if (then := self.reads.done(message)) and self.is_attached:
             self.remove_class("-error")
+            self.recorded = True
             then(message.value)
             self.check_keys()
             if message.topic == self.OPENS or message.value is None:
@@ -196,6 +199,7 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Show that nothing is recorded (no reason), or the reason why it cannot be read."""
         self.ready.set()
         if not reason:
+            self.recorded = False
             self.nothing_yet()
             return
         told = printable(reason)

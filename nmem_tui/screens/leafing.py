@@ -188,6 +188,8 @@ class Leafing(Moving, Judging):
 
     def may_map(self) -> str | None:
         """Not under what lies over it."""
+        if self.one is None:
+            return "no learning is listed here: there are no weeks to show"
         hidden = self.has_class("-narrow") and self.query_one("#about").has_class("-open")
         return "the heat map is under this: esc closes it" if hidden else None
 

@@ -185,6 +185,10 @@ class Seeking(Moving, Marking):
     def _toggle(self, one: str) -> None:
         self.put(typed.toggled(self.box.value, one))
 
+    def may_order(self) -> str | None:
+        """Only hits have an order."""
+        return None if self.asking else "type what to look for first: hits have an order"
+
     def do_order(self) -> None:
         """The newest first, or the best."""
         self.newest = not self.newest

@@ -229,6 +229,11 @@ class Streaming(Filtering):
         """The newest row."""
         self.stream.go(len(self.stream.window) - 1)
 
+    def may_follow(self) -> str | None:
+        """Only where it does not yet."""
+        here = self.stream.following and self.stream.cursor >= len(self.stream.window) - 1
+        return "it follows already: new rows come in at the bottom" if here else None
+
     do_follow = do_bottom
 
     def do_next_failure(self) -> None:
