@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _ROOMY = 36
 """Rows of the terminal from which on the cards may be higher."""
+_LOW = 24
+"""Rows below which the days give way to the stream."""
 _WINDOW = 5
 _STANCE, _STANCE_LOW = 7, 5
 """Rows of the stance's card; fewer where the terminal is low."""
@@ -75,11 +77,13 @@ class Overview(Horizontal):
     def fit(self) -> None:
         """Take the height that is needed."""
         tall, stance = self.screen.size.height >= _ROOMY, self.query_one("#stance")
+        days = self.screen.size.height >= _LOW
+        self.query_one("#today").display = days
         above = (_STANCE if tall else _STANCE_LOW) if stance.display else 0
         stance.styles.height = above
         most = 12 if tall and above else 11 if tall else 9
         asked = len(self.query_one("#unit", Card).lines(most - 2)) + 2
-        beside = above + _DAYS - (not tall)
+        beside = above + (_DAYS - (not tall)) * days
         height = max(self.window + 3, min(most, max(asked, beside)))
         self.query_one("#window").styles.height = self.window
         self.query_one("#failures").styles.height = height - self.window

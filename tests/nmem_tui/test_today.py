@@ -82,11 +82,13 @@ async def test_wide_has_a_card_of_the_days(cockpit: Any, make_db: Any, text: Any
         assert "hot     tests/test_limits.py" in shown or "hot     …test_limits.py" in shown
 
 
-@pytest.mark.parametrize(("height", "there"), [(24, True), (20, False)])
-async def test_one_line_of_it_where_it_is_narrow(
-    cockpit: Any, make_db: Any, text: Any, height: int, there: bool
+@pytest.mark.parametrize(
+    ("size", "there"), [((80, 24), True), ((80, 20), False), ((120, 24), True), ((120, 22), False)]
+)
+async def test_it_gives_way_to_the_stream(
+    cockpit: Any, make_db: Any, text: Any, size: tuple[int, int], there: bool
 ) -> None:
-    async with cockpit(make_db("story"), size=(80, height)) as pilot:
+    async with cockpit(make_db("story"), size=size) as pilot:
         assert ("2 episodes  11 calls" in text(pilot)) is there
         assert pilot.app.screen.stream.size.height >= 8
 
