@@ -42,10 +42,10 @@ HINTS = {
     "priority": "higher first",
     "needs": "tasks that must succeed: 3, 4",
     "retries": "tries after the first",
-    "worktree": "a checkout and branch of its own",
-    "stays": "it stays open in its pane for you",
-    "limit": "90s, 10m, 2h: it is ended after that",
-    "quiet": "23:00-07:00, none: not started then",
+    "worktree": "a checkout of its own",
+    "stays": "stays open in its pane",
+    "limit": "it is ended after 90s, 10m, 2h",
+    "quiet": "23:00-07:00: not then; none",
 }
 """Field -> what may stand in it."""
 EMPTY = {"folder": "a folder", "after": "now", "priority": "0", "needs": "none", "retries": "0",

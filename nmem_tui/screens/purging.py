@@ -239,12 +239,12 @@ class Choose(ModalScreen["Selection | None"]):
 
 
 _MEANS = (
-    ("words", "rows that say them, and wherever else they stand"),
-    ("re:PATTERN", "rows in which a regular expression finds something"),
+    ("words", "rows that say them, wherever they stand"),
+    ("re:PATTERN", "rows where a regular expression matches"),
     ("file:PATH", "calls that touched a file"),
     ("since:7d before:14:20", "what was then; also 2026-01-31"),
-    ("project:NAME", "a project with everything in it; so session:ID"),
-    ("obs/12 episode/3", "one thing; so prompt/5, thread/4, learning/2, task/7"),
-    ("several of them", 'must all hold: "sk live" project:shop since:2d'),
+    ("project:NAME", "all of a project; so session:ID"),
+    ("obs/12 episode/3", "one thing; so prompt/5, thread/4, task/7"),
+    ("several of them", 'all must hold: "sk live" since:2d'),
 )
 _HELP: list[Line] = [[], *([(pad(typed, 23), "key"), (means, "text")] for typed, means in _MEANS)]

@@ -262,6 +262,38 @@ async def test_retry_queues_it_again_with_what_was_cancelled_for_it(
         await until(pilot, "it is running: there is nothing")
 
 
+async def test_limit_quiet_hours_and_staying_are_kept(
+    full: Any, cockpit: Any, until: Any, settled: Any, at_tasks: Any
+) -> None:
+    told = "SELECT time_limit, quiet_hours, interactive FROM tasks ORDER BY id DESC LIMIT 1"
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("7")
+        await settled(pilot)
+        await pilot.press("n")
+        await until(pilot, "New task")
+        form = pilot.app.screen
+        form.prompt.load_text("look at it")
+        form.query_one("#folder").value = "."
+        form.query_one("#limit").value = "soon"
+        form.query_one("#quiet").value = "23:00-7:00"
+        form.query_one("#stays").focus()
+        await pilot.press("right", "ctrl+s")
+        await until(pilot, "is no span of time")
+        form.query_one("#limit").value = "90m"
+        await pilot.press("ctrl+s")
+        await until(pilot, "is queued: s starts it now", gone="New task")
+        assert tuple(ask(told)) == (5400, "23:00-07:00", 1)
+        number = ask("SELECT max(id) FROM tasks")
+        await at_tasks(pilot, number)
+        await pilot.press("e")
+        await until(pilot, f"Task {number} ─ queued", "90m", "23:00-07:00")
+        pilot.app.screen.query_one("#limit").value = ""
+        pilot.app.screen.query_one("#quiet").value = "none"
+        await pilot.press("ctrl+s")
+        await until(pilot, "is changed")
+        assert tuple(ask(told)) == (0, "", 1)
+
+
 async def test_remove_asks(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot, full["done"])
@@ -387,7 +419,7 @@ async def test_links_lead_to_session_task_and_learning(
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot, full["then"])
-        await pilot.press("space")
+        await pilot.press("enter")
         await until(pilot, f"Task {full['then']} ─")
         while "needs" not in next((line for line in text(pilot).splitlines() if "▌" in line), ""):
             await pilot.press("j")
