@@ -182,6 +182,12 @@ def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) 
     return [(" " * (_WORD + 1), "text"), *fitting([part for part in parts if part[1]], cells - _WORD - 1, " · ")]
 
 
+def unpinned(hit: Hit) -> str | None:
+    """Why a hit cannot be pinned, if it cannot."""
+    name = {kinds.SESSION: "session", decisions.KIND: "decision"}.get(hit.kind)
+    return f"a {name} cannot be pinned" if name else None
+
+
 def short(hit: Hit) -> str:
     """Its id; of a session the beginning is enough; a decision is told by its file."""
     if hit.kind == decisions.KIND:

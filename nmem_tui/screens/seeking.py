@@ -24,7 +24,6 @@ from nmem_tui.widgets.lines import Lines
 
 _NOTHING = "there is no hit here"
 _LONGEST = 2_000
-_UNPINNED = {kinds.SESSION: "session", decisions.KIND: "decision"}
 
 
 class Seeking(Moving, Marking):
@@ -293,11 +292,11 @@ class Seeking(Moving, Marking):
             return None if self._pinnable() else "a session cannot be pinned"
         if self.one is None:
             return _NOTHING
-        return f"a {_UNPINNED[self.one.kind]} cannot be pinned" if self.one.kind in _UNPINNED else None
+        return search.unpinned(self.one)
 
     def _pinnable(self) -> list[Hit]:
         """The marked hits, but sessions."""
-        return [hit for hit in self.hits if hit.id in self.marked and hit.kind not in _UNPINNED]
+        return [hit for hit in self.hits if hit.id in self.marked and not search.unpinned(hit)]
 
     def do_pin_hit(self) -> None:
         """Pin it, or take its pin away; of several all are pinned, or none where all are."""
