@@ -27,6 +27,7 @@ from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.paths import style
 from nmem_tui.places import Places
 from nmem_tui.screens.base import View
+from nmem_tui.sheet import Sheeted
 from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.writes import Writes
 
@@ -90,7 +91,7 @@ def _palette() -> type[Any]:
     return Actions
 
 
-class Cockpit(Looking, Going):
+class Cockpit(Sheeted, Looking, Going):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
