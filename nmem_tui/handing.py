@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
 from nmem.errors import NmemError
 from nmem_tui.acting import Acting
 from nmem_tui.messages import Changed
-
-if TYPE_CHECKING:
-    from nmem_tui.model.exported import Exported
 
 NO_TERMINAL = "an editor needs the terminal for itself: there is none here, as in a browser; y copies the text"
 
@@ -45,7 +41,8 @@ class Handing(Acting):
     def _by_terminal(self, text: str) -> str:
         from nmem_tui import clipboard
 
-        sequence, how = clipboard.osc52(text, self.environ)
+        sequence, how = clipboard.osc52(text, {} if self.is_web else self.environ)
+        how = "through the page (OSC 52)" if self.is_web else how
         if self._driver is not None:
             self._driver.write(sequence)
         return clipboard.told(text, how, cut=clipboard.fitting(text) != text)
@@ -70,12 +67,10 @@ class Handing(Acting):
         elif left.rstrip() != text.rstrip():
             self.say("it was a copy: what you changed there is not kept", severity="warning")
 
-    def export_out(self, found: Exported, how: str) -> None:
-        """A whole view: `how` is its form and where it goes, as screens.exporting offers them."""
+    def export_out(self, view: str, content: str, form: str, place: str) -> None:
+        """A whole view: its form and where it goes, as screens.exporting offers them."""
         from nmem_tui.files import write
 
-        form, _, place = how.partition(" ")
-        content = found.json() if form == "json" else found.text()
         if place == "clipboard":
             self.copy_out(content)
             return
@@ -83,7 +78,7 @@ class Handing(Acting):
 
         def work() -> Changed:
             try:
-                made = write(f"nmem-{found.view}", ending, content, self.clock())
+                made = write(f"nmem-{view}", ending, content, self.clock())
             except NmemError as error:
                 return Changed(str(error), failed=True)
             return Changed(f"written: {made}, {len(content):,} characters", failed=False)

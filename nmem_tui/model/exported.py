@@ -26,6 +26,10 @@ class Exported:
     lines: tuple[Line, ...]
     data: Mapping[str, object]
 
+    def written(self, form: str) -> str:
+        """As text, or as JSON; that of a long list takes a moment."""
+        return self.json() if form == "json" else self.text()
+
     def text(self) -> str:
         """As it would be read."""
         return f"{printable(self.title)}\n\n{plain(self.lines).rstrip()}\n"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import tzinfo
 from sqlite3 import Connection
 
 from nmem_tui.model.exported import CELLS, Exported, Gather, all_lines, heading
 
 
-def health(path: str, at: int, zone: tzinfo | None) -> Gather:
-    """Findings, hooks, redactions, storage, what is kept."""
+def health(path: str, at: int, zone: tzinfo | None, stopped: Callable[[], bool]) -> Gather:
+    """Findings, hooks, redactions, storage, what is kept; every row is counted, unless nobody waits for it."""
 
     def gather(db: Connection) -> Exported:
         from nmem.read.health import health as signs
@@ -18,7 +19,7 @@ def health(path: str, at: int, zone: tzinfo | None) -> Gather:
         from nmem_tui.model import health_storage, vitals
 
         view, found = signs(db, path), reading.worst_first(reading.findings(db, path, at))
-        secrets, stored, kept = reading.secrets(db, at), reading.stored(db, at, lambda: False), reading.kept(db, path)
+        secrets, stored, kept = reading.secrets(db, at), reading.stored(db, at, stopped), reading.kept(db, path)
         parts = (
             (drawn.findings_title(found), drawn.findings(found, 0, at, zone)),
             ("Redactions", drawn.secrets(secrets, None, CELLS)),

@@ -54,8 +54,7 @@ class Checking(Moving, Filtering):
         item = self.pane.item
         if self.mode != FINDINGS or item is None or item.kind != health.FINDING:
             return None
-        place = int(item.key)
-        return self.found[place] if place < len(self.found) else None
+        return health.keyed(self.found).get(item.key)
 
     # The views
 
@@ -201,4 +200,5 @@ class Checking(Moving, Filtering):
         """Every view of the screen."""
         from nmem_tui.model import exports_health
 
-        return exports_health.health(self.cockpit.db_path, self.cockpit.clock(), self.cockpit.zone)
+        app = self.cockpit
+        return exports_health.health(app.db_path, app.clock(), app.zone, lambda: not self.is_attached)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from nmem_tui.app import Cockpit
-    from nmem_tui.model.exported import Exported, Gather
+    from nmem_tui.model.exported import Gather
     from nmem_tui.reads import Reads
 
 Take = Callable[[str], None]
@@ -66,9 +66,11 @@ class Giving:
 
         def take(how: str | None) -> None:
             if how:
-                self.reads.ask("export", self.gather(), lambda found: self._out(found, how))
+                form, _, place = how.partition(" ")
+                gather, view = self.gather(), self.CONTEXT
+                self.reads.ask(
+                    "export", lambda db: gather(db).written(form),
+                    lambda content: self.cockpit.export_out(view, content, form, place),
+                )  # fmt: skip
 
         self.cockpit.push_screen(Export(self.CONTEXT.capitalize()), take)
-
-    def _out(self, found: Exported, how: str) -> None:
-        self.cockpit.export_out(found, how)
