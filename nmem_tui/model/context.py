@@ -109,7 +109,9 @@ def _why_left(found: Preview, mode: str) -> str:
 def silence(found: Preview, mode: str, cells: int) -> list[Line]:
     """Why nothing is told, and what could be done about it."""
     rows = wrap(f"Nothing is told: {printable(found.why_silent)}.", cells - 2, 5)
-    lines: list[Line] = [[(" ", "text"), (row, "strong" if not number else "text")] for number, row in enumerate(rows)]
+    lines: list[Line] = [[(" ", "text"), (row, "text")] for row in rows]
+    head, colon, rest = rows[0].partition(":")
+    lines[0][1:] = [(head + colon, "strong"), (rest, "text")]
     if mode == START:
         lines += [[(" a", "key"), (" shows what a prompt would bring", "quiet")]]
     elif mode == PROMPT:

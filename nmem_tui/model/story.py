@@ -270,7 +270,7 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     if told is None:
         yield _section("Narrative", "none yet", cells)
         now: Line = [("n", "key"), (" writes one now; otherwise ", "quiet")] if keys else []
-        yield [("no narrative yet: ", "quiet"), *now, ("it is written when the session ends", "quiet")]
+        yield [("no narrative yet: ", "quiet"), *now, ("it comes at the session's end", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
         yield from _narrative(told, cells, keys)
