@@ -76,7 +76,7 @@ def findings_title(found: tuple[Finding, ...]) -> str:
 
 def findings(found: tuple[Finding, ...], deep_at: int, now: int, zone: tzinfo | None) -> list[Item]:
     """The worst first."""
-    out = [_finding(one, number) for number, one in enumerate(found)]
+    out = [_finding(one, key) for key, one in keyed(found).items()]
     if not found:
         out = [say([("nothing is concluded yet that could be audited: `nmem settle` does", "quiet")])]
     if deep_at:
@@ -87,7 +87,16 @@ def findings(found: tuple[Finding, ...], deep_at: int, now: int, zone: tzinfo | 
     return [*out, say([]), say(told), say([("`nmem doctor` also sends an event through each hook", "quiet")])]
 
 
-def _finding(one: Finding, number: int) -> Item:
+def keyed(found: tuple[Finding, ...]) -> dict[str, Finding]:
+    """The findings by what stays the same when they are read again, whatever their order."""
+    out: dict[str, Finding] = {}
+    for one in found:
+        name = f"{one.check} {one.client}"
+        out[next(key for number in range(len(found)) if (key := f"{name} {number}") not in out)] = one
+    return out
+
+
+def _finding(one: Finding, key: str) -> Item:
     glyph, word, tone = _SIGNS.get(one.severity, _WRONG)
     said = " ".join(printable(one.evidence).split())
     subject = printable(one.check)
@@ -99,7 +108,7 @@ def _finding(one: Finding, number: int) -> Item:
             (fit(who + said, max(8, cells - _SUBJECT - 11)), "quiet" if one.severity == OK else "text"),
         ], cells)  # fmt: skip
 
-    return Item(draw, FINDING, str(number))
+    return Item(draw, FINDING, key)
 
 
 def about_finding(one: Finding | None, cells: int) -> list[Line]:
@@ -174,7 +183,7 @@ def _kind(found: Secrets, number: int) -> Item:
             ("  ", "text"), (spark(one.days, room), "bar" if any(one.days[-room:]) else "rest"), *judged,
         ], cells)  # fmt: skip
 
-    return Item(draw, KIND, str(number))
+    return Item(draw, KIND, one.kind)
 
 
 def _judged(verdicts: list[Judged]) -> str:
@@ -182,11 +191,11 @@ def _judged(verdicts: list[Judged]) -> str:
     return f"{real} real, {false} false"
 
 
-def about_kind(found: Secrets | None, number: int, cells: int) -> list[Line]:
+def about_kind(found: Secrets | None, kind: str, cells: int) -> list[Line]:
     """One kind: how often in the texts, this week and before, and what was judged."""
-    if found is None or not 0 <= number < len(found.daily):
+    one = next((each for each in found.daily if each.kind == kind), None) if found else None
+    if found is None or one is None:
         return [[("what nmem took out before it stored anything; the secrets are gone", "quiet")]]
-    one = found.daily[number]
     lines: list[Line] = [[(printable(one.kind), "strong"), (f"  found {several(one.total, 'time')}", "text")]]
     for rate in found.rates:
         if rate.kind == one.kind:

@@ -224,7 +224,7 @@ class Health(Mending):
         if mode == FINDINGS:
             return health.about_finding(self.finding, cells)
         if mode == SECRETS:
-            return health.about_kind(self.secrets, int(key) if kind == health.KIND else -1, cells)
+            return health.about_kind(self.secrets, key if kind == health.KIND else "", cells)
         if mode == STORAGE:
             return health_storage.about(self.stored, kind, key, cells)
         keeping = self.keeping
