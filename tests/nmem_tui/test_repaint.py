@@ -1,0 +1,103 @@
+"""What a key paints: the lines that change and nothing else. A theme dresses the screens behind as well."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.geometry import Region
+from textual.widget import Widget
+
+from nmem_tui import litter
+from nmem_tui.gallery import still as settle
+from nmem_tui.sheet import Sheet
+from nmem_tui.widgets.card import Card
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def painted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, tuple[Region, ...]]]:
+    """Every repaint: of what, whether the screen is laid out for it, and which regions (none: all of it)."""
+    seen: list[tuple[str, bool, tuple[Region, ...]]] = []
+    plain = Widget.refresh
+
+    def refresh(self: Widget, *regions: Region, layout: bool = False, **named: bool) -> Widget:
+        seen.append((self.id or type(self).__name__, layout, regions))
+        return plain(self, *regions, layout=layout, **named)
+
+    monkeypatch.setattr(Widget, "refresh", refresh)
+    return seen
+
+
+async def test_moving_the_cursor_paints_two_rows_and_lays_nothing_out(
+    make_db: Callable[[str], str], cockpit: Open, painted: list[Any]
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("2")
+        await settle(pilot)
+        painted.clear()
+        await pilot.press("j")
+        await settle(pilot)
+        assert not [one for one in painted if one[1]]
+        rows = [regions for name, _, regions in painted if name == "episodes"]
+        assert rows and all(len(regions) in (1, 2) for regions in rows)
+
+
+async def test_a_card_that_is_told_the_same_again_paints_nothing(
+    make_db: Callable[[str], str], cockpit: Open, painted: list[Any]
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        card = pilot.app.screen.query_one("#failures", Card)
+        card.show(lambda _c, _r: [[("one", "text")], [("two", "text")]], "Two")
+        card.render_line(0)  # as the next frame does
+        painted.clear()
+        card.show(lambda _c, _r: [[("one", "text")], [("three", "text")]], "Two")
+        assert painted == [("failures", False, (Region(0, 1, card.size.width, 1),))]
+        painted.clear()
+        card.show(lambda _c, _r: [[("one", "text")], [("three", "text")]], "Two")
+        assert not painted
+
+
+async def test_a_theme_dresses_a_screen_that_is_behind(make_db: Callable[[str], str], cockpit: Open) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        behind = pilot.app.screen
+        before = behind.styles.background
+        await pilot.press("2")
+        await settle(pilot)
+        pilot.app.theme = "nmem-light"
+        await settle(pilot)
+        light = pilot.app.screen.styles.background
+        await pilot.press("1")
+        await settle(pilot)
+        assert pilot.app.screen is behind
+        assert before != light == behind.styles.background
+
+
+async def test_another_screen_parses_nothing(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        parsed = []
+        monkeypatch.setattr(Sheet, "reparse", lambda _self: parsed.append(1))
+        await pilot.press("4")
+        await settle(pilot)
+        assert not parsed
+
+
+async def test_garbage_is_the_interpreters_again_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    monkeypatch.setattr(litter, "_LOOK_S", 0.001)
+    monkeypatch.setattr(litter, "_WORTH", -1.0)
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    collected = asyncio.Event()
+    monkeypatch.setattr(gc, "collect", collected.set)
+    task = asyncio.create_task(litter.collect())
+    await asyncio.wait_for(collected.wait(), 5)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() <= frozen
