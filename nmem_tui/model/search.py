@@ -269,7 +269,7 @@ MANUAL: tuple[tuple[str, str], ...] = (
     ("!legacy", "without that word"),
     ("type:test", "calls that ran tests"),
     ("type:prompt", "what you asked; also reasoning, episode, session, learning, marker"),
-    ("/when coding style", "written decisions alone; type:recall with other filters"),
+    ("type:recall", "written decisions alone; so does /when or /how before words"),
     ("type:git", "commits, pushes and other git: the beginning of a type is enough"),
     ("type:file_edit,file_write", "several, with commas"),
     ("is:failed", "what failed"),
