@@ -226,3 +226,31 @@ async def test_every_list_keeps_its_cursor_when_it_is_read_again(
                 again()
             await settled(pilot)
             assert pilot.app.screen.spot() == spot, screen
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_rows_that_arrive_are_told_without_moving_anything(
+    size: tuple[int, int], whole: Any, cockpit: Any, settled: Any, until: Any, text: Any, seeds: Any
+) -> None:
+    async with cockpit(PATH, size) as pilot:
+        await pilot.press("g")
+        await settled(pilot)
+        stream = pilot.app.screen.stream
+        before, focused = stream.scroll_offset, pilot.app.screen.focused
+        for leave in ("f", "click"):
+            db = seeds.database(PATH)
+            for number in range(12):
+                seeds.do(db, seeds.NOW + number, "command", f"make {leave} {number}")
+            db.close()
+            shown = await until(pilot, "12 new ↓  f follows")
+            assert (stream.cursor, stream.scroll_offset, pilot.app.screen.focused) == (0, before, focused)
+            assert shown.count("12 new ↓") == 1
+            if leave == "f":
+                await pilot.press("f")
+            else:
+                await pilot.click(stream, offset=(stream.scrollable_content_region.width - 3, stream.size.height - 1))
+            await until(pilot, f"make {leave} 11")
+            assert stream.following
+            assert "f follows" not in text(pilot)
+            await pilot.press("g")
+            await settled(pilot)
