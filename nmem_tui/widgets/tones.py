@@ -17,8 +17,8 @@ from nmem_tui.model.line import TONES, Line
 
 COMPONENTS = frozenset(f"tone-{tone}" for tone in TONES)
 """Component classes that a style sheet gives a look; the app and every screen have them."""
-_KEPT = 400
-"""Strips that a palette remembers: a few screens full. What is drawn again is mostly what was drawn before."""
+_KEPT = 128
+"""Strips that a palette remembers: a screen or two full. What is drawn again is mostly what was drawn before."""
 _LOOKS: WeakKeyDictionary[App[Any], tuple[object, dict[str, Style]]] = WeakKeyDictionary()
 """Of each app the theme, and what its tones look like in it: the same for all of its widgets."""
 
