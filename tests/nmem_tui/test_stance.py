@@ -361,7 +361,7 @@ async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text
         await pilot.press("1")
         await settled(pilot)
         assert "Earlier work, part 1" in text(pilot), "the screen Now follows"
-        await pilot.press("3", "minus")
+        await pilot.press("3", "minus", "minus", "minus")
         await settled(pilot)
         assert "Are there other formats" in text(pilot).splitlines()[0]
 
