@@ -323,10 +323,10 @@ class Seeking(Moving, Marking):
         """See what goes with the hit, or with what it lies in, then let it go."""
         from nmem_tui.screens.purging import ask
 
-        if self.marked:
-            ids = [search.whole_id(hit) for hit in self.hits if hit.id in self.marked and hit.kind != decisions.KIND]
+        ids = [search.whole_id(hit) for hit in self.hits if hit.id in self.marked and hit.kind != decisions.KIND]
+        if ids:
             ask(self.cockpit, ids, then=self.unmark)
-        elif self.one:
+        elif self.one and not self.marked:
             ask(self.cockpit, [search.whole_id(self.one)])
 
     def may_copy(self) -> str | None:
