@@ -232,7 +232,9 @@ class Cockpit(Sheeted, Looking, Going):
 
         own = read(path)
         if own.wrong:
-            self.say(f"config: {own.wrong[0]}", severity="warning")
+            self.say(f"config{'' if own.readable else ' not read'}: {own.wrong[0]}", severity="warning")
+        if not own.readable:
+            return
         stays = self.no_color or not own.theme
         self.dress("" if stays else themes.first(own.theme, no_color=False), own.symbols, own.colours)
         self.use_keys(own.keys)

@@ -21,6 +21,8 @@ class Own:
     symbols: str = ""
     colours: Mapping[str, str] = field(default_factory=dict)
     """Role -> colour."""
+    readable: bool = True
+    """Whether anything can be made of the file; otherwise what was read of it before should stay."""
 
 
 def read(path: str) -> Own:
@@ -30,6 +32,8 @@ def read(path: str) -> Own:
     config = file.read(path)
     faults = config.faults("tui")
     wrong = tuple(f"line {one.line}: {one}" if one.line else str(one).strip() for one in faults)
+    if config.unreadable:
+        return Own(wrong=wrong, readable=False)
     bad = {one.name for one in faults}
     theme, symbols = (
         "" if f"tui.{name}" in bad else str(file.value(config.document, ("tui", name)) or "")

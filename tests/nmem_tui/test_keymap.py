@@ -164,6 +164,10 @@ async def test_a_change_of_the_file_is_taken_up(
         await settled(pilot)
         assert "T theme" in text(pilot).splitlines()[-1]
         assert "did you mean pin?" in text(pilot)
+        toml.write_text("[tui.keys\n")  # half written: what was said before stays
+        pilot.app.post_message(FileChanged("config", str(toml)))
+        await settled(pilot)
+        assert "config not read: line" in text(pilot) or "config not read: Expected" in text(pilot)
         before = pilot.app.theme
         await pilot.press("2", "T")
         await settled(pilot)
