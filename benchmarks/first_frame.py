@@ -79,8 +79,13 @@ def main() -> None:
     figures: dict[str, float] = {"runs": options.runs}
     for at, unit in enumerate(("ms", "cpu_ms")):
         mine, first, whole = (statistics.median(each[at] for each in times) for times in (bare, ours, full))
-        figures |= {f"bare_{unit}": round(mine), f"first_frame_{unit}": round(first),
-                    f"with_data_{unit}": round(whole), f"ratio_{unit}": round(first / mine, 2), f"ratio_with_data_{unit}": round(whole / mine, 2)}  # fmt: skip
+        figures |= {
+            f"bare_{unit}": round(mine),
+            f"first_frame_{unit}": round(first),
+            f"with_data_{unit}": round(whole),
+            f"ratio_{unit}": round(first / mine, 2),
+            f"ratio_with_data_{unit}": round(whole / mine, 2),
+        }
     print(json.dumps(figures) if options.json else "\n".join(f"{name:16} {value}" for name, value in figures.items()))
 
 
