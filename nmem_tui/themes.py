@@ -137,9 +137,6 @@ NAMES = tuple(theme.name for theme in THEMES)
 _PAIRS = {DARK: LIGHT, LIGHT: DARK, "nmem-ansi-dark": "nmem-ansi-light", "nmem-ansi-light": "nmem-ansi-dark"}
 
 
-FALLBACK = _variables(**_DARK)
-
-
 def variables(theme: Theme, colours: Mapping[str, str]) -> dict[str, str]:
     """Our variables for a theme that is not ours; the person's own colours over them."""
     if theme.ansi:
