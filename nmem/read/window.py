@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from sqlite3 import Connection
-from statistics import median
 
 FEWEST = 4
 """Turns that grew, below which nothing is foretold."""
@@ -92,7 +91,11 @@ def forecast(readings: Sequence[tuple[int, int]], tokens: int | None, compacts_a
     shrank = max((number for number, (one, two) in enumerate(pairwise(readings), 1) if two[1] < one[1]), default=0)
     steps = list(pairwise(readings[shrank:]))[-LATEST:]
     growths = [two[1] - one[1] for one, two in steps]
-    if len(growths) < FEWEST or (growth := median(growths)) <= 0:
+    if len(growths) < FEWEST:
+        return None
+    from statistics import median  # with what it needs it takes longer to import than the screen that asks for this
+
+    if (growth := median(growths)) <= 0:
         return None
     turns = ceil((compacts_at - tokens) / growth)
     if turns > FARTHEST:
