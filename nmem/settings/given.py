@@ -7,7 +7,7 @@ import tomllib
 from nmem.errors import NmemError
 from nmem.settings.check import Fault
 from nmem.settings.kinds import wrong
-from nmem.settings.setting import ALLOW, FLAG, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting
+from nmem.settings.setting import ALLOW, FLAG, KEYS, NUMBER, PATTERNS, TEXTS, WHOLE, WORDS, Setting
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _LISTS = (TEXTS, WORDS, PATTERNS, ALLOW)
@@ -28,7 +28,7 @@ def path(name: str) -> tuple[str, ...]:
 
 def value(setting: Setting, words: tuple[str, ...]) -> object:
     """What was typed as a value that can be written. Raises NmemError."""
-    if setting.kind in _LISTS:
+    if setting.kind in _LISTS or (setting.kind == KEYS and (len(words) > 1 or words[0].startswith('["'))):
         given = _listed(setting, words)
     elif len(words) != 1:
         raise NmemError(f"{setting.name} takes one value: put it in quotes")

@@ -96,6 +96,9 @@ def test_the_file_is_checked_by_name_and_line(toml: Path) -> None:
     refused = CliRunner().invoke(nmem, ["config", "set", "tui.keys.undo", "q"])
     assert refused.exit_code == 1
     assert 'undo = "ctrl+z"' in toml.read_text()
+    assert CliRunner().invoke(nmem, ["config", "set", "tui.keys.copy", "y", "ctrl+y"]).exit_code == 0
+    assert config.read(str(toml)).keys["copy"] == ("y", "ctrl+y")
+    assert CliRunner().invoke(nmem, ["config", "set", "tui.keys.copy", "["]).exit_code == 1
 
 
 def test_the_list_of_keys_is_whole_and_counts_in_what_is_yours(toml: Path) -> None:
@@ -167,7 +170,7 @@ async def test_a_change_of_the_file_is_taken_up(
         toml.write_text("[tui.keys\n")  # half written: what was said before stays
         pilot.app.post_message(FileChanged("config", str(toml)))
         await settled(pilot)
-        assert "config not read: line" in text(pilot) or "config not read: Expected" in text(pilot)
+        assert "config not read: " in text(pilot)
         before = pilot.app.theme
         await pilot.press("2", "T")
         await settled(pilot)
