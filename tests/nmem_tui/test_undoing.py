@@ -63,6 +63,14 @@ def lived(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> 
     return PATH
 
 
+async def over(pilot: Any, settled: Any) -> None:
+    """Wait until every change is carried out, however long it takes, and shown."""
+    await settled(pilot)
+    while any(worker.is_running for worker in pilot.app.workers if worker.group in ("change", "aside")):
+        await pilot.pause(0.05)
+    await settled(pilot)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_all_that_was_done_is_taken_back(
     seed: int, lived: str, cockpit: Any, until: Any, settled: Any, here: Any
@@ -75,7 +83,7 @@ async def test_all_that_was_done_is_taken_back(
             for key in keys:
                 typed = list(key.strip("*")) if key.startswith("*") else [key]
                 await pilot.press(*typed)
-                await settled(pilot)
+                await over(pilot, settled)
             await pilot.press("escape")
             await settled(pilot)
             done.append((keys, standing()))
@@ -87,7 +95,7 @@ async def test_all_that_was_done_is_taken_back(
             await pilot.press("u")
             shown = await until(pilot, wanted)
             pilot.app.clear_notifications()
-            await settled(pilot)
+            await over(pilot, settled)
             if "nothing to undo" in shown:
                 break
     assert standing() == 0, done
