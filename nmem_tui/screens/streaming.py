@@ -220,10 +220,9 @@ class Streaming(Filtering):
         """The oldest row, once all slots are known."""
         if self.stream.window.complete:
             self.stream.go(0)
-            return
-        self._to_top = True
-        self.stream.following = False
-        self._read_older()
+        else:
+            self._to_top, self.stream.following = True, False
+            self._read_older()
 
     def do_bottom(self) -> None:
         """The newest row."""

@@ -111,11 +111,7 @@ async def test_learnings_are_dismissed_resolved_and_snoozed_together(
 ) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "4")
-        for keys, word, state in (
-            ("i", "dismissed", "dismissed"),
-            ("v", "resolved", "resolved"),
-            ("z", "snoozed", "snoozed"),
-        ):
+        for keys, state in (("i", "dismissed"), ("v", "resolved"), ("z", "snoozed")):
             await pilot.press("g", "space", "space")
             first, second = pilot.app.screen.marked
             await pilot.press(keys)
