@@ -33,7 +33,7 @@ _KEPT = re.compile(
     r"^(id|.*_id|key|dedup_key|day|state|sql|doc_key|rules|process|runner|told_of|mark|cursor|head|native_id|quiet_hours"
     r"|source|name|how|pane|socket|verdict|decided_by|label|seq|told)$"
 )
-"""Columns that hold an identifier, or a word of nmem's own: see `strange_words` for those."""
+"""Columns that hold an identifier, or a word of nmem's own."""
 _LEFT = ("search_", "sqlite_", "nmem_", "context_", "counters", "gone_ids", "transcript_cursors", "upkeep")
 """What is made from the rest, or is nmem's own bookkeeping."""
 
@@ -96,11 +96,3 @@ def rename(db: sqlite3.Connection, text: str) -> None:
         for column in columns:
             if column in ("session_id", "parent_id") or (name, column) == ("sessions", "id"):
                 db.execute(f"UPDATE {name} SET {column} = {column} || ? WHERE {column} IS NOT NULL", (text,))
-
-
-def not_unicode(db: sqlite3.Connection) -> None:
-    """Bytes that are no text, as a program other than ours could store them: a lone surrogate, a cut sequence."""
-    db.execute(
-        "UPDATE observations SET content = CAST(x'6c6f6e6520eda08020' || x'ff80c320656e64' AS TEXT)"
-        " WHERE rowid = (SELECT max(rowid) - 1 FROM observations)"
-    )
