@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.containers import Vertical
 from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
@@ -13,6 +12,8 @@ from nmem_tui.model.context_reading import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_reading import Told as Before
 from nmem_tui.screens.choosing import Choosing
 from nmem_tui.screens.moving import Moving
+from nmem_tui.widgets.fields import Field
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 
@@ -25,8 +26,8 @@ class Turning(Moving, Choosing):
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane = Items(id="context"), Items(id="words-told")
-        self.exact = Vertical(id="exact")
-        self.asked = Input(id="asked", placeholder="as if I asked a new session ...", compact=True, max_length=4000)
+        self.exact = Frame(id="exact")
+        self.asked = Field(id="asked", placeholder="as if I asked a new session ...", compact=True, max_length=4000)
         self.before: Before | None = None
         """What was told, once it is read."""
 
