@@ -35,14 +35,17 @@ def osc52(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def helper(environ: Mapping[str, str], platform: str = sys.platform) -> list[str]:
-    """The program of the desktop that takes text, as words; empty where there is none, or the desktop is elsewhere."""
-    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
-        return []
+    """The program that takes text, as words: the desktop's, unless that is elsewhere, else tmux; empty: none.
+
+    tmux hands it on to the terminal, which as it comes it does not let programs do that run in it.
+    """
+    here = not (environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
     known = (
-        (platform == "darwin", ["pbcopy"]),
-        (bool(environ.get("WAYLAND_DISPLAY")), ["wl-copy"]),
-        (bool(environ.get("DISPLAY")), ["xclip", "-selection", "clipboard"]),
-        (bool(environ.get("WSL_DISTRO_NAME")), ["clip.exe"]),
+        (here and platform == "darwin", ["pbcopy"]),
+        (here and bool(environ.get("WAYLAND_DISPLAY")), ["wl-copy"]),
+        (here and bool(environ.get("DISPLAY")), ["xclip", "-selection", "clipboard"]),
+        (here and bool(environ.get("WSL_DISTRO_NAME")), ["clip.exe"]),
+        (bool(environ.get("TMUX")), ["tmux", "load-buffer", "-w", "-"]),
     )
     path = environ.get("PATH")
     return next((words for fits, words in known if fits and shutil.which(words[0], path=path)), [])

@@ -25,7 +25,7 @@ class Handing(Acting):
 
         if not text:
             self.say("there is nothing to copy", severity="warning")
-        elif words := clipboard.helper(self.environ):
+        elif not self.is_web and (words := clipboard.helper(self.environ)):
             self.aside(lambda: self._by_helper(words, text))
         else:
             self.say(self._by_terminal(text))

@@ -78,12 +78,13 @@ def test_what_is_too_long_is_cut_at_a_character_and_told() -> None:
     ("environ", "platform", "name"),
     [({"WAYLAND_DISPLAY": "w"}, "linux", "wl-copy"), ({"DISPLAY": ":0"}, "linux", "xclip"), ({}, "darwin", "pbcopy"),
      ({"WSL_DISTRO_NAME": "u"}, "linux", "clip.exe"), ({}, "linux", ""),
-     ({"DISPLAY": ":0", "SSH_TTY": "/dev/pts/1"}, "linux", ""), ({"SSH_CONNECTION": "1"}, "darwin", "")],
+     ({"DISPLAY": ":0", "SSH_TTY": "/dev/pts/1"}, "linux", ""), ({"SSH_CONNECTION": "1"}, "darwin", ""),
+     ({"TMUX": "t", "SSH_TTY": "/dev/pts/1"}, "linux", "tmux"), ({"TMUX": "t", "DISPLAY": ":0"}, "linux", "xclip")],
 )  # fmt: skip
 def test_a_desktop_s_own_program_goes_before_the_terminal(
     environ: dict[str, str], platform: str, name: str, tmp_path: Path
 ) -> None:
-    for each in ("wl-copy", "xclip", "pbcopy", "clip.exe"):
+    for each in ("wl-copy", "xclip", "pbcopy", "clip.exe", "tmux"):
         script(tmp_path, each, "cat >/dev/null")
     words = clipboard.helper({**environ, "PATH": str(tmp_path)}, platform)
     assert words[:1] == ([name] if name else [])
