@@ -44,7 +44,7 @@ FIRST = {
 def held(pilot: Pilot[None]) -> list[Any]:
     """Where the cursors are, what has the keyboard, and what was typed."""
     screen = pilot.app.screen
-    lists = [(each.id, each.cursor) for each in screen.query(Stream)]
+    lists: list[Any] = [(each.id, each.cursor) for each in screen.query(Stream)]
     lists += [(each.id, each.highlighted) for each in screen.query(OptionList)]
     typed = [(each.id, each.value) for each in screen.query(Input)]
     return [type(screen).__name__, getattr(screen.focused, "id", None), lists, typed]
