@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--preview", is_flag=True, help="As if the prompt were sent now; the same without it.")
-@click.option("--prompt", default="", metavar="TEXT", help="What is asked; else what a session is told at its start.")
+@click.option("--prompt", default="", metavar="TEXT", help="What is asked, after the start; else what a start is told.")
 @click.option("--recovery", is_flag=True, help="What a session is told once its conversation was compacted.")
 @click.option("--explain", is_flag=True, help="Each thing with its score, reason and tokens, and what was left out.")
 @click.option("--past", is_flag=True, help="What sessions were told, the newest first, and what became of it.")
@@ -127,6 +127,7 @@ def _object(found: Preview) -> dict[str, object]:
         "project": found.project, "session": found.session_id or None, "prompt": found.prompt, "at": found.at,
         "budget": found.budget, "tokens": found.tokens, "text": found.text, "why_silent": found.why_silent or None,
         "occasion": found.occasion or None, "items": [_item(each) for each in found.items],
+        "before": [_item(each) for each in found.before],
         "left_out": [_item(each) for each in found.left_out], "excluded": [_item(each) for each in found.excluded],
         "choices": found.choices,
     }  # fmt: skip
@@ -144,7 +145,9 @@ def _explain(found: Preview) -> None:
     told = [(each.id, _why(each)) for each in found.items]
     left = [(each.id, f"{_why(each)}: {each.text}") for each in found.left_out]
     never = [(each.id, each.text) for each in found.excluded]
-    terminal.say(heading, [("", text), ("Told", told), ("Left out", left), ("Never told: you excluded it", never)])
+    before = [(each.id, each.text) for each in found.before]
+    terminal.say(heading, [("", text), ("Told", told), ("Told before, at its start", before), ("Left out", left),
+                           ("Never told: you excluded it", never)])  # fmt: skip
 
 
 def _why(item: Item) -> str:

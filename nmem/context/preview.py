@@ -17,7 +17,7 @@ from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import chosen, gathered
 from nmem.context.choose import FEW, FLOOR
-from nmem.context.config import load
+from nmem.context.config import Config, load
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.present import Present
 from nmem.context.rank import rank
@@ -53,6 +53,8 @@ class Preview:
     """What a person said: the own id of an item -> include, exclude or pin; pins of its own count as well."""
     occasion: str = ""
     """Why a session that starts is told more than pins; at a prompt nothing."""
+    before: tuple[Item, ...] = ()
+    """What a new session's start tells, and its prompt therefore does not; only where it is a prompt that is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
     most = telling.most(present.client)
     goes = _goes_on(db, present)
     config = load() if asked.as_of is None else None
+    before = _begun(db, present, config, most) if present.prompt and not present.session_id else ()
     made = (
         decide.prompt(db, present, config, budget, most, "a prompt that opens an episode")
         if present.prompt
@@ -94,8 +97,18 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
         made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
         "" if made.text else made.silent or _silent(db, present, found, goes),
-        tuple(_excluded(db, present, said)), _stands(found, said), goes,
+        tuple(_excluded(db, present, said)), _stands([*found, *before], said), goes, before,
     )  # fmt: skip
+
+
+def _begun(db: Connection, present: Present, config: Config | None, most: int) -> tuple[Item, ...]:
+    """What a new session's start tells before its prompt comes: from here on that counts as told."""
+    first = Present(present.project_id, "", present.at)
+    first.project, first.branch, first.client = present.project, present.branch, present.client
+    made = decide.start(db, first, config, (config or load()).start_tokens, most, _goes_on(db, first))
+    present.given = frozenset(item.id for item in made.items)
+    present.given_files = frozenset(path for item in made.items for path in item.files)
+    return tuple(made.items)
 
 
 def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: bool = False) -> Preview:
@@ -230,7 +243,7 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
     if not ranking.files:
         return "no file of this project was ever touched"
     if present.given:
-        return "this session has been told already"
+        return "this session has been told already" if present.session_id else "its start has told it already"
     if len(ranking.files) >= FEW:
         return f"nothing is likely enough to matter (the least chance is {FLOOR:.0%}), or it is about something else"
     return "the prompt is about something else"

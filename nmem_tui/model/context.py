@@ -89,6 +89,9 @@ def _rooms(cells: int) -> tuple[int, int]:
 def items(found: Preview, mode: str) -> list[Item]:
     """Told, weighed but left out, excluded: each with a heading."""
     out = [_row(one, found, "told") for one in found.items]
+    if found.before:
+        out += [*_gap(out), _say([("Told before the prompt comes, when the session starts", "title")])]
+        out += [_row(one, found, "before") for one in found.before]
     if found.left_out:
         out += [*_gap(out), _say([(f"Weighed, but not told: {_why_left(found, mode)}", "title")])]
         out += [_row(one, found, "left") for one in found.left_out]
@@ -127,12 +130,12 @@ def _say(line: Line) -> Item:
     return Item(lambda cells: cut([(" ", "text"), *line], cells) if line else [])
 
 
-_WHERE = {"told": "told", "left": "left out", "excluded": "excluded"}
+_WHERE = {"told": "told", "before": "told at the start", "left": "left out", "excluded": "excluded"}
 
 
 def _row(one: Thing, found: Preview, where: str) -> Item:
     choice = found.choices.get(subject(one.id), "")
-    mark, tone = _MARKS.get(choice, ("●", "good") if where == "told" else ("○", "quiet"))
+    mark, tone = _MARKS.get(choice, ("●", "good") if where in ("told", "before") else ("○", "quiet"))
     dim = where != "told"
 
     def draw(cells: int) -> Line:
@@ -156,7 +159,7 @@ def thing(found: Preview | None, key: str) -> Thing | None:
     """The item that a row stands for."""
     if found is None:
         return None
-    return next((one for one in (*found.items, *found.left_out, *found.excluded) if one.id == key), None)
+    return next((one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if one.id == key), None)
 
 
 def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> list[Line]:
@@ -166,7 +169,8 @@ def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> li
     told = any(each is one for each in found.items)
     choice = found.choices.get(subject(one.id), "")
     how = {PINNED: "pinned", INCLUDE: "always told: your choice", EXCLUDE: "never told: your choice"}.get(choice)
-    state = how or ("told" if told else "not told")
+    begun = any(each is one for each in found.before)
+    state = how or ("told" if told else "told at the start" if begun else "not told")
     score = f"{one.score:.2f}" if one.score else "none"
     lines: list[Line] = [
         fitting([

@@ -54,7 +54,7 @@ class Choosing(Filtering):
         found = self.shown.found if self.shown else None
         if not self.marked or found is None:
             return [self.one] if self.one else []
-        return [one for one in (*found.items, *found.left_out, *found.excluded) if one.id in self.marked]
+        return [one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if one.id in self.marked]
 
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""

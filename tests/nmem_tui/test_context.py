@@ -170,14 +170,15 @@ async def test_a_file_is_always_told(
 ) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
         await asking(pilot)
-        await pilot.press("G")
+        await pilot.press("G", "k", "k")
         await settled(pilot)
         assert "src/aurora/thumbs.py" in row(text(pilot))
         await pilot.press("i")
         shown = await until(pilot, "file/src/aurora/thumbs.py is always told")
         assert "✚" in row(shown) and "1.00" in row(shown)
         assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/thumbs.py", "include")]
-        assert "src/aurora/thumbs.py" in would_be_told(seeds, "something else altogether, in other words").text
+        assert "src/aurora/thumbs.py" in would_be_told(seeds, "").text
+        assert "src/aurora/thumbs.py" not in would_be_told(seeds, "something else altogether, in other words").text
         await pilot.press("u")
         await until(pilot, "undone")
         assert ask("SELECT count(*) FROM context_choices") == [0]
@@ -192,11 +193,11 @@ async def test_pinning_an_episode_and_a_file(
         await pilot.press("p")
         await until(pilot, f"episode/{number} is pinned")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [1]
-        assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).items]
+        assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).before]
         await pilot.press("u")
         await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
-        await pilot.press("G")
+        await pilot.press("G", "k", "k")
         await settled(pilot)
         await pilot.press("p")
         await until(pilot, "thumbs.py is pinned")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nmem_tui.app import Cockpit
+from nmem_tui.gallery import screen_text
 from tests.nmem.context.conftest import HOUR, Played
 
 PROMPT = "the voucher total in shop/cart.py must never be negative, fix the cart"
@@ -52,7 +53,7 @@ async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled
         await settled(pilot)
         await pilot.press("a", *PROMPT, "enter")
         await until(pilot, "Told at a prompt")
-        for keys in ("", "x", "u", "iV", "vu", "pV", "vu", ">W", "u", "jx"):
+        for keys in ("", "x", "u", "i", "V", "vu", "p", "V", "vu", ">W", "u", "jx", "ji", "V", "v"):
             for key in keys:
                 await pilot.press({">": "greater_than_sign"}.get(key, key))
                 await settled(pilot)
@@ -60,7 +61,13 @@ async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled
             await settled(pilot)
             start, told = printed(path, at)
             assert copied[-1].encode() == (start if "V" in keys else told).encode(), keys
-            assert start == "" or "V" in keys
+            chosen = keys in ("i", "V", "p", "ji", "v")
+            assert bool(start) == chosen, keys
+            apart = any("Told before the prompt comes" in row for row in screen_text(app))
+            assert apart == (chosen and "V" not in keys), keys
             seen.append(told)
-    assert seen[0] and seen[1] != seen[0]
-    assert seen[2] == seen[4] == seen[6] == seen[8] == seen[0]
+    first, excluded, again, included, _, taken_back, pinned, _, unpinned, _, kept, *_ = seen
+    assert first and first == again == taken_back == unpinned == kept
+    assert "Episode 1" in first and "Episode 2" in first
+    assert len({first, excluded, included}) == 2 and "Episode 1" not in included, "its start has told it"
+    assert "Episode 2" not in pinned

@@ -61,7 +61,7 @@ def test_the_exact_text_of_a_prompt(nmem: Nmem) -> None:
     found = nmem.json("context", "--project", "shop", "--prompt", PROMPT)
     assert found["text"] == out.removesuffix("\n")
     keys = {"project", "session", "prompt", "at", "budget", "tokens", "text", "why_silent", "items", "left_out",
-            "occasion", "choices", "excluded"}  # fmt: skip
+            "before", "occasion", "choices", "excluded"}  # fmt: skip
     assert set(found) == keys
     assert found["tokens"] <= found["budget"] == 400
     assert set(found["items"][0]) == {"id", "kind", "score", "reason", "tokens", "files", "text"}
@@ -163,7 +163,10 @@ def test_an_item_is_never_told_always_told_and_neither(nmem: Nmem) -> None:
     other = nmem.json(*of_shop, "--prompt", "the chart rounding is wrong")
     code, _, _ = nmem(*of_shop, "--include", "file/src/chart.py")
     assert code == 0
-    assert "src/chart.py" in nmem.json(*of_shop, "--prompt", PROMPT)["text"]
+    assert "src/chart.py" in nmem.json(*of_shop)["text"]
+    asked = nmem.json(*of_shop, "--prompt", PROMPT)
+    assert "src/chart.py" not in asked["text"] and "src/chart.py" in str(asked["before"]), "its start has told it"
+    assert "## Told before, at its start\nfile/src/chart.py" in nmem(*of_shop, "--prompt", PROMPT, "--explain")[1]
     nmem(*of_shop, "--neither", "file/src/chart.py")
     assert nmem.json(*of_shop, "--prompt", "the chart rounding is wrong") | {"at": 0} == other | {"at": 0}
     for wrong in ("nonsense", "episode/x", "*", "file/", "episode/" + "9" * 30):

@@ -93,10 +93,10 @@ def test_the_preview_is_what_the_hook_says(db_path: str, state: str, client: str
     assert bool(expected.why_silent) == (not told)
     for prompt in (OTHER, SAME):
         played.begin(f"at {prompt}", gap=0)
-        expected = previewed(played, prompt, played.session)
+        expected, begun = previewed(played, prompt, played.session), previewed(played, prompt)
         told = played.ask(prompt)
-        assert told == expected.text
-        assert bool(expected.why_silent) == (not told)
+        assert told == expected.text == begun.text
+        assert bool(expected.why_silent) == bool(begun.why_silent) == (not told)
 
 
 def test_what_is_silent_says_why(played: Played) -> None:
