@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -60,6 +61,15 @@ def command(
         return
     if not _terminal():
         raise NmemError("the cockpit needs a terminal")
+    gc.disable()  # until the first frame: what is imported and set up is no garbage; see nmem_tui.litter
+    try:
+        _open(place, path, project=project, theme=theme, demo=demo, read_only=read_only)
+    finally:
+        gc.enable()
+
+
+def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_only: bool) -> None:
+    """Until the person leaves it; the demo has a database of its own."""
     from nmem_tui import link
     from nmem_tui.app import Cockpit
 

@@ -23,6 +23,7 @@ async def collect() -> None:
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+    gc.enable()
     swept = looked = time.process_time()
     try:
         while True:

@@ -7,9 +7,13 @@ from weakref import WeakSet
 
 from textual.app import App, ScreenError, UnknownModeError
 from textual.css.model import RuleSet
+from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
+from textual.dom import DOMNode
 from textual.screen import Screen
+
+from nmem_tui.widgets.tones import COMPONENTS
 
 _KEPT = 600
 """Parsed sources that are remembered; a theme has some fifty."""
@@ -21,6 +25,8 @@ class Sheet(Stylesheet):
     """A style sheet that remembers what was parsed in this process with the same variables."""
 
     _variables_key: tuple[tuple[str, str], ...] | None = None
+    _tones: tuple[list[RuleSet], dict[str, RenderStyles]] | None = None
+    """By which rules, and the looks of all tones by them: the same on every node."""
 
     def set_variables(self, variables: dict[str, str]) -> None:
         """Another theme."""
@@ -42,6 +48,24 @@ class Sheet(Stylesheet):
                 _PARSED.clear()
             known = _PARSED[key] = super()._parse_rules(css, read_from, is_default_rules, tie_breaker, scope)
         return known
+
+    def _process_component_classes(self, node: DOMNode) -> None:
+        """The library resolves all tones again for every node that has them, whenever its styles are applied."""
+        classes = node._get_component_classes()
+        if not classes >= COMPONENTS:
+            super()._process_component_classes(node)
+            return
+        rules = [rule for name in sorted(COMPONENTS) for rule in self.rules_map.get(f".{name}", ())]
+        if self._tones is None or self._tones[0] != rules:
+            super()._process_component_classes(node)
+            self._tones = rules, {name: node._component_styles[name] for name in COMPONENTS}
+        else:
+            node._component_styles |= self._tones[1]
+            for name in classes - COMPONENTS:
+                alone = DOMNode(classes=name)
+                alone._attach(node)
+                self.apply(alone)
+                node._component_styles[name] = alone.styles
 
 
 class Sheeted(App[None]):

@@ -10,7 +10,9 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import DescendantBlur, DescendantFocus
+from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from nmem.text import printable
 from nmem_tui.actions import bindings
@@ -45,6 +47,9 @@ class View(Giving, Screen[None], inherit_bindings=False):
     """What every screen of Textual has but tab, which leads to the next screen here."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 -- as the base class has it
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (36, "-tall")]  # noqa: RUF012
+
+    focused: reactive[Widget | None] = reactive(None, repaint=False)
+    """The library paints the whole screen again where the keyboard goes elsewhere; who gets or loses it does so itself."""
 
     header = getters.query_one(Header)
     notice = getters.query_one("#notice", Panel)
@@ -96,7 +101,6 @@ class View(Giving, Screen[None], inherit_bindings=False):
             bind(self, self.CONTEXT, self.cockpit.keys)
         self.tell_demo()
         self.refresh_data()
-        self.count_hot()
 
     def tell_demo(self) -> None:
         """A banner while the demo plays."""
@@ -126,6 +130,8 @@ class View(Giving, Screen[None], inherit_bindings=False):
     def count_hot(self) -> None:
         """How many hot learnings wait where the screen Learnings looks, and how many tasks run; the tabs say it."""
         self._counting = False
+        if not self.ready.is_set():
+            return  # what the screen was opened for comes first: it is counted after that
         self._count_live()
         app, at = self.cockpit, self.cockpit.clock()
         kind, project, session = app.listed, app.project, app.session
@@ -170,8 +176,9 @@ class View(Giving, Screen[None], inherit_bindings=False):
             self.recorded = True
             then(message.value)
             self.check_keys()
-            if message.topic == self.OPENS or message.value is None:
+            if not self.ready.is_set() and (message.topic == self.OPENS or message.value is None):
                 self.ready.set()
+                self.call_after_refresh(self.count_hot)
 
     @on(DescendantFocus)
     @on(DescendantBlur)
