@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 GOAL, DECISION, OPEN, FILE = "goal", "decision", "open", "file"
 HEADINGS = {GOAL: "Interrupted", DECISION: "Decided and said", OPEN: "Still open", FILE: "Files in play"}
+CHANGED = " (changed, not committed)"
+"""What is said of a file behind its name."""
 CLEARED = 60_000
 """Milliseconds within which the session that a clear ended is the one that this start follows."""
 _LOOKED_AT = 1500
@@ -155,7 +157,7 @@ def _files(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]
             paths[path] = paths.get(path, False) or changed
     best = sorted(paths, key=paths.__getitem__, reverse=True)[:_FILES]
     return [
-        Item(f"file/{path}", FILE, name(path) + (" (changed, not committed)" if paths[path] else ""),
+        Item(f"file/{path}", FILE, name(path) + (CHANGED if paths[path] else ""),
              files=(path,), score=0.6, reason="worked on for the interrupted goal")
         for path in best
     ]  # fmt: skip

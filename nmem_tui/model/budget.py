@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from nmem.context.items import EPISODE, FILE, KINDS, LEARNING, MARKER, NEXT, PIN, RECALL, THREAD
 from nmem.context.preview import Preview
+from nmem.context.recovery import DECISION, GOAL, OPEN
+from nmem.context.recovery import HEADINGS as RECOVERED
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import filled, several
 from nmem_tui.model.line import Line, cut, fitting, joined, length
@@ -16,8 +18,11 @@ _LOOKS = {
     PIN: ("P", "pins", "accent"), THREAD: ("T", "thread", "user"), NEXT: ("N", "next steps", "user"),
     RECALL: ("D", "decisions", "agent"), LEARNING: ("L", "learnings", "change"), EPISODE: ("E", "episodes", "run"),
     MARKER: ("M", "notes", "agent"), FILE: ("F", "files", "look"),
+    GOAL: ("G", "goal", "user"), DECISION: ("S", "said", "agent"), OPEN: ("O", "open ends", "warn"),
 }  # fmt: skip
 """Kind -> letter, word, tone."""
+_ORDER = (*(kind for kind in RECOVERED if kind not in KINDS), *KINDS)
+"""As they are told; what only a reset brings comes first."""
 _OVER = 4
 """What is left out takes at most this part of the bar."""
 
@@ -36,9 +41,9 @@ def shares(found: Preview) -> list[Share]:
     counts: dict[str, int] = {}
     for one in found.items:
         counts[one.kind] = counts.get(one.kind, 0) + one.tokens
-    known = [kind for kind in KINDS if kind in counts]
+    known = [kind for kind in _ORDER if kind in counts]
     out: list[Share] = []
-    for kind in [*known, *(kind for kind in counts if kind not in KINDS)]:
+    for kind in [*known, *(kind for kind in counts if kind not in _ORDER)]:
         letter, word, tone = _LOOKS.get(kind) or ("?", flat(kind) or "other", "text")
         out.append(Share(letter, word, tone, counts[kind]))
     around = found.tokens - sum(counts.values())

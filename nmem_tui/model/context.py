@@ -9,6 +9,7 @@ from nmem.context.effect import MEASURES, Effect
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
 from nmem.context.preview import Preview
+from nmem.context.recovery import CHANGED
 from nmem.read.views import SessionRow
 from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import budget
@@ -29,6 +30,8 @@ _MEASURES = {"turns": "turns", "failures": "failed calls", "rereads": "files rea
 _KIND = 8
 _ROOMY = 26
 """Cells that it needs to say much: before that its source gives way."""
+_NOTE = 9
+"""Cells that it needs to say something of a file behind its name."""
 _BAR = 19
 """Cells that the budget's bar needs, with its name and gaps."""
 _LEAST, _MOST = 100, int(HIGHEST)
@@ -140,7 +143,7 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
 
     def draw(cells: int) -> Line:
         what, why = _rooms(cells)
-        text = fit_path(printable(one.text), what) if one.kind == "file" else fit(printable(one.text), what)
+        text = _file(one, what) if one.kind == "file" else fit(printable(one.text), what)
         score = "    –" if where == "excluded" else f"{one.score:5.2f}"
         return [
             (f" {mark} ", tone),
@@ -153,6 +156,13 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
 
     said = f"{one.id} {one.kind} {one.text} {one.reason} {' '.join(one.files)} {_WHERE.get(where, where)} {choice}"
     return Item(draw, THING, one.id, words=said)
+
+
+def _file(one: Thing, cells: int) -> str:
+    """A path; what is said of it behind gives way first: a folder tells it from others of its name."""
+    path = printable(one.text.removesuffix(CHANGED))
+    left = cells - width(path)
+    return path + fit(CHANGED, left) if one.text.endswith(CHANGED) and left > _NOTE else fit_path(path, cells)
 
 
 def thing(found: Preview | None, key: str) -> Thing | None:

@@ -77,21 +77,22 @@ def _one_list(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _rows(sign: str, line: str, chosen: Chosen, cells: int) -> Iterator[Item]:
-    """One line of the text, wrapped; its sign stands at every row."""
+    """One line of the text, wrapped; its sign stands once, so that signs are as many as changes."""
     tone = _TONES.get(sign) or _tone(line)
     names = sign == SAME and line.startswith(_FILES)
     said = line[2:] if sign == SAME and line.startswith("- ") else ""
     indent = "  " if line.startswith("- ") else ""
 
-    def draw(row: str) -> Line:
+    def draw(row: str, mark: str) -> Line:
         if names:
-            return [(sign, tone), *_named(row, chosen())]
-        return [(sign, tone), (row, "accent" if said and said in chosen() else tone)]
+            return [(mark, tone), *_named(row, chosen())]
+        return [(mark, tone), (row, "accent" if said and said in chosen() else tone)]
 
     for number, row in enumerate(wrap(printable(line), max(8, cells - 2 - len(indent)), _ROWS) or [""]):
         body = (indent if number else "") + row
         kind, key = (_NAMES, body.removeprefix(_FILES).rstrip(",")) if names else (_SAID if said else "", said)
-        yield Item(lambda _cells, body=body: draw(body), kind, key)  # type: ignore[misc]
+        mark = SAME if number else sign
+        yield Item(lambda _cells, body=body, mark=mark: draw(body, mark), kind, key)  # type: ignore[misc]
 
 
 def _tone(line: str) -> str:

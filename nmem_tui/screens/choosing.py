@@ -11,6 +11,8 @@ from nmem_tui.model import context
 from nmem_tui.model.context_reading import PAST, RESET, START, Shown
 from nmem_tui.screens.filtering import Filtering
 
+NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
+"""Why nothing can be made of it."""
 _RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 
 
@@ -61,7 +63,7 @@ class Choosing(Filtering):
         if self.mode == PAST:
             return "what was told stays told: v shows what will be"
         if self.mode == RESET:
-            return "what is told after a reset is what went on: it is not chosen"
+            return NOT_CHOSEN
         return None if self.chosen() else "put the cursor on a thing"
 
     def may_include(self) -> str | None:

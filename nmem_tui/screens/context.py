@@ -14,12 +14,13 @@ from nmem.context.preview import Preview
 from nmem.text import printable
 from nmem_tui.model import budget, context, context_past, context_text
 from nmem_tui.model import context_reading as reading
-from nmem_tui.model.context_reading import PAST, PROMPT, Shown, Wanted
+from nmem_tui.model.context_reading import PAST, PROMPT, RESET, Shown, Wanted
 from nmem_tui.model.context_reading import Told as Before
 from nmem_tui.model.empty import no_context
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
+from nmem_tui.screens.choosing import NOT_CHOSEN
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.turning import Turning
 from nmem_tui.widgets.card import Panel
@@ -224,7 +225,7 @@ class ContextView(Turning):
         else:
             name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "thing")
             legend = "".join(text for text, _ in context.legend()) if self.has_class("-wide") else ""
-            self.things.border_subtitle = Content(legend)
+            self.things.border_subtitle = Content(NOT_CHOSEN if self.mode == RESET else legend)
         self.things.border_title = self.titled(name, rest)
 
     def _tell_one(self) -> None:

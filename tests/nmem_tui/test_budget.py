@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmem.context.compose import HEADINGS
 from nmem.context.items import EPISODE, FILE, KINDS, PIN, Item
 from nmem.context.preview import Preview
+from nmem.context.recovery import HEADINGS as RECOVERED
 from nmem_tui.model import budget, context, symbols
 from nmem_tui.model.context_reading import START
 from nmem_tui.model.line import length, plain
@@ -51,6 +53,14 @@ def test_no_width_is_exceeded(
     assert all(length(line) <= cells for line in budget.legend(found, cells))
     assert length(context.gauge(found, most, START, cells)) <= cells
     assert sum(share.tokens for share in budget.shares(found)) == found.tokens
+
+
+def test_every_kind_has_a_letter_and_a_word_of_its_own() -> None:
+    kinds = dict.fromkeys([*RECOVERED, *HEADINGS, *KINDS])
+    told = budget.shares(preview(*((kind, 5) for kind in kinds), around=9))
+    assert len({share.letter for share in told}) == len({share.word for share in told}) == len(kinds) + 1
+    assert "?" not in {share.letter for share in told}
+    assert [share.letter for share in told[:3]] == ["G", "S", "O"]
 
 
 @given(st.lists(st.integers(0, 9999), max_size=12), st.integers(0, 99), st.integers(0, 99))

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from nmem.context.preview import Asked, preview
+from nmem.context.items import Item
+from nmem.context.preview import Asked, Preview, preview
+from nmem.context.recovery import CHANGED
 from nmem_tui.model import context, context_text
+from nmem_tui.widgets.bars import KeyBar
 
 ASKED = "the upload limit error"
 EPISODE = 7
@@ -320,6 +323,35 @@ def test_changed_lines_and_names_are_told() -> None:
     assert (tones["y.py"], tones["+z.py"], tones["−x.py"]) == ("accent", "good", "bad")
     again = ["".join(text for text, _ in item.draw(200))[2:] for item in context_text.items(after, None, tuple, 200)]
     assert again == after.split("\n")
+
+
+def test_a_file_keeps_what_tells_it_from_others() -> None:
+    paths = ("timer.py", "tests/test_timer.py", "tests/old/test_timer.py")
+    things = tuple(Item(f"file/{path}", "file", path + CHANGED, files=(path,)) for path in paths)
+    found = Preview("p", 1, "s", "", 0, 400, "text", 30, things, (), "")
+    for cells in (56, 80, 120):
+        rows = ["".join(text for text, _ in item.draw(cells)) for item in context.items(found, "reset")]
+        assert len(set(rows)) == 3 and all("timer.py" in row and "…mer" not in row for row in rows), rows
+    assert "timer.py (changed" in rows[0] and "(changed, not committed)" in rows[0]
+
+
+async def test_after_a_reset_what_cannot_be_chosen_is_grey(make: Any, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await pilot.press("5")
+        await until(pilot, "Told at the start")
+        await pilot.press("v", "v")
+        await until(pilot, "Told after a reset", "G goal", "F files")
+        await settled(pilot)
+        spans = pilot.app.screen.query_one(KeyBar).line(400)
+        assert [tone for text, tone in spans if text.strip() in ("exclude", "include", "purge")] == ["off"] * 3
+        assert "it is not chosen" in pilot.app.screen.things.border_subtitle
+
+
+def test_a_wrapped_change_has_one_sign() -> None:
+    before = "- " + "one two three " * 9
+    rows = ["".join(text for text, _ in item.draw(40)) for item in context_text.items("", before, tuple, 40)]
+    assert len(rows) > 3 and sum(row.startswith("−") for row in rows) == 1
+    assert context_text.summary(before, "x") == "changed: +1 −1"
 
 
 def test_budgets_move_in_even_steps_within_bounds() -> None:
