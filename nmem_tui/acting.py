@@ -13,17 +13,17 @@ from textual.events import Event, Key
 from textual.screen import Screen
 from textual.widgets import Input
 
-from nmem.text import printable
 from nmem_tui import themes
 from nmem_tui.actions import BY_ID, EVERYWHERE, Keys
 from nmem_tui.messages import Changed
+from nmem_tui.model import said
 from nmem_tui.screens.base import View
 from nmem_tui.steering import Change
 from nmem_tui.widgets.bars import TABS
 from nmem_tui.writes import READ_ONLY, Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
-_EMPTY_TOO = ("new_task", "later", "before")
+_EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
 _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
@@ -168,9 +168,12 @@ class Acting(App[None]):
         self.visit(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
 
     def say(self, text: str, *, severity: str = "information") -> None:
-        """A toast; its text is data."""
-        self.clear_notifications()  # what was said before is over: two that contradict each other help nobody
-        self.notify(printable(text), severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
+        """A toast; its text is data. What was said before is over: two that contradict each other help nobody."""
+        self.clear_notifications()
+        for screen in self.screen_stack:
+            screen.query("ToastHolder").remove()  # else the place of the one before stays empty, and this goes below
+        told = said.lines(text, self.size.width)
+        self.notify(told, severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
 
     def change(self, change: Change) -> None:
         """Change the database in a worker, and say how it went."""
