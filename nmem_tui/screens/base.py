@@ -10,6 +10,7 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import DescendantBlur, DescendantFocus
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -22,6 +23,7 @@ from nmem_tui.reads import Reads
 from nmem_tui.screens.giving import Giving
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.card import Panel
+from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.tones import COMPONENTS
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class View(Giving, Screen[None], inherit_bindings=False):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (36, "-tall")]  # noqa: RUF012
 
     focused: reactive[Widget | None] = reactive(None, repaint=False)
-    """The library paints the whole screen again where the keyboard goes elsewhere; who gets or loses it does so itself."""
+    """The library paints the whole screen again where the keyboard goes elsewhere; who gets or loses it is enough."""
 
     header = getters.query_one(Header)
     notice = getters.query_one("#notice", Panel)
@@ -114,6 +116,7 @@ class View(Giving, Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         """Catch up with what was committed while another screen was shown."""
         if self.seen not in (-1, self.cockpit.generation):
+            self.seen = self.cockpit.generation
             self.refresh_data()
         self.show_hot(self.cockpit.hot)
         self.show_live(self.cockpit.live)
@@ -183,8 +186,20 @@ class View(Giving, Screen[None], inherit_bindings=False):
     @on(DescendantFocus)
     @on(DescendantBlur)
     def focus_moved(self) -> None:
-        """Where a box has the keyboard, the keys are letters."""
+        """Where a box has the keyboard, the keys are letters; the frame that has it stands out."""
+        for frame in self.query(Frame):
+            frame.light(on=self.focused is not None and frame in self.focused.ancestors)
         self.call_after_refresh(self.check_keys)
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """The library lays out once more for each widget that this gave another size; it has its place already."""
+        every = list(self.walk_children(Widget))
+        asked = {each for each in every if each._layout_required}
+        bars = {each: each.scrollbars_enabled for each in every}
+        super()._refresh_layout(size, scroll)
+        for each, _ in self._compositor.layers:
+            if each not in asked and each.scrollbars_enabled == bars.get(each, each.scrollbars_enabled):
+                each._layout_required = False
 
     def check_keys(self, *, anew: bool = False) -> None:
         """The key bar shows what applies now; while the cockpit closes, there may be none any more."""

@@ -52,4 +52,16 @@ class Titled(Widget):
 
 
 class Frame(Titled, Vertical):
-    """Around what stands below one another."""
+    """Around what stands below one another; its title stands out where the keyboard is."""
+
+    def light(self, *, on: bool) -> None:
+        """Whether the keyboard is in it; what it is around has the same look either way."""
+        if self.has_class("-lit") == on:
+            return
+        self.set_class(on, "-lit", update=False)
+        self.retitling = True
+        try:
+            self.app.stylesheet.update_nodes([self])
+        finally:
+            self.retitling = False
+        self.repaint_edge(0)
