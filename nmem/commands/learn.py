@@ -138,7 +138,7 @@ def show(learning: int, limit: int, as_json: bool) -> None:
 @command.command()
 @click.argument("learning", type=LEARNING, metavar="ID")
 @click.option("--file", default="", metavar="PATH",
-              help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project. "
+              help="CLAUDE.md, AGENTS.md, GEMINI.md or another Markdown file of the project, also by its whole path. "
                    "Default: the one that its clients read.")  # fmt: skip
 @click.option("--text", help="Your own wording of the rule.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")

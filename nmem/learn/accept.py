@@ -60,15 +60,17 @@ class Withdrawal:
 def plan(db: Connection, learning_id: int, now: int, file: str = "", text: str = "", folder: str = "") -> Plan:
     """What would be written where; for this a connection that reads is enough. Raises NmemError when it cannot be.
 
-    `file`: a path in the project, by default its clients' own; `text`: the person's wording of the rule; `folder`:
-    where the person is, which counts when it is a checkout of the project.
+    `file`: a path in the project or the whole one of a file in a checkout of it, by default its clients' own; `text`:
+    the person's wording of the rule; `folder`: where the person is, which counts when it is a checkout of the project.
     """
     one = read.learning(db, learning_id, now)
     if one is None:
         raise NmemError(f"there is no learning {learning_id}: `nmem learn --state all` lists them")
     lifecycle.allowed(lifecycle.standing(db, learning_id, now), lifecycle.ACCEPT)
     rule = _rule(one, text)
-    root = places.root(db, one.project_id, folder)
+    file = file.replace("\0", "")
+    file = str(Path(file).expanduser()) if file.startswith("~/") else file
+    root = places.root_of(db, one.project_id, file, folder)
     found = files.read(root, file or files.chosen(root, places.clients(db, one.project_id)))
     done = files.edited(found, lambda: instructions.put(found.data, rule))
     return Plan(one, rule, found, done.data, done.wrote, done.made)

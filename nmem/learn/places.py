@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -28,24 +29,68 @@ def named(db: Connection, project: str) -> tuple[int, str]:
 def root(db: Connection, project_id: int, folder: str = "") -> str:
     """A project's folder: the checkout around `folder` when it is one of it, else the one worked in last.
 
-    Raises NmemError when none of them is there any more.
+    Where none of these is there any more, a checkout of the project's name around `folder` is taken for it: imported
+    sessions know a project by a folder of another machine. Raises NmemError when there is none either.
     """
     key, name, first = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
     here = resolve(folder) if folder else None
     if here is not None and here.key == key:
         return here.root
+    roots = _roots(db, project_id, first)
+    there = next((each for each in roots if each.is_absolute() and each.is_dir()), None)
+    if there is not None:
+        return str(there)
+    if here is not None and _namesake(here, name):
+        return here.root
+    gone, called = printable(str(roots[0])), printable(name)
+    raise NmemError(
+        f"the folder of {called}, {gone}, is no longer there: run this in a checkout of it, or name a file in one,"
+        f" as ~/src/{called}/CLAUDE.md"
+    )
+
+
+def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str:
+    """The folder of a project that a file lies in, for a file that may be named by its whole path.
+
+    Where the project's folders are all gone, that path may lead into any git checkout: whoever types it has moved the
+    project there. Raises NmemError as `root` does.
+    """
+    key, _, first = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
+    if Path(file).is_absolute():
+        around = resolve(str(Path(file).parent))
+        gone = not any(each.is_absolute() and each.is_dir() for each in _roots(db, project_id, first))
+        if around.key == key or (gone and _is_checkout(around)):
+            return around.root
+    return root(db, project_id, folder)
+
+
+def checkouts(db: Connection, project_id: int, folder: str = "") -> tuple[str, ...]:
+    """Folders of this machine that look like checkouts of a project: where the person is, and beside other projects."""
+    key, name, _ = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
+    known = [Path(row[0]) for row in db.execute("SELECT DISTINCT root FROM project_folders ORDER BY root LIMIT 500")]
+    beside = dict.fromkeys(each.parent / name for each in known if each.is_absolute())
+    found = [resolve(each) for each in (folder, *map(str, beside)) if each and Path(each).is_dir()]
+    return tuple(dict.fromkeys(one.root for one in found if one.key == key or _namesake(one, name)))
+
+
+def _roots(db: Connection, project_id: int, first: str) -> list[Path]:
+    """The folders that a project was worked in, the last one first."""
     found = db.execute(
         "SELECT f.root FROM project_folders f"
         " LEFT JOIN sessions s ON s.cwd = f.folder AND s.project_id = f.project_id"
         " WHERE f.project_id = ? GROUP BY f.root ORDER BY max(s.last_at) DESC",
         (project_id,),
     )
-    roots = [Path(row[0]) for row in found] + [Path(first)]
-    there = next((each for each in roots if each.is_absolute() and each.is_dir()), None)
-    if there is None:
-        gone = printable(str(roots[0]))
-        raise NmemError(f"the folder of {printable(name)}, {gone}, is no longer there: run this in a checkout of it")
-    return str(there)
+    return [Path(row[0]) for row in found] + [Path(first)]
+
+
+def _is_checkout(one: Project) -> bool:
+    return bool(one.remote or one.branch)
+
+
+def _namesake(one: Project, name: str) -> bool:
+    """Whether it is a git checkout that is called like the project, by its remote or by its folder."""
+    return _is_checkout(one) and name in (one.name, Path(one.root).name)
 
 
 def clients(db: Connection, project_id: int) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
 from nmem.learn import places, read
@@ -18,6 +19,9 @@ from nmem.read import stream, views
 from nmem.read.views import SessionRow, StreamRow
 from nmem.text import printable
 from nmem_tui.model.learnings import ALL, HOT, warmth
+
+if TYPE_CHECKING:
+    from nmem.learn.accept import Plan
 
 PROJECT, EVERYWHERE, ACROSS = "project", "everywhere", "across"
 SCOPES = (PROJECT, EVERYWHERE, ACROSS)
@@ -77,6 +81,19 @@ class Candidate:
 
     name: str
     exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What accepting a learning would do, or why it cannot be done so."""
+
+    text: str
+    """The wording it was asked with."""
+    rule: str
+    plan: Plan | None
+    trouble: str
+    files: tuple[Candidate, ...]
+    """Where the rule may go."""
 
 
 def _project(db: Connection, scope: Scope) -> int | None:
@@ -154,6 +171,31 @@ def warned(db: Connection, unit_id: int, at: int) -> tuple[Warned, ...]:
 def find(db: Connection, learning_id: int, at: int) -> Learning | None:
     """One learning, whatever its state."""
     return read.learning(db, learning_id, at)
+
+
+def offer(db: Connection, learning_id: int, now: int, file: str, text: str, here: str) -> Offer:
+    """What would be written where; where that cannot be, why, and which files could be named instead."""
+    from nmem.learn import accept
+
+    one = read.learning(db, learning_id, now)
+    rule = text or (_rule(one) if one else "")
+    try:
+        planned = accept.plan(db, learning_id, now, file, text, here)
+    except NmemError as error:
+        return Offer(text, rule, None, str(error), _elsewhere(db, one, here))
+    return Offer(text, planned.rule, planned, "", tuple(candidates(planned.file.root, planned.file.name)))
+
+
+def _elsewhere(db: Connection, one: Learning | None, here: str) -> tuple[Candidate, ...]:
+    """The files of instructions of each checkout of the project, by their whole paths."""
+    from nmem.learn import files
+
+    roots = places.checkouts(db, one.project_id, here) if one else ()
+    return tuple(
+        Candidate(str(Path(root, each.name)), each.exists)
+        for root in roots
+        for each in candidates(root, files.chosen(root, places.clients(db, one.project_id if one else 0)))
+    )
 
 
 def candidates(root: str, chosen: str) -> list[Candidate]:

@@ -20,7 +20,7 @@ from textual.widgets import Input
 from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import diff
-from nmem_tui.model.learnings_reading import Candidate, candidates
+from nmem_tui.model.learnings_reading import Candidate, Offer, offer
 from nmem_tui.model.line import Line
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from nmem.learn.accept import Plan, Withdrawal
 
 _HINT = "y writes this · e edits the rule · f another file · esc leaves"
+_REFUSED = "f another file · e edits the rule · esc leaves"
+_TYPING = "enter keeps the words · y, e and f work again then"
 
 
 class Preview(ModalScreen[Any]):
@@ -81,7 +83,12 @@ class Preview(ModalScreen[Any]):
     def tell(self, message: ReadFailed) -> None:
         """It cannot be done: say so in place."""
         if self.reads.done(message):
-            self.trouble = printable(message.reason) or "nothing is recorded any more"
+            self.refuse(message.reason)
+
+    def refuse(self, reason: str) -> None:
+        """Say why it cannot be done."""
+        if self.is_attached:
+            self.trouble = printable(reason) or "nothing is recorded any more"
             self.told.show(lambda cells, _rows: diff.trouble(self.trouble, cells))
             self.pane.tell(lambda _cells: [], keep=False)
 
@@ -145,7 +152,7 @@ class Accept(Preview):
         super().__init__(learning_id, now)
         self.file, self.text = "", ""
         self.plan: Plan | None = None
-        self.files: list[Candidate] = []
+        self.files: Sequence[Candidate] = ()
 
     def compose(self) -> ComposeResult:
         """A box: the file, the rule, the diff."""
@@ -160,29 +167,34 @@ class Accept(Preview):
 
     def look(self) -> None:
         """What the file would gain."""
-        from nmem.learn import accept
-
         learning_id, now, file, text, here = self.learning_id, self.now, self.file, self.text, str(Path.cwd())
         self.plan = None
+        self.reads.ask("plan", lambda db: offer(db, learning_id, now, file, text, here), self._show)
 
-        def work(db: Any) -> tuple[str, Plan, list[Candidate]]:  # noqa: ANN401 -- a connection
-            planned = accept.plan(db, learning_id, now, file, text, here)
-            return text, planned, candidates(planned.file.root, planned.file.name)
-
-        self.reads.ask("plan", work, self._show)
-
-    def _show(self, found: tuple[str, Plan, list[Candidate]]) -> None:
-        text, planned, self.files = found
-        if text != self.text:
+    def _show(self, found: Offer) -> None:
+        if found.text != self.text:
             return
-        self.plan = planned
-        if not text:
+        self.plan, self.files = found.plan, found.files
+        if not found.text:
             with self.prevent(Input.Changed):
-                self.field.value = planned.rule
-            self.text = planned.rule
-        there = "a new file in" if planned.file.data is None else "in"
-        head = [diff.into(planned.file.name, planned.file.root, "into", there)]
-        self.show(head, planned.diff, "the rule stands in this file already: accepting only notes that")
+                self.field.value = found.rule
+            self.text = found.rule
+        if found.plan is None:
+            self.refuse(found.trouble)
+        else:
+            there = "a new file in" if found.plan.file.data is None else "in"
+            head = [diff.into(found.plan.file.name, found.plan.file.root, "into", there)]
+            self.show(head, found.plan.diff, "the rule stands in this file already: accepting only notes that")
+        self.hint()
+
+    def on_descendant_focus(self) -> None:
+        """Keys mean something else while the rule is edited: say so."""
+        self.hint()
+
+    def hint(self) -> None:
+        """Which keys do something now."""
+        said = _TYPING if self.field.has_focus else _REFUSED if self.trouble else _HINT
+        self.query_one("#dialog", Vertical).border_subtitle = Content(said)
 
     def action_edit(self) -> None:
         """The rule gets the keyboard; enter gives it back."""
@@ -226,7 +238,7 @@ class File(Dialog):
     """A file of instructions: one that clients read, or any other Markdown file of the project."""
 
     TITLE_TEXT = "The rule goes into ─"
-    HINT = "enter takes · type another path in the project · esc leaves"
+    HINT = "enter takes · or type a path · esc leaves"
 
     def __init__(self, found: Sequence[Candidate]) -> None:
         super().__init__()
@@ -235,7 +247,8 @@ class File(Dialog):
     def on_mount(self) -> None:
         """Those that are known."""
         super().on_mount()
-        self.offer(self._known())
+        self.field.placeholder = "type to filter, or the path of another file"
+        self.offer(self._known() or [_NO_FILE])
 
     def _known(self) -> list[Choice]:
         return [
@@ -254,7 +267,10 @@ class File(Dialog):
         known = self._known()
         if typed and typed not in {each.value for each in known} and "." in typed:
             known.append(Choice([(printable(typed), "text"), ("  another file", "quiet")], typed, typed))
-        self.choices = known
+        self.choices = known or [_NO_FILE]
+
+
+_NO_FILE = Choice([("type the path of a Markdown file in a checkout: ~/src/shop/CLAUDE.md", "quiet")], "", None)
 
 
 class Snooze(Dialog):

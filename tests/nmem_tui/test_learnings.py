@@ -286,6 +286,33 @@ async def test_what_cannot_be_accepted_is_told_in_place(
         assert state(known["thumbs"]) == "open"
 
 
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_project_whose_folder_is_gone_takes_its_rule_in_a_checkout_elsewhere(
+    size: tuple[int, int], known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    (here / "aurora").rename(here / "gone")
+    clone = here / "src"
+    (clone / ".git").mkdir(parents=True)
+    (clone / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    async with cockpit("aurora.db", size) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("a")
+        await until(pilot, "✗ the folder of aurora-api", RULE, "─ f another file")
+        await pilot.press("y")
+        await settled(pilot)
+        assert state(known["thumbs"]) == "open"
+        await pilot.press("e", "ctrl+u", *"Look twice", "enter")
+        await until(pilot, "Look twice", "✗ the folder of aurora-api")
+        await pilot.press("f")
+        await until(pilot, "The rule goes into", "type the path of a Markdown file")
+        await pilot.press(*str(clone / "CLAUDE.md"), "enter")
+        await until(pilot, "into CLAUDE.md", "+ - Look twice", "y writes this")
+        await pilot.press("y")
+        await until(pilot, "accepted: its rule stands in CLAUDE.md")
+        assert b"- Look twice\n" in (clone / "CLAUDE.md").read_bytes()
+        assert state(known["thumbs"]) == "accepted"
+
+
 async def test_a_file_changed_meanwhile_is_not_written(
     known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any
 ) -> None:

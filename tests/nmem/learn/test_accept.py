@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from nmem import undo
 from nmem.episodes import corrections_log
 from nmem.errors import NmemError
-from nmem.learn import accept, files, lifecycle, read, store
+from nmem.learn import accept, files, lifecycle, places, read, store
 from nmem.learn.instructions import CLOSE, OPEN
 
 Shop = Any
@@ -412,3 +412,66 @@ def test_accepted_and_taken_back_in_any_order_is_the_identity(
             shop.undo()
             assert (shop.file().read_bytes() if shop.file().exists() else None) == text
         assert shop.stored() == stored
+
+
+def _moved(tmp_path: Path, name: str = "shop", remote: str = "") -> Path:
+    """A git checkout elsewhere."""
+    clone = tmp_path / "new" / name
+    (clone / ".git").mkdir(parents=True)
+    (clone / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (clone / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {remote}\n' if remote else "")
+    return clone
+
+
+@pytest.mark.parametrize(("name", "remote"), [("shop", ""), ("mine", "git@example.org:me/shop.git")])
+def test_where_the_folder_is_gone_a_checkout_of_the_same_name_counts(
+    shop: Shop, tmp_path: Path, name: str, remote: str
+) -> None:
+    number, clone, other = shop.learning(), _moved(tmp_path, name, remote), _moved(tmp_path, "farm")
+    shop.folder.rename(tmp_path / "old")
+    (clone / "docs").mkdir()
+    (clone / "CLAUDE.md").write_bytes(b"# Shop\n")
+    assert shop.accept(number, folder=str(clone / "docs")).file.root == str(clone)
+    assert RULE.encode() in (clone / "CLAUDE.md").read_bytes()
+    shop.undo()
+    assert (clone / "CLAUDE.md").read_bytes() == b"# Shop\n"
+    with pytest.raises(NmemError, match="name a file in one"):
+        shop.plan(number, folder=str(other))
+
+
+def test_a_file_named_by_its_whole_path_leads_into_the_checkout_it_lies_in(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, clone = shop.learning(), _moved(tmp_path, "renamed")
+    (clone / "CLAUDE.md").write_bytes(b"# Shop\r\nBe kind.")
+    with pytest.raises(NmemError, match="outside of the project"):  # its own folder is there
+        shop.plan(number, file=str(clone / "CLAUDE.md"))
+    shop.folder.rename(tmp_path / "old")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    planned = shop.accept(number, file="~/new/renamed/CLAUDE.md")
+    assert (planned.file.root, planned.file.name) == (str(clone), "CLAUDE.md")
+    assert RULE.encode() in (clone / "CLAUDE.md").read_bytes()
+    shop.undo()
+    assert (clone / "CLAUDE.md").read_bytes() == b"# Shop\r\nBe kind."
+
+
+def test_a_path_into_another_checkout_is_no_way_out_of_it(shop: Shop, tmp_path: Path) -> None:
+    number, clone = shop.learning(), _moved(tmp_path)
+    shop.folder.rename(tmp_path / "old")
+    (tmp_path / "out.md").write_bytes(b"mine\n")
+    (clone / "CLAUDE.md").symlink_to(tmp_path / "out.md")
+    with pytest.raises(NmemError, match=r"leads to .*outside of the project"):
+        shop.plan(number, file=str(clone / "CLAUDE.md"))
+    with pytest.raises(NmemError, match="no longer there"):
+        shop.plan(number, file=str(tmp_path / "out.md"))  # in no checkout
+
+
+def test_checkouts_are_looked_for_where_the_person_is_and_beside_other_projects(shop: Shop, tmp_path: Path) -> None:
+    number, clone, farm = shop.learning(), _moved(tmp_path), _moved(tmp_path, "farm")
+    assert number
+    shop.folder.rename(tmp_path / "old")
+    assert places.checkouts(shop.db, 1, str(farm)) == ()
+    assert places.checkouts(shop.db, 1, str(clone)) == (str(clone),)
+    shop.db.execute("INSERT INTO projects VALUES (2, ?, 'farm', ?, NULL, 0)", (str(farm), str(farm)))
+    shop.db.execute("INSERT INTO project_folders VALUES (?, 2, ?)", (str(farm), str(farm)))
+    assert places.checkouts(shop.db, 1) == (str(clone),)
