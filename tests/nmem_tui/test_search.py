@@ -345,7 +345,7 @@ async def test_what_is_recorded_meanwhile_is_told_and_looked_for_on_demand(
                 break
         assert "more was recorded since: r looks again" in text(pilot)
         assert len(pilot.app.screen.hits) == before
-        await pilot.press("r")
+        await pilot.press("ctrl+r")
         await settled(pilot)
         assert len(pilot.app.screen.hits) == before + 1
 
@@ -363,7 +363,7 @@ async def test_a_link_opens_the_screen_with_its_query(make: Any, cockpit: Any, s
         await settled(pilot)
         assert pilot.app.current_mode == "episodes"
         assert pilot.app.screen.pane.story.row.id == 2
-    for wrong in ("episode/99", "nosuch", "episode/x", "obs/1"):
+    for wrong in ("episode/99", "nosuch", "episode/x", "obs/9999"):
         with pytest.raises(NmemError):
             parse(wrong, path)
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+TO_AFTER, TO_NEEDS = ("tab",) * 3, ("tab",) * 3
+"""In the form: from the folder to the time, and from there to the tasks that it needs."""
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +93,7 @@ async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, text: Any
 async def test_views_are_as_accepted(name: str, full: Any, looks: Any, settled: Any, at_tasks: Any) -> None:
     async def arrive(pilot: Any) -> None:
         await at_tasks(pilot, full["next" if name == "run" else "runs"])
-        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "r"}[name])
+        await pilot.press({"detail": "enter", "output": "o", "form": "n", "run": "s"}[name])
         await settled(pilot)
 
     await looks("aurora.db", f"tasks-{name}", arrive)
@@ -141,7 +143,7 @@ async def test_a_task_is_written_and_queued(
         await until(pilot, "New task", "/src/aurora")
         await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
         await until(pilot, "project aurora")
-        await pilot.press("tab", "tab", *"2h", "tab", *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
+        await pilot.press(*TO_AFTER, *"2h", *TO_NEEDS, *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
         await until(pilot, "is queued: s starts it now", gone="New task")
         made = ask("SELECT prompt, client, cwd, priority, not_before, worktree, state, source FROM tasks"
                    " ORDER BY id DESC LIMIT 1")  # fmt: skip
@@ -163,11 +165,11 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         await until(pilot, "✗ say what shall be done")
         await pilot.press(*"Do it")
         await until(pilot, "✗ /src/aurora is no folder")
-        await pilot.press("tab", "tab", "ctrl+u", *str(here), "tab", "tab", *"yesterweek")
+        await pilot.press("tab", "tab", "ctrl+u", *str(here), *TO_AFTER, *"yesterweek")
         await until(pilot, "✗ yesterweek is no time")
         await pilot.press("enter")
         await until(pilot, "New task", "✗ see after")
-        await pilot.press("ctrl+u", "tab", *"99")
+        await pilot.press("ctrl+u", *TO_NEEDS, *"99")
         await until(pilot, "✗ there is no task 99")
         await pilot.press("ctrl+s")
         await until(pilot, "✗ there is no task 99", "New task")
@@ -176,7 +178,7 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         await until(pilot, "Tasks ─ 11 tasks", gone="New task")
         await pilot.press("n")
         await until(pilot, "Do it", "99")
-        await pilot.press("tab", "tab", "tab", "tab", "tab", "ctrl+u", "enter")
+        await pilot.press("tab", "tab", *TO_AFTER, *TO_NEEDS, "ctrl+u", "enter")
         await until(pilot, "is queued", gone="New task")
         assert ask("SELECT prompt, not_before FROM tasks WHERE id = 12") == ("Do it", 0)
         await settled(pilot)
@@ -218,7 +220,7 @@ async def test_a_queued_task_is_edited(full: Any, here: Path, cockpit: Any, unti
         await at_tasks(pilot, full["then"])
         await pilot.press("e")
         await until(pilot, f"Task {full['then']} ─ queued", "changes it")
-        await pilot.press(*" at last", "tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u", *"7", "enter")
+        await pilot.press(*" at last", "tab", "tab", *TO_AFTER, *TO_NEEDS, "tab", "ctrl+u", *"7", "enter")
         await until(pilot, f"task/{full['then']} is changed", gone="changes it")
         row = ask("SELECT prompt, priority, retries, cwd, state FROM tasks WHERE id = ?", full["then"])
         assert row == ("Mend the orientation of thumbnails at last", 7, 2, str(here), "queued")
@@ -347,12 +349,12 @@ async def test_run_asks_then_starts_it_and_its_end_is_seen(
     number = queued(here, tasked, seeds, "please fail")
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_tasks(pilot)
-        await pilot.press("r")
+        await pilot.press("s")
         await until(pilot, f"Run task {number} now?", "claude")
-        await pilot.press("enter", "r", "escape")
+        await pilot.press("enter", "s", "escape")
         await settled(pilot)
         assert ask("SELECT state, attempt FROM tasks") == ("queued", 0)
-        await pilot.press("r", "y")
+        await pilot.press("s", "y")
         await until(pilot, "✗ failed", "exit code 3", "doing: please fail", seconds=60)
         assert ask("SELECT output FROM tasks") == f"doing: please fail\nNMEM_DB {here / 'aurora.db'} skips None"
         assert ask("SELECT state, exit_code, attempt FROM tasks") == ("failed", 3, 1)
@@ -365,7 +367,7 @@ async def test_a_running_one_is_followed_and_cancelled(
     number = queued(here, tasked, seeds, "wait for me")
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_tasks(pilot)
-        await pilot.press("r", "y")
+        await pilot.press("s", "y")
         await until(pilot, "● running", "doing: wait for me", "7 Tasks ·1", seconds=60)
         await pilot.press("c")
         await until(pilot, f"Cancel task {number}?", "asked to end")
@@ -381,7 +383,7 @@ async def test_the_demo_runs_nothing(make: Any, here: Path, tasked: Any, seeds: 
         pilot.app.demo = True
         await pilot.press("7")
         await until(pilot, "○ queued")
-        await pilot.press("r")
+        await pilot.press("s")
         await until(pilot, "the demo runs nothing")
 
 
@@ -515,7 +517,7 @@ async def test_a_learning_becomes_a_task(
     made = learned.fill(db, seeds, full)
     db.execute("UPDATE projects SET root = ?", (str(here),))
     db.close()
-    async with cockpit("aurora.db", (80, 24)) as pilot:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("4")
         await settled(pilot)
         await settled(pilot)
@@ -544,7 +546,7 @@ async def test_without_a_database_the_first_task_makes_one(
         assert ask("SELECT prompt, cwd FROM tasks") == ("First", str(here))
 
 
-@pytest.mark.parametrize("key", ["e", "r", "x", "c", "o", "enter"])
+@pytest.mark.parametrize("key", ["e", "s", "x", "c", "o", "enter"])
 async def test_hostile_text_commands_no_terminal_in_forms_and_questions(
     key: str, make: Any, cockpit: Any, settled: Any, at_tasks: Any, text: Any, harmless: Any
 ) -> None:
