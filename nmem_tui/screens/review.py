@@ -19,7 +19,7 @@ from nmem.read.queues import Card as Question
 from nmem.read.stories import Offer
 from nmem.read.threads import Link
 from nmem_tui import steering
-from nmem_tui.model import review
+from nmem_tui.model import keyed, review
 from nmem_tui.model.figures import several
 from nmem_tui.screens.base import View
 from nmem_tui.steering import Change
@@ -156,7 +156,7 @@ class Review(View):
         else:
             name = f"{review.title(one)} ─ {self.place + 1} of {several(self.left[self.queue], 'question')}"
             self.card.show(lambda cells, rows: review.card(one, cells, rows, at, zone), name)
-        self.card.border_subtitle = Content("" if self.may_read() else "enter reads the whole of it")
+        self.card.border_subtitle = Content("" if self.may_read() else f"{keyed.of('read')} reads the whole of it")
         self.check_keys()
 
     def nothing_yet(self) -> None:
@@ -178,7 +178,7 @@ class Review(View):
 
     def may_yes(self) -> str | None:
         """Only a question can be answered."""
-        return None if self.question else "no question is left here: tab goes to the next queue"
+        return None if self.question else f"no question is left here: {keyed.of('next_queue')} goes to the next queue"
 
     may_no = may_later = may_before = may_yes
 
@@ -232,7 +232,7 @@ class Review(View):
         from nmem_tui.screens.previewing import Accept
 
         def take(planned: Plan | None) -> None:
-            if planned is not None and self.question is one:
+            if planned is not None and self._still(one):
                 self._answer(steering.accept(planned))
 
         self.app.push_screen(Accept(one.id, self.cockpit.clock()), take)
@@ -244,10 +244,17 @@ class Review(View):
         one = self.question
 
         def take(words: str | None) -> None:
-            if words and isinstance(one, Learning) and self.question is one:
+            if words and isinstance(one, Learning) and self._still(one):
                 self._answer(steering.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
 
         self.app.push_screen(Snooze(), take)
+
+    def _still(self, one: Question) -> bool:
+        """Whether what a dialog was opened for is still asked; each commit beside reads the deck as other objects."""
+        if self.question is not None and review.key(self.question) == review.key(one):
+            return True
+        self.cockpit.say("this question was answered elsewhere meanwhile: nothing is changed", severity="warning")
+        return False
 
     def do_resolved(self) -> None:
         """What it tells of is fixed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import Any
 
 import pytest
@@ -147,3 +148,51 @@ async def test_answers_that_could_not_be_given_come_back(waiting: Any, cockpit: 
         await until(pilot, "not changed: ", "A secret? ─ 1 of 3 questions", gone="1 answered")
         db.close()
     assert ask("SELECT count(*) FROM redaction_reviews WHERE verdict IS NOT NULL") == [0]
+
+
+async def test_a_commit_beside_does_not_lose_what_a_dialog_confirms(
+    waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await opened(pilot, until, "3")
+        await until(pilot, "Worth a rule?")
+        deck = pilot.app.screen
+        asked = deck.question
+        await pilot.press("z")
+        await until(pilot, "Snooze")
+        db = sqlite3.connect(PATH)
+        db.execute("UPDATE observations SET phase = phase WHERE id = 1")
+        db.commit()
+        db.close()
+        deck.look_again()
+        end = time.monotonic() + 30
+        while deck.question is asked and time.monotonic() < end:
+            await pilot.pause(0.02)
+        assert deck.question is not asked
+        await pilot.press("enter")
+        await until(pilot, "1 answered")
+        await settled(pilot)
+        assert ask("SELECT state FROM learnings WHERE id = ?", asked.id) == ["snoozed"]
+
+
+async def test_a_question_that_was_answered_elsewhere_meanwhile_is_said(
+    waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await opened(pilot, until, "3")
+        await until(pilot, "Worth a rule?")
+        deck = pilot.app.screen
+        asked = deck.question
+        await pilot.press("z")
+        await until(pilot, "Snooze")
+        db = sqlite3.connect(PATH)
+        db.execute("UPDATE learnings SET state = 'dismissed' WHERE id = ?", (asked.id,))
+        db.commit()
+        db.close()
+        deck.look_again()
+        end = time.monotonic() + 30
+        while deck.question.id == asked.id and time.monotonic() < end:
+            await pilot.pause(0.02)
+        await pilot.press("enter")
+        await until(pilot, "answered elsewhere meanwhile")
+        assert ask("SELECT state FROM learnings WHERE id = ?", asked.id) == ["dismissed"]
