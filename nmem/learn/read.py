@@ -13,7 +13,7 @@ from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
 _MOST = 1_000_000
-DORMANT = 30 * 86_400_000
+DORMANT = heat.REST
 """Milliseconds after which a project in which nothing was done is set behind the others."""
 Times = Sequence[tuple[str, int]]
 """Sessions and times of the occurrences of one learning."""
@@ -40,7 +40,7 @@ def learnings(
         found = [row for row in found if row["project_id"] == project]
     times = _times(db, found)
     listed = [_learning(row, times.get(row["id"], ()), now) for row in found]
-    weights = {row["id"]: _weight(times.get(row["id"], ()), min(now, row["worked_at"] or now)) for row in found}
+    weights = {row["id"]: _weight(times.get(row["id"], ()), heat.until(row["worked_at"] or 0, now)) for row in found}
     if across:
         return _across(listed, times, weights)[:limit]
     listed.sort(
@@ -50,7 +50,7 @@ def learnings(
 
 
 def dormant(one: Learning, now: int) -> bool:
-    """Whether nobody has worked on its project for weeks: it is as hot as it was then."""
+    """Whether nobody has worked on its project for weeks: it cools by the calendar."""
     return one.worked_at + DORMANT < now
 
 
@@ -70,7 +70,7 @@ def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
 
 
 def _heated(row: Row, times: Times, now: int) -> Learning:
-    return replace(_learning(row, times, now), heat=heat.scaled(_weight(times, min(now, row["worked_at"] or now))))
+    return replace(_learning(row, times, now), heat=heat.scaled(_weight(times, heat.until(row["worked_at"] or 0, now))))
 
 
 def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:

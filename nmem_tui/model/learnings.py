@@ -21,7 +21,7 @@ from nmem.learn.learning import (
     Warned,
 )  # fmt: skip
 from nmem.text import fit, pad, printable, width
-from nmem_tui.model import symbols
+from nmem_tui.model import keyed, symbols
 from nmem_tui.model.figures import age, ago, filled, several
 from nmem_tui.model.line import Line, cut, fitting, length, spread
 from nmem_tui.model.unit import flat
@@ -138,19 +138,24 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
         number = counts.get(name, 0)
         here = name == chosen
         look = "tab" if here else "quiet" if number else "off"
-        parts.append((-1 if here else rank, [("▸" if here else " ", "accent"), (f"{name} {number}", look)]))
-    more: Line = [("P ", "key"), ("projects ", "quiet")]
+        parts.append(
+            (
+                -1 if here else rank if number else rank + len(CHOICES),
+                [("▸" if here else " ", "accent"), (f"{name} {number}", look)],
+            )
+        )
+    more: Line = [(f"{keyed.of('projects')} ", "key"), ("projects ", "quiet")]
     room = cells - 3 - length(more)
     if room < _READABLE:
-        return [(" s ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
-    return spread([(" s ", "key"), *fitting(parts, room, "  ")], more, cells)
+        return [(f" {keyed.of('next_state')} ", "key"), *fitting(parts, max(8, cells - 3), "  ")]
+    return spread([(f" {keyed.of('next_state')} ", "key"), *fitting(parts, room, "  ")], more, cells)
 
 
 def header(counts: Mapping[str, int], hot: int, elsewhere: int, where: str, cells: int) -> Line:
     """The one line on top; what is hot in other projects is said where nothing is hot in this one."""
     warm: Line = [(f"   ▲ {hot} hot", "bad")] if hot else [("   nothing hot", "good")]
     if elsewhere and not hot:
-        warm = [("   nothing hot here", "good"), (f", {elsewhere} elsewhere: ", "quiet"), ("P", "key")]
+        warm = [("   nothing hot here", "good"), (f", {elsewhere} elsewhere: ", "quiet"), (keyed.of("projects"), "key")]
     told = [(f"   {several(counts.get(OPEN, 0), 'open learning')}", "text"), *warm]
     helped = f"   {counts.get(RESOLVED, 0)} resolved, {counts.get(ACCEPTED, 0)} accepted"
     return cut([(" nmem ▸ ", "quiet"), (where, "title"), *told, (helped, "quiet")], cells)

@@ -18,7 +18,7 @@ from nmem.learn.learning import (
 )
 from nmem.read.views import SessionRow
 from nmem.text import fit_path, pad, printable, width
-from nmem_tui.model import heatmap, learnings, rows
+from nmem_tui.model import heatmap, keyed, learnings, rows
 from nmem_tui.model.figures import ago, clock, day, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail, fixes, grouped, moment
@@ -86,7 +86,11 @@ def _head(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[L
         yield from _field("rule", f"{flat(found.rule)}", cells, 4, "good")
     elif not one.members:
         yield from _field("rule", f"{flat(found.rule)}", cells, 4)
-        yield [(" " * _LABEL, "quiet"), ("a", "key"), (" shows what it would change in the instructions", "quiet")]
+        yield [
+            (" " * _LABEL, "quiet"),
+            (keyed.of("accept"), "key"),
+            (" shows what it would change in the instructions", "quiet"),
+        ]
 
 
 def what(one: Learning) -> str:
@@ -110,6 +114,8 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
         yield from plain([[], _section("What made it pass", "", cells)])
         if found.learning.kind in (REPEATED_INTENT, UNRESOLVED_READ):
             said = "nothing passes or fails here: say yourself when it is settled, with v"
+        elif mended := fixes(found.evidence):
+            said = f"put right {mended}×, see ✓ below: not by one thing in most sessions yet, so nothing is sure"
         else:
             said = "not known yet: the first passing run after a failing one tells it"
         yield from plain([[(row, "quiet")] for row in wrap(said, cells, 3)])
@@ -118,8 +124,10 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     yield from plain([[("✓ " if not n else "  ", "good"), (row, "text")] for n, row in enumerate(
         wrap(flat(remedy.text), cells - 2, 4))])  # fmt: skip
     share = f"{max(0.0, min(1.0, remedy.confidence)):.0%}"
-    seen = f"  seen in {several(remedy.times, 'session')}; {share} of the failures ended so"
-    yield from plain([[(seen, "quiet")], *_changed(found, remedy, cells)])
+    helped = several(remedy.times, "session")
+    seen = f"  it helped in {helped}; {share} sure: its share of what ended well, less for few sessions"
+    yield from plain([[(row, "quiet")] for row in wrap(seen, cells, 2)])
+    yield from plain(list(_changed(found, remedy, cells)))
     for row in found.between:
         yield Item(lambda room, row=row: rows.draw(row, room, zone), DONE, str(row.key))  # type: ignore[misc]
 
@@ -142,7 +150,9 @@ def _evidence(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     shown = found.evidence
     mended = fixes(shown)
     more = f"met {len(shown) - mended}×, put right {mended}×"
-    yield from plain([[], _section("Evidence", f"{more} · enter goes there, w to its story", cells)])
+    yield from plain(
+        [[], _section("Evidence", f"{more} · {keyed.of('open')} goes there, {keyed.of('story')} to its story", cells)]
+    )
     if not shown:
         yield from plain([[("what it was met in is forgotten: only the figures above are kept", "quiet")]])
     number = 0

@@ -313,6 +313,32 @@ async def test_a_project_whose_folder_is_gone_takes_its_rule_in_a_checkout_elsew
         assert state(known["thumbs"]) == "accepted"
 
 
+async def test_a_fix_that_is_not_believed_and_one_that_is_are_each_told_one_way(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        shown = await until(pilot, "What made it pass", "it helped in", "% sure")
+        assert "of the failures" not in shown
+    with sqlite3.connect("aurora.db") as db:
+        db.execute("UPDATE learnings SET remedy = NULL WHERE id = ?", (known["thumbs"],))
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        shown = await until(pilot, "put right 1×, see ✓ below", "nothing is sure")
+        assert "not known yet" not in shown
+
+
+async def test_states_that_hold_something_are_counted_first(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any
+) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_thumbs(pilot)
+        shown = await until(pilot, "1 resolved, 1 accepted")
+        assert "resolved 1" in shown
+        assert "accepted 1" in shown
+
+
 async def test_a_file_changed_meanwhile_is_not_written(
     known: Any, here: Path, cockpit: Any, until: Any, at_thumbs: Any
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import heat, read, refresh, sessions, warnings
+from nmem.learn import heat, read, refresh, sessions, shown, warnings
 from nmem.learn.learning import OPEN, RESOLVED
 
 History = Any
@@ -224,14 +224,34 @@ def test_heat_is_hand_computed() -> None:
     )
 
 
-def test_months_in_which_nobody_worked_cool_nothing_and_work_does(history: History) -> None:
+def test_a_month_in_which_nobody_worked_cools_nothing_and_work_does(history: History) -> None:
     _rtk(history, "a", "b", "c")
     hot = history.learn()[0].heat
-    (later,) = read.learnings(history.db, history.at + 90 * DAY)
+    (later,) = read.learnings(history.db, history.at + 30 * DAY)
     assert later.heat == hot
     history.quiet(4)
     (cooler,) = [one for one in history.learn() if one.kind == "failed_command"]
     assert cooler.heat < hot
+
+
+def test_after_a_month_of_rest_the_calendar_cools_by_the_same_half_life() -> None:
+    # sixty sessions of one moment weigh 60; 30 quiet days: 60, 37: 30, 44: 15, 51: 7.5, 58: 3.75, 65: 1.875
+    met = [1] * 60
+    weights = [heat.weight(met, heat.until(1, 1 + days * DAY)) for days in (0, 30, 37, 44, 51, 58, 65)]
+    assert weights == pytest.approx([60, 60, 30, 15, 7.5, 3.75, 1.875])
+    assert [shown.word(heat.scaled(weight)) for weight in weights][-3:] == ["hot", "warm", "warm"]
+    # worked on since: age runs to the last work until that is a month ago
+    assert heat.until(5 * DAY, 20 * DAY) == 5 * DAY
+    assert heat.until(5 * DAY, 36 * DAY) == 6 * DAY
+    assert heat.until(0, 7) == 7, "nothing is known of its sessions"
+    assert heat.until(9, 7) == 7, "another clock"
+
+
+def test_what_was_met_months_ago_is_not_hot_and_stands_below_what_was_met_lately(history: History) -> None:
+    _rtk(history, *"abcdefghij")
+    assert history.learn()[0].heat >= 67
+    (old,) = [one for one in read.learnings(history.db, history.at + 240 * DAY) if one.kind == "failed_command"]
+    assert (old.heat, shown.word(old.heat)) == (0, "cool")
 
 
 def test_what_was_put_off_is_open_again_when_the_time_is_over(history: History) -> None:
