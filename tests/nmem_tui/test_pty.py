@@ -74,6 +74,7 @@ class Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         env = {**os.environ, "TERM": "xterm-256color", "HOME": str(folder), "COLORTERM": "truecolor"}
         env |= {"NMEM_DB": str(folder / "aurora.db"), "NMEM_CONFIG": str(folder / "config.toml")}
+        env = {name: value for name, value in env.items() if name not in ("COLUMNS", "LINES")}  # this terminal's own
         words = [sys.executable, "-m", "nmem", "tui", "--db", str(folder / "aurora.db")]
         take = partial(os.login_tty, theirs)
         self.process = subprocess.Popen(words, env=env, cwd=folder, preexec_fn=take)  # noqa: PLW1509 -- no threads here
