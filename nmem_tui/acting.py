@@ -16,7 +16,7 @@ from textual.widgets import Input
 from nmem_tui import themes
 from nmem_tui.actions import BY_ID, EVERYWHERE, Keys
 from nmem_tui.messages import Changed
-from nmem_tui.model import said
+from nmem_tui.model import keyed, said
 from nmem_tui.screens.base import View
 from nmem_tui.steering import Change
 from nmem_tui.widgets.bars import TABS
@@ -82,7 +82,7 @@ class Acting(App[None]):
                     return why
                 break
         if action.works_in(context) and action_id not in _EMPTY_TOO and not getattr(view, "recorded", True):
-            return "nothing is recorded yet: `nmem init` connects your client, D plays a demo"
+            return f"nothing is recorded yet: `nmem init` connects your client, {keyed.of('demo')} plays a demo"
         return None
 
     def action_act(self, action_id: str) -> None:

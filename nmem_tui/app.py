@@ -24,6 +24,7 @@ from nmem_tui.link import Link
 from nmem_tui.litter import collect
 from nmem_tui.looking import Looking
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
+from nmem_tui.model import keyed
 from nmem_tui.paths import style
 from nmem_tui.places import Places
 from nmem_tui.screens.base import View
@@ -241,6 +242,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def use_keys(self, keys: Keys) -> None:
         """The person's own keys from now on, here and on every screen that is open."""
+        keyed.use(keys)
         if keys == self.keys:
             return
         from nmem_tui.keymap import bind

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from nmem_tui.model import keyed
+
 LIMIT = 74_000
 """Bytes of text that OSC 52 carries; more is dropped by common terminals without a word."""
 _PIECE = 240
@@ -67,7 +69,6 @@ def give(words: list[str], text: str, environ: Mapping[str, str]) -> bool:
 def told(text: str, how: str, *, cut: bool) -> str:
     """One line for the person."""
     if cut:
-        return (
-            f"copied the first {len(fitting(text)):,} of {len(text):,} characters {how}: E writes all of it to a file"
-        )
+        more = f"{keyed.of('export')} writes all of it to a file"
+        return f"copied the first {len(fitting(text)):,} of {len(text):,} characters {how}: {more}"
     return f"copied {len(text):,} characters {how}"

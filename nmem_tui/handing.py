@@ -10,8 +10,9 @@ from textual.app import SuspendNotSupported
 from nmem.errors import NmemError
 from nmem_tui.acting import Acting
 from nmem_tui.messages import Changed
+from nmem_tui.model import keyed
 
-NO_TERMINAL = "an editor needs the terminal for itself: there is none here, as in a browser; y copies the text"
+NO_TERMINAL = "an editor needs the terminal for itself: there is none here, as in a browser; {copy} copies the text"
 
 
 class Handing(Acting):
@@ -56,7 +57,7 @@ class Handing(Acting):
             with self.suspend():
                 left = editor.edit(text, words, self.environ, read_only=take is None)
         except SuspendNotSupported:
-            self.say(NO_TERMINAL, severity="warning")
+            self.say(keyed.filled(NO_TERMINAL), severity="warning")
             return
         except NmemError as error:
             self.say(str(error), severity="warning")

@@ -11,6 +11,8 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
+from nmem_tui.model import keyed
+
 if TYPE_CHECKING:
     from nmem.audit.review import Verdict
     from nmem.learn.accept import Plan, Withdrawal
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 
 Change = Callable[[Connection, int], str]
 """Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
-_BACK = " · u undoes"
+
+
+def _back() -> str:
+    """How it is taken back."""
+    return f" · {keyed.of('undo')} undoes"
 
 
 def split(unit_id: int, prompt_id: int) -> Change:
@@ -28,7 +34,7 @@ def split(unit_id: int, prompt_id: int) -> Change:
         from nmem.episodes import corrections
 
         corrections.split(db, unit_id, prompt_id, now)
-        return f"split: a new episode begins at this prompt{_BACK}"
+        return f"split: a new episode begins at this prompt{_back()}"
 
     return change
 
@@ -40,7 +46,7 @@ def merge(unit_id: int, into_id: int) -> Change:
         from nmem.episodes import corrections
 
         corrections.merge(db, unit_id, into_id, now)
-        return f"merged into the episode before it{_BACK}"
+        return f"merged into the episode before it{_back()}"
 
     return change
 
@@ -52,7 +58,7 @@ def rename(unit_id: int, title: str) -> Change:
         from nmem.episodes import corrections
 
         corrections.rename(db, unit_id, title, now)
-        return f"renamed to “{title}”{_BACK}" if title else f"named after its prompt again{_BACK}"
+        return f"renamed to “{title}”{_back()}" if title else f"named after its prompt again{_back()}"
 
     return change
 
@@ -65,9 +71,9 @@ def resume(unit_id: int, earlier_id: int | None) -> Change:
 
         if earlier_id is None:
             corrections.unresume(db, unit_id, now)
-            return f"it stands for itself now{_BACK}"
+            return f"it stands for itself now{_back()}"
         corrections.resume(db, unit_id, earlier_id, now)
-        return f"it goes on with the earlier episode{_BACK}"
+        return f"it goes on with the earlier episode{_back()}"
 
     return change
 
@@ -79,7 +85,7 @@ def move(prompt_id: int, unit_id: int) -> Change:
         from nmem.episodes import corrections
 
         corrections.move(db, prompt_id, unit_id, now)
-        return f"the prompt was moved{_BACK}"
+        return f"the prompt was moved{_back()}"
 
     return change
 
@@ -91,7 +97,7 @@ def belongs(prompt_id: int) -> Change:
         from nmem.episodes import corrections
 
         corrections.keep(db, prompt_id, now)
-        return f"kept: it goes on with the task before{_BACK}"
+        return f"kept: it goes on with the task before{_back()}"
 
     return change
 
@@ -103,7 +109,7 @@ def pin(unit_id: int, pinned: bool) -> Change:
         from nmem.episodes import corrections
 
         corrections.pin(db, unit_id, pinned, now)
-        return ("pinned" if pinned else "no longer pinned") + _BACK
+        return ("pinned" if pinned else "no longer pinned") + _back()
 
     return change
 
@@ -115,7 +121,7 @@ def link(decision_id: int, related: bool) -> Change:
         from nmem.threads import outcomes
 
         outcomes.confirm(db, decision_id, related, now)
-        return ("linked: one line of work" if related else "not linked: two different things") + _BACK
+        return ("linked: one line of work" if related else "not linked: two different things") + _back()
 
     return change
 
@@ -127,7 +133,7 @@ def continue_next(thread_id: int, title: str) -> Change:
         from nmem.threads import steering
 
         steering.continue_next(db, thread_id, now)
-        return f"the next session continues “{title}”{_BACK}"
+        return f"the next session continues “{title}”{_back()}"
 
     return change
 
@@ -139,7 +145,7 @@ def forget_next(project_id: int) -> Change:
         from nmem.threads import steering
 
         steering.forget(db, project_id, now)
-        return f"the next session continues what was left last, or begins something new{_BACK}"
+        return f"the next session continues what was left last, or begins something new{_back()}"
 
     return change
 
@@ -151,7 +157,7 @@ def dismiss(learning_id: int) -> Change:
         from nmem.learn import lifecycle
 
         lifecycle.dismiss(db, learning_id, now)
-        return f"dismissed: it is not listed as open again{_BACK}"
+        return f"dismissed: it is not listed as open again{_back()}"
 
     return change
 
@@ -163,7 +169,7 @@ def snooze(learning_id: int, ms: int, words: str) -> Change:
         from nmem.learn import lifecycle
 
         lifecycle.snooze(db, learning_id, now + ms, now)
-        return f"snoozed for {words}{_BACK}"
+        return f"snoozed for {words}{_back()}"
 
     return change
 
@@ -175,7 +181,7 @@ def resolve(learning_id: int) -> Change:
         from nmem.learn import lifecycle
 
         lifecycle.resolve(db, learning_id, now)
-        return f"resolved: it opens again if it comes back{_BACK}"
+        return f"resolved: it opens again if it comes back{_back()}"
 
     return change
 
@@ -187,7 +193,7 @@ def reopen(learning_id: int) -> Change:
         from nmem.learn import lifecycle
 
         lifecycle.reopen(db, learning_id, now)
-        return f"open again{_BACK}"
+        return f"open again{_back()}"
 
     return change
 
@@ -200,7 +206,7 @@ def accept(planned: Plan) -> Change:
 
         accepting.accept(db, planned, now)
         stood = "its rule stands in" if planned.wrote else "its rule stood already in"
-        return f"accepted: {stood} {planned.file.name}{_BACK}"
+        return f"accepted: {stood} {planned.file.name}{_back()}"
 
     return change
 
@@ -213,7 +219,7 @@ def withdraw(learning_id: int, planned: Withdrawal | None) -> Change:
 
         accepting.withdraw(db, learning_id, planned, now)
         gone = f", its rule is out of {planned.file.name}" if planned and planned.diff else ""
-        return f"open again{gone}{_BACK}"
+        return f"open again{gone}{_back()}"
 
     return change
 
@@ -225,7 +231,7 @@ def relabel(observation_id: int, dimension: str, word: str | None) -> Change:
         from nmem.labels import corrections
 
         corrections.relabel(db, observation_id, dimension, word, now)
-        return f"{dimension}: {word} by your word{_BACK}" if word else f"{dimension}: the model's word again{_BACK}"
+        return f"{dimension}: {word} by your word{_back()}" if word else f"{dimension}: the model's word again{_back()}"
 
     return change
 
@@ -238,7 +244,7 @@ def choose(project_id: int, item: str, choice: str) -> Change:
 
         own = choosing.choose(db, project_id, item, choice, now)
         words = {"include": "always told from now on", "exclude": "never told from now on"}
-        return f"{own} is {words.get(choice, 'chosen by its score again')}{_BACK}"
+        return f"{own} is {words.get(choice, 'chosen by its score again')}{_back()}"
 
     return change
 
@@ -250,7 +256,7 @@ def pin_item(project_id: int, item: str, pinned: bool) -> Change:
         from nmem.context import choosing
 
         own = choosing.pin(db, project_id, item, pinned, now)
-        return f"{own} is {'pinned' if pinned else 'no longer pinned'}{_BACK}"
+        return f"{own} is {'pinned' if pinned else 'no longer pinned'}{_back()}"
 
     return change
 
@@ -262,7 +268,7 @@ def pin_found(kind: str, number: int, pinned: bool) -> Change:
         from nmem import pins
 
         pins.pin(db, kind, number, pinned, now)
-        return f"{kind}/{number} is {'pinned' if pinned else 'no longer pinned'}{_BACK}"
+        return f"{kind}/{number} is {'pinned' if pinned else 'no longer pinned'}{_back()}"
 
     return change
 
@@ -274,7 +280,7 @@ def keep_budget(setting: str, tokens: int) -> Change:
         from nmem.settings import kept
 
         kept.put(db, ("context", setting), tokens, now)
-        return f"config.toml: [context] {setting} = {tokens}{_BACK}"
+        return f"config.toml: [context] {setting} = {tokens}{_back()}"
 
     return change
 
@@ -294,7 +300,7 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
         also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
         if done.keep_until <= now:
             return f"purged for good: {gone}{also}"
-        return f"purged: {gone}{also} · u brings them back until {moment(done.keep_until, now, zone)}"
+        return f"purged: {gone}{also} · {keyed.of('undo')} brings it back until {moment(done.keep_until, now, zone)}"
 
     return change
 
@@ -306,7 +312,7 @@ def judge(number: int, verdict: Verdict) -> Change:
         from nmem.audit import review
 
         review.judge(db, number, verdict, now)
-        return ("judged: a secret" if verdict == "real" else "judged: a false alarm") + _BACK
+        return ("judged: a secret" if verdict == "real" else "judged: a false alarm") + _back()
 
     return change
 
@@ -329,4 +335,4 @@ def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
     from nmem.undo import undo as take_back
 
-    return f"undone: {take_back(db, now)}"
+    return f"taken back: {take_back(db, now)}"

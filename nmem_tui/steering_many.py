@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
+from nmem_tui.model import keyed
 from nmem_tui.model.figures import several
 from nmem_tui.steering import Change
 
@@ -29,7 +30,7 @@ def each(changes: Sequence[Change], done: str) -> Change:
             raise NmemError(wrong[0] if wrong else "there is nothing to change")
         more = "takes all of them back" if number > 1 else "undoes"
         failed = f" · {len(wrong)} could not be: {wrong[0]}" if wrong else ""
-        return f"{several(number, 'row')} {done} · u {more}{failed}"
+        return f"{several(number, 'row')} {done} · {keyed.of('undo')} {more}{failed}"
 
     return change
 

@@ -17,6 +17,7 @@ from textual.message import Message
 from nmem.errors import NmemError
 from nmem_tui.handing import Handing
 from nmem_tui.messages import Changed, Finished, Progress
+from nmem_tui.model import keyed
 
 _EVERY_S = 0.1
 """How far it is is told at most this often."""
@@ -82,7 +83,7 @@ class Working(Handing):
 
     def busy(self) -> str | None:
         """Why nothing else can begin; None when it can."""
-        return f"{self.job.name} is going on: c stops it" if self.job else None
+        return f"{self.job.name} is going on: {keyed.of('stop')} stops it" if self.job else None
 
     def work(self, name: str, do: Do, then: Callable[[Any], None] | None = None) -> None:
         """Begin; `then` is called with what came of it, on the event loop."""

@@ -22,7 +22,7 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
     if not listing:
         with terminal.writing() as db:
             said = undo.undo(db, terminal.now())
-        click.echo(f"undone: {said}")
+        click.echo(f"taken back: {said}")
         return
     with terminal.reading() as db:
         found = undo.history(db, limit)

@@ -12,7 +12,7 @@ from nmem.context.preview import Preview
 from nmem.context.recovery import CHANGED
 from nmem.read.views import SessionRow
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import budget
+from nmem_tui.model import budget, keyed
 from nmem_tui.model.context_reading import MODES, PAST, PROMPT, RESET, START
 from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
@@ -43,7 +43,7 @@ def bar(mode: str, cells: int) -> Line:
     for each in MODES:
         here = each == mode
         line += [("▸" if here else " ", "accent"), (NAMES[each], "tab" if here else "quiet"), ("  ", "text")]
-    return spread(line, [("v next ", "quiet")], cells)
+    return spread(line, [(f"{keyed.of('next_view')} next ", "quiet")], cells)
 
 
 def header(row: SessionRow, mode: str, found: Preview | None, cells: int) -> Line:
@@ -66,9 +66,9 @@ def gauge(found: Preview, configured: int, mode: str, cells: int) -> Line:
     same = found.budget == configured
     source: Line = [(f"as configured: {SETTINGS[mode]}", "quiet")]
     if not same:
-        source = [(f"configured {configured:,} · W keeps {found.budget:,}", "warn")]
+        source = [(f"configured {configured:,} · {keyed.of('keep')} keeps {found.budget:,}", "warn")]
     if known + width(source[0][0]) + _BAR > cells:
-        source = [("as configured", "quiet") if same else (f"W keeps {found.budget:,}", "warn")]
+        source = [("as configured", "quiet") if same else (f"{keyed.of('keep')} keeps {found.budget:,}", "warn")]
     if same and cells - known - width(source[0][0]) < _ROOMY:
         source = [("", "quiet")]
     room = max(6, min(48, cells - known - width(source[0][0]) - 13))
@@ -99,7 +99,7 @@ def items(found: Preview, mode: str) -> list[Item]:
         out += [*_gap(out), _say([(f"Weighed, but not told: {_why_left(found, mode)}", "title")])]
         out += [_row(one, found, "left") for one in found.left_out]
     if found.excluded:
-        out += [*_gap(out), _say([("Never told: you excluded it (x brings it back)", "title")])]
+        out += [*_gap(out), _say([(f"Never told: you excluded it ({keyed.of('exclude')} brings it back)", "title")])]
         out += [_row(one, found, "excluded") for one in found.excluded]
     return out
 
@@ -119,9 +119,9 @@ def silence(found: Preview, mode: str, cells: int) -> list[Line]:
     head, colon, rest = rows[0].partition(":")
     lines[0][1:] = [(head + colon, "strong"), (rest, "text")]
     if mode == START:
-        lines += [[(" a", "key"), (" shows what a prompt would bring", "quiet")]]
+        lines += [[(f" {keyed.of('ask')}", "key"), (" shows what a prompt would bring", "quiet")]]
     elif mode == PROMPT:
-        lines += [[(" a", "key"), (" asks something else; naming a file helps most", "quiet")]]
+        lines += [[(f" {keyed.of('ask')}", "key"), (" asks something else; naming a file helps most", "quiet")]]
     return lines
 
 

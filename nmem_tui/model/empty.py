@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nmem.text import printable
+from nmem_tui.model import keyed
 from nmem_tui.model.line import Line, wrap
 
 _WIDEST = 74
@@ -19,9 +20,9 @@ _TEXT: tuple[tuple[str, str, str], ...] = (
     ("", "", ""),
     ("Then work as usual: the first event brings this screen to life by itself.", "", "quiet"),
     ("", "", ""),
-    ("D", "watch a recorded session first, in a temporary database", "key"),
-    ("?", "every key", "key"),
-    ("q", "leave", "key"),
+    ("{demo}", "watch a recorded session first, in a temporary database", "key"),
+    ("{help}", "every key", "key"),
+    ("{quit}", "leave", "key"),
 )
 
 
@@ -34,8 +35,8 @@ _EPISODES: tuple[tuple[str, str, str], ...] = (
     ("nmem import", "find the episodes of the sessions that you already had", "key"),
     ("nmem init", "connect a client: its next prompt opens the first one", "key"),
     ("", "", ""),
-    ("1", "the session that runs now", "key"),
-    ("?", "every key", "key"),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -51,8 +52,8 @@ _LEARNINGS: tuple[tuple[str, str, str], ...] = (
     ("", "", ""),
     ("What happened in one session is none: it takes two or three.", "", "quiet"),
     ("", "", ""),
-    ("1", "the session that runs now", "key"),
-    ("?", "every key", "key"),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -66,8 +67,8 @@ _CONTEXT: tuple[tuple[str, str, str], ...] = (
     ("nmem import", "learn from the sessions that you already had", "key"),
     ("nmem init", "connect a client: its sessions are told at their first prompt", "key"),
     ("", "", ""),
-    ("1", "the session that runs now", "key"),
-    ("?", "every key", "key"),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -77,13 +78,13 @@ _TASKS: tuple[tuple[str, str, str], ...] = (
     ("A task is work for a coding client that need not be done now, or by you:", "", "text"),
     ("written down here, run in a pane of tmux, accounted for with all it said.", "", "text"),
     ("", "", ""),
-    ("n", "write the first one", "key"),
+    ("{new_task}", "write the first one", "key"),
     ("nmem task add", '"..." does the same; --learning 3 makes one of a learning', "key"),
-    ("d", "on Learnings and Episodes: a task of what is under the cursor", "key"),
+    ("{dispatch}", "on Learnings and Episodes: a task of what is under the cursor", "key"),
     ("", "", ""),
-    ("Nothing starts by itself: s starts one, `nmem task run` all that is due.", "", "quiet"),
+    ("Nothing starts by itself: {run_task} starts one, `nmem task run` all that is due.", "", "quiet"),
     ("", "", ""),
-    ("?", "every key", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -98,8 +99,8 @@ _SEARCH: tuple[tuple[str, str, str], ...] = (
     ("", "", ""),
     ("Then words find it, and filters narrow it: type:test is:failed since:7d", "", "quiet"),
     ("", "", ""),
-    ("1", "the session that runs now", "key"),
-    ("?", "every key", "key"),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -113,9 +114,9 @@ _NO_LABELS: tuple[tuple[str, str, str], ...] = (
     ("", "", ""),
     ("New calls are labelled as they are stored: the first one draws this screen.", "", "quiet"),
     ("", "", ""),
-    ("s", "another session", "key"),
-    ("v", "all sessions of the project", "key"),
-    ("?", "every key", "key"),
+    ("{sessions}", "another session", "key"),
+    ("{over}", "all sessions of the project", "key"),
+    ("{help}", "every key", "key"),
 )
 
 
@@ -164,7 +165,8 @@ def _middle(text: Text, cells: int, rows: int, project: str) -> list[Line]:
     room = cells - 2
     indent = " " * max(1, (cells - _WIDEST) // 2)
     lines: list[Line] = []
-    for first, second, tone in text if room >= _WIDEST else _joined(text):
+    for ours, second, tone in text if room >= _WIDEST else _joined(text):
+        first = keyed.filled(ours)
         if second:
             lines += [[(indent, "text"), *line] for line in _key(first, second, room)]
         else:

@@ -12,7 +12,7 @@ from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDAC
 from nmem.read.stories import Offer
 from nmem.read.threads import Link, whole
 from nmem.text import fit_path, lines, pad, printable
-from nmem_tui.model import learnings, secrets
+from nmem_tui.model import keyed, learnings, secrets
 from nmem_tui.model.figures import age, ago, day, several
 from nmem_tui.model.labels import POLES
 from nmem_tui.model.learnings_detail import what
@@ -26,7 +26,7 @@ _ABOUT = {
     BOUNDARIES: "Where a task nearly changed it is asked here: what is unsure is never cut without you.",
     LINKS: "Where two threads look alike without being certain, it is asked here.",
     LEARNINGS: "What keeps failing, and what mended it: accepted, its rule goes into the project's instructions.",
-    LABELS: "Calls whose labels the model cannot tell. d asks about ten more.",
+    LABELS: "Calls whose labels the model cannot tell. {draw} asks about ten more.",
     REDACTIONS: "What was redacted, a secret or a false alarm: five verdicts tell the audit. d draws a sample.",
 }
 _WIDE = 9
@@ -91,9 +91,9 @@ def nothing(queue: str, counts: Mapping[str, int], answered: int, cells: int) ->
     """What stands where no card of a queue is left."""
     said = f"all answered: {several(answered, 'question')}" if answered else "nothing waits here"
     out: list[Line] = [[(f"✓ {said}", "good")], []]
-    out += [[(row, "quiet")] for row in wrap(_ABOUT[queue], cells, 3)]
+    out += [[(row, "quiet")] for row in wrap(keyed.filled(_ABOUT[queue]), cells, 3)]
     if waits := [f"{WORDS[name]} {counts[name]}" for name in QUEUES if counts.get(name)]:
-        out += [[], [("tab ", "key"), (f"goes on: {' · '.join(waits)}", "text")]]
+        out += [[], [(f"{keyed.of('next_queue')} ", "key"), (f"goes on: {' · '.join(waits)}", "text")]]
     return out
 
 

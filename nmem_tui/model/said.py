@@ -19,7 +19,7 @@ def lines(text: str, cells: int) -> str:
     if len(wrap(whole, room, _LINES + 1)) <= _LINES:
         return "\n".join(wrap(whole, room, _LINES))
     head, sign, tail = whole.rpartition(_BACK)
-    if not sign or width(tail) > room - 1:
+    if not sign or width(sign + tail) >= room:
         return "\n".join(wrap(whole, room, _LINES))
     first, *rest = wrap(head, room, _LINES)
     last = fit(f"{rest[0]}…" if rest else "…", room - width(sign + tail))

@@ -12,7 +12,7 @@ from nmem.search.facets import Facet, Facets
 from nmem.search.query import TIMES
 from nmem.search.search import Hit, Results
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import rows
+from nmem_tui.model import keyed, rows
 from nmem_tui.model.figures import date, several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, Span, cut, fitting, spread, wrap
@@ -111,7 +111,7 @@ def told(results: Results | None, *, newest: bool, searching: bool, stale: bool,
     ]
     remarks = list(results.remarks)
     if stale:
-        remarks.insert(0, "more was recorded since: r looks again")
+        remarks.insert(0, f"more was recorded since: {keyed.of('again')} looks again")
     if not remarks:
         return cut(left, cells)
     more = f" (+{len(remarks) - 1})" if len(remarks) > 1 else ""
@@ -219,10 +219,16 @@ def nothing(results: Results, cells: int) -> list[Line]:
         said = wrap(printable(remark), max(8, cells - 4), 3)
         out += [[("   " if place else " ! ", "warn"), (row, "text")] for place, row in enumerate(said)]
     if query.filters:
-        out.append([(" a filter may be too narrow: ", "quiet"), ("f", "key"), (" takes filters out again", "quiet")])
+        out.append(
+            [
+                (" a filter may be too narrow: ", "quiet"),
+                (keyed.of("chips"), "key"),
+                (" takes filters out again", "quiet"),
+            ]
+        )
     if query.unwanted:
         out.append([(" !word leaves out whatever holds the word", "quiet")])
-    out.append([(" m", "key"), (" says what can be typed", "quiet")])
+    out.append([(f" {keyed.of('manual')}", "key"), (" says what can be typed", "quiet")])
     return [cut(line, cells) for line in out]
 
 
@@ -247,7 +253,7 @@ def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int)
         yield from (_still([]), _still([(" Try", "title"), ("   ↓ and enter, or a click", "quiet")]))
         for one in examples:
             yield _query(one.text, f"{one.words} · {one.found}{'+' if one.more else ''}", cells)
-    yield from (_still([]), _still([(" m", "key"), (" all that can be typed", "quiet")]))
+    yield from (_still([]), _still([(f" {keyed.of('manual')}", "key"), (" all that can be typed", "quiet")]))
 
 
 def _still(line: Line) -> Item:

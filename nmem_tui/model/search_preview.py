@@ -9,7 +9,7 @@ from nmem.read.stories import Story
 from nmem.read.views import SessionRow, StreamRow
 from nmem.search.decisions import Decision
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import episodes, learnings_detail, rows, search_decision
+from nmem_tui.model import episodes, keyed, learnings_detail, rows, search_decision
 from nmem_tui.model.figures import ago, day, duration, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail
@@ -82,7 +82,7 @@ def _paragraphs(value: str, cells: int, limit: int) -> Iterator[Line]:
     for row in lines(value.strip("\n"), limit + 1):
         for piece in _kept(row, cells):
             if made == limit:
-                yield [("…  the rest stands where it was said: o goes there", "quiet")]
+                yield [(f"…  the rest stands where it was said: {keyed.of('go')} goes there", "quiet")]
                 return
             made += 1
             yield [(piece, "text")]
@@ -145,7 +145,7 @@ def _outcome(found: Moment) -> Iterator[Line]:
 def _around(found: Moment, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     if len(found.around) < 2:
         return
-    yield from plain([[], cut(_section("Around it", "o goes there", cells), cells)])
+    yield from plain([[], cut(_section("Around it", f"{keyed.of('go')} goes there", cells), cells)])
     for each in found.around:
         here = each.key == found.row.key
         yield Item(lambda room, each=each, here=here: _neighbour(each, here, room, zone))  # type: ignore[misc]

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from nmem.dispatch.task import HEADLESS, Task, TaskEvent
 from nmem.text import fit_path, lines, pad, printable, width
-from nmem_tui.model import tasks
+from nmem_tui.model import keyed, tasks
 from nmem_tui.model.figures import ago, clock, date, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.line import Line, cut, wrap
@@ -46,6 +46,11 @@ def _field(name: str, text: str, cells: int, tone: str = "text", limit: int = 3)
         yield from plain([[(pad(name if not number else "", _LABEL), "quiet"), (row, tone)]])
 
 
+def _leads() -> Line:
+    """Which key leads there."""
+    return [(f"  {keyed.of('open')}", "key"), (" shows it", "quiet")]
+
+
 def _link(name: str, line: Line, kind: str, key: str) -> Item:
     return Item(lambda cells: cut([(pad(name, _LABEL), "quiet"), *line], cells), kind, key)
 
@@ -71,8 +76,7 @@ def _head(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[I
         why = f"{reason}; {why}"
     yield from _field("why", why or reason, cells, "warn" if one.live else "text", _REASON)
     if one.session_id:
-        yield _link("session", [(printable(one.session_id)[:40], "text"), ("  enter", "key"), (" shows it", "quiet")],
-                    SESSION, one.session_id)  # fmt: skip
+        yield _link("session", [(printable(one.session_id)[:40], "text"), *_leads()], SESSION, one.session_id)
     if one.worktree_path:
         yield from _path("worktree", one.worktree_path, cells)
         yield from _field("branch", printable(one.branch), cells)
@@ -137,8 +141,7 @@ def _options(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     if one.parent_id:
         yield _other("parent", one.parent_id, found)
     if one.learning_id:
-        yield _link("about", [(f"learning {one.learning_id}", "text"), ("  enter", "key"), (" shows it", "quiet")],
-                    LEARNING, str(one.learning_id))  # fmt: skip
+        yield _link("about", [(f"learning {one.learning_id}", "text"), *_leads()], LEARNING, str(one.learning_id))
 
 
 def _other(name: str, number: int, found: Detail) -> Item:

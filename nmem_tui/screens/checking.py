@@ -6,7 +6,7 @@ from textual import getters
 from textual.containers import VerticalScroll
 
 from nmem.audit.finding import Finding
-from nmem_tui.model import health
+from nmem_tui.model import health, keyed
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
 from nmem_tui.screens.filtering import Filtering
@@ -112,7 +112,9 @@ class Checking(Moving, Filtering):
         """Cards are no rows."""
         if self.is_blank():
             return "nothing is recorded yet"
-        return "these are cards without rows: v goes on to a list" if self.mode == HOOKS else None
+        return (
+            f"these are cards without rows: {keyed.of('next_check')} goes on to a list" if self.mode == HOOKS else None
+        )
 
     def narrow(self) -> None:
         """List what the filter leaves."""

@@ -14,7 +14,7 @@ from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.read.stories import Story
 from nmem.text import printable
-from nmem_tui.model import episodes, shelf
+from nmem_tui.model import episodes, keyed, shelf
 from nmem_tui.model.empty import no_episodes
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
@@ -317,7 +317,7 @@ class Episodes(Browsing):
     def name_list(self) -> None:
         self.listing.border_title = self.titled("Episodes", "" if self.filter else several(self.total, "episode"))
         self.index.hint = NO_MATCH if self.filter and not self.total else ""
-        asks = f"? {several(self.waiting, 'question')} · r answers" if self.waiting else ""
+        asks = f"? {several(self.waiting, 'question')} · {keyed.of('review')} answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting
         self.header.show(lambda _cells: _header(total, waiting, self.cockpit.project))
@@ -334,6 +334,7 @@ class Episodes(Browsing):
 
 
 def _header(total: int, waiting: int, project: str) -> Line:
-    asks: Line = [(f"   ? {several(waiting, 'open question')} ", "warn"), ("· r answers", "quiet")] if waiting else []
+    answers = f"· {keyed.of('review')} answers"
+    asks: Line = [(f"   ? {several(waiting, 'open question')} ", "warn"), (answers, "quiet")] if waiting else []
     where = printable(project) if project else "all projects"
     return [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text"), *asks]

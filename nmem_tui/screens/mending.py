@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem_tui import chores, steering
-from nmem_tui.model import health
+from nmem_tui.model import health, keyed
 from nmem_tui.screens.checking import Checking
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Mending(Checking):
     def may_mend(self) -> str | None:
         """Only what needs no decision."""
         if not health.mendable(self.found):
-            return "nothing here mends itself: y copies a finding's own command"
+            return f"nothing here mends itself: {keyed.of('copy')} copies a finding's own command"
         return self._idle()
 
     def do_mend(self) -> None:

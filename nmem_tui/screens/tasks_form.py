@@ -19,7 +19,7 @@ from capture.text import clean
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.text import printable
 from nmem_tui.messages import Changed, Loaded, ReadFailed
-from nmem_tui.model import tasks_form
+from nmem_tui.model import keyed, tasks_form
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut
 from nmem_tui.model.tasks_form import Checked, Draft
@@ -272,7 +272,8 @@ class TaskForm(ModalScreen[Draft | int | None]):
                 values["cwd"] = tasks_form.folder(db, values["cwd"])
             if task is None:
                 made = act.add(db, tasks_form.new_task(base, values), at)
-                said = f"task/{made.id} is {made.state}: s starts it now, `nmem task run` all that is due"
+                runs = f"{keyed.of('run_task')} starts it now, `nmem task run` all that is due"
+                said = f"task/{made.id} is {made.state}: {runs}"
             else:
                 made = act.edit(db, task.id, values, at)
                 said = f"task/{made.id} is {'changed' if made != task else 'as it was'}"

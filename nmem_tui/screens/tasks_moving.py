@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 
-from nmem_tui.model import tasks_detail
+from nmem_tui.model import keyed, tasks, tasks_detail
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
 from nmem_tui.screens.tasks_acting import TasksActing
@@ -12,8 +12,6 @@ from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.tail import Tail
-
-_NOTHING = "there is no task here: n writes one"
 
 
 class TasksMoving(Moving, TasksActing):
@@ -46,7 +44,7 @@ class TasksMoving(Moving, TasksActing):
     def may_open(self) -> str | None:
         """A task can be opened, and what it names."""
         if self.one is None:
-            return _NOTHING
+            return tasks.none_here()
         if self.tail.has_focus:
             return "this is its output: esc closes it"
         if not self.pane.has_focus:
@@ -72,14 +70,18 @@ class TasksMoving(Moving, TasksActing):
 
     def may_copy(self) -> str | None:
         """Only of a task."""
-        return None if self.one else _NOTHING
+        return None if self.one else tasks.none_here()
 
     def may_output(self) -> str | None:
         """Only of one that has said something, or may at any moment."""
         if self.one is None:
-            return _NOTHING
+            return tasks.none_here()
         said = self.tail.count or self.one.live or self.has_class("-output")
-        return None if said else "it has said nothing" + ("" if self.one.over else " yet: s starts it")
+        return (
+            None
+            if said
+            else "it has said nothing" + ("" if self.one.over else f" yet: {keyed.of('run_task')} starts it")
+        )
 
     def do_output(self) -> None:
         """Its output over the whole screen, or back."""
@@ -164,10 +166,6 @@ class TasksMoving(Moving, TasksActing):
     def row_keys(self) -> list[int]:
         """All that are listed."""
         return [int(item.key) for item in self.index.items if item.kind]
-
-    def to_next(self) -> None:
-        """The next task."""
-        self.index.move(1)
 
     def marks_changed(self) -> None:
         """The gutter and the title."""

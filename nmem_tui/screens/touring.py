@@ -8,6 +8,7 @@ from collections.abc import Callable
 from textual import on
 
 from nmem.stance.model import Stance
+from nmem_tui.model import keyed
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.items import Item
 from nmem_tui.model.stance_reading import Reading
@@ -175,7 +176,7 @@ class Touring(Moving, Filtering):
     def may_filter(self) -> str | None:
         """Only what is a list."""
         if self.mode == MODELS:
-            return "the model cards are to be read: m goes back to the session"
+            return f"the model cards are to be read: {keyed.of('models')} goes back to the session"
         return None if self.found else "no session is recorded yet"
 
     def narrow(self) -> None:

@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
 from nmem.context.past import Told
-from nmem_tui.model import context, context_past
+from nmem_tui.model import context, context_past, keyed
 from nmem_tui.model.context_reading import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_reading import Told as Before
 from nmem_tui.screens.choosing import Choosing
@@ -224,15 +224,19 @@ class Turning(Moving, Choosing):
 
     def may_mark(self) -> str | None:
         """What was told stays told."""
-        return "what was told stays told: v shows what will be" if self.mode == PAST else super().may_mark()
+        return (
+            f"what was told stays told: {keyed.of('next_view')} shows what will be"
+            if self.mode == PAST
+            else super().may_mark()
+        )
 
     def may_mark_all(self) -> str | None:
         """What was told stays told."""
-        return "what was told stays told: v shows what will be" if self.mode == PAST else super().may_mark_all()
-
-    def to_next(self) -> None:
-        """The next thing."""
-        self.index.move(1)
+        return (
+            f"what was told stays told: {keyed.of('next_view')} shows what will be"
+            if self.mode == PAST
+            else super().may_mark_all()
+        )
 
     def marks_changed(self) -> None:
         """The gutter and the title."""

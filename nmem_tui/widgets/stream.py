@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from nmem.read.views import StreamRow
 from nmem.text import width
-from nmem_tui.model import rows, symbols
+from nmem_tui.model import keyed, rows, symbols
 from nmem_tui.model.marked import Marked
 from nmem_tui.model.window import Window
 from nmem_tui.widgets.span import lengthen
@@ -154,7 +154,7 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def pill(self) -> str:
         """What stands over the end of the lowest line while rows wait below it."""
-        return f" {self.unseen:,} new {symbols.now().down}  f follows " if self.unseen else ""
+        return f" {self.unseen:,} new {symbols.now().down}  {keyed.of('follow')} follows " if self.unseen else ""
 
     def _row(self, place: int, cells: int, palette: Palette) -> Strip:
         if place >= len(self.window):

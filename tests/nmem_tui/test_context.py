@@ -150,7 +150,7 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         await pilot.press("p")
         await until(pilot, "it is excluded: x brings it back first")
         await pilot.press("u")
-        await until(pilot, "undone: ", gone="Never told")
+        await until(pilot, "taken back: ", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]
         assert would_be_told(seeds).text == told.text
         assert ask("SELECT kind, undone_at IS NOT NULL FROM corrections ORDER BY id DESC LIMIT 1") == [("choice", 1)]

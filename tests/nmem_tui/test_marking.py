@@ -122,7 +122,7 @@ async def test_learnings_are_dismissed_resolved_and_snoozed_together(
             assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == [state, state]
             await settled(pilot)
             await pilot.press("u")
-            await until(pilot, "undone: 2 at once")
+            await until(pilot, "taken back: 2 at once")
             assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == ["open", "open"]
             await settled(pilot)
 
@@ -208,7 +208,7 @@ async def test_things_of_a_context_are_chosen_together(
             assert sorted(ask("SELECT choice FROM context_choices")) == [choice] * 2
             await settled(pilot)
             await pilot.press("u")
-            await until(pilot, "undone: 2 at once")
+            await until(pilot, "taken back: 2 at once")
             assert ask("SELECT choice FROM context_choices") == []
             await settled(pilot)
 
@@ -224,7 +224,7 @@ async def test_hits_are_pinned_together(whole: Any, cockpit: Any, settled: Any, 
         await until(pilot, "2 rows pinned")
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "undone: 2 at once")
+        await until(pilot, "taken back: 2 at once")
 
 
 async def test_rows_of_the_stream_are_copied_and_purged_together(
@@ -260,3 +260,40 @@ async def test_a_mark_is_a_sign_and_not_a_colour_alone(whole: Any, cockpit: Any,
             await pilot.press(keys, "space")
             await settled(pilot)
             assert "\n■" in text(pilot), screen
+
+
+async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
+    whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "2")
+        before = ask("SELECT id FROM work_units WHERE pinned ORDER BY id")
+        await pilot.press("asterisk")
+        marked = len(pilot.app.screen.marked)
+        await pilot.press("slash", *"flaky", "enter")
+        await settled(pilot)
+        listed = pilot.app.screen.total
+        assert 0 < listed < marked
+        await until(pilot, f"■ {marked} marked, {marked - listed} hidden")
+        await pilot.press("x")
+        await until(pilot, f"Purge {listed} things" if listed > 1 else "Purge episode/")
+        await pilot.press("escape", "slash", "ctrl+u", *"zzzz", "enter")
+        await settled(pilot)
+        await until(pilot, f"■ {marked} marked, {marked} hidden")
+        await pilot.press("p")
+        await until(pilot, "none of the marked rows is listed")
+        assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
+
+
+async def test_another_session_begins_without_marks(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await settled(pilot)
+        await pilot.press("up", "space", "up", "space")
+        await until(pilot, " marked")
+        here = pilot.app.session.id
+        other = ask("SELECT id FROM sessions WHERE id <> ? LIMIT 1", here)[0]
+        pilot.app.show_session(other)
+        await until(pilot, gone=" marked")
+        await settled(pilot)
+        assert pilot.app.session.id == other
+        assert not pilot.app.screen.marked

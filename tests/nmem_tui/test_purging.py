@@ -101,7 +101,7 @@ async def test_a_row_goes_or_what_it_lies_in(
         assert ask("SELECT count(*) FROM projects") == [0 if reach == "project" else 1]
     async with cockpit(planted, (100, 40)) as pilot:  # also after a restart, from another screen
         await pilot.press("5", "u")
-        await until(pilot, "undone: purge/1")
+        await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
     assert ask("SELECT state FROM purges") == ["undone"]
@@ -125,7 +125,7 @@ async def test_an_episode_goes_or_its_thread_or_session(
         await settled(pilot)
         assert len(facts()) < len(before)
         await pilot.press("u")
-        await until(pilot, "undone: purge/1")
+        await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
 
@@ -156,7 +156,7 @@ async def test_words_time_file_and_pattern_from_health(
     assert len(facts()) < len(before)
     async with cockpit(planted, (100, 40)) as pilot:
         await pilot.press("u")
-        await until(pilot, "undone: purge/1")
+        await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
 
@@ -177,7 +177,7 @@ async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, sett
         await settled(pilot)
         assert ask("SELECT count(*) FROM observations WHERE content LIKE 'deploy%'") == [0]
         await pilot.press("u")
-        await until(pilot, "undone: purge/1")
+        await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
 
@@ -195,7 +195,7 @@ async def test_what_context_tells_of_goes(planted: str, cockpit: Any, until: Any
         await settled(pilot)
         assert len(facts()) < len(before)
         await pilot.press("u")
-        await until(pilot, "undone: purge/1")
+        await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
 
