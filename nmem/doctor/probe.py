@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from capture import paths
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from capture.settle import OFF
+from capture.storage import spool
 from nmem.doctor.probe_events import adapter, environment, payload
 from nmem.episodes.removal import forget_session
 
@@ -74,6 +76,8 @@ def send(entry: Entry, session: str) -> Outcome:
             _clean(database(command), session, folder, since)
         except sqlite3.Error as error:
             return Outcome(False, ms, fault or f"the database cannot be read: {error}")
+        finally:
+            _unspool(database(command), session, since)
     logged = _last_line(paths.log(database(command)), log)
     if not arrived and not fault:
         fault = logged or "nothing arrived in the database"
@@ -158,6 +162,15 @@ def _clean(path: str, session: str, folder: str, since: int) -> None:
         db.execute("COMMIT")
     finally:
         db.close()
+
+
+def _unspool(path: str, session: str, since: int) -> None:
+    """Take a probe out of the spool, where it waits when the database is not to be had."""
+    for folder in spool.folders(path):
+        for file in Path(folder).glob(f"*{paths.BATCH}"):
+            with suppress(OSError):
+                if file.stat().st_mtime_ns // 1_000_000 >= since - 1000 and session.encode() in file.read_bytes():
+                    file.unlink()
 
 
 def bare(interpreter: str, rounds: int = 5) -> float:

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from capture import install, paths
 from capture.clients import CLIENTS
 from capture.install import hook_entries, registered, targets
+from capture.storage import spool
 from nmem import doctor
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
@@ -184,6 +185,21 @@ def test_a_damaged_database_is_found(claude: Path, db_path: str) -> None:
     data[8192:] = b"\xff" * (len(data) - 8192)
     Path(db_path).write_bytes(data)
     assert any(check in ("integrity", "database") and "--rescue" in mend for check, _, mend in wrong())
+
+
+def test_what_the_probe_left_in_the_spool_of_a_damaged_database_is_no_session_later(
+    claude: Path, db_path: str, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole.db"
+    Path(db_path).rename(whole)
+    Path(db_path).write_bytes(b"no database at all, and longer than a header of one" * 200)
+    assert wrong()
+    Path(db_path).unlink()
+    whole.rename(db_path)
+    before = rows(db_path)
+    assert spool.waiting(db_path) == 0
+    run("--fix")
+    assert rows(db_path) == before
 
 
 def test_a_full_disk_is_no_damage(claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
