@@ -62,6 +62,8 @@ def as_dict(found: Standing) -> dict[str, object]:
 
 
 def _say(found: Standing) -> None:
+    from nmem.stance.words import stands
+
     view, unit = found.view, found.unit
     row = view.session
     last = found.stance.points[-1] if found.stance and found.stance.points else None
@@ -70,7 +72,7 @@ def _say(found: Standing) -> None:
             ("working on", unit.name if unit else view.prompt),
             ("id", f"episode/{unit.id}" if unit else ""),
             ("calls", f"{view.total.investigate} look, {view.total.execute} do, {view.total.failed} failed"),
-            ("stance", found.stance.quadrant if found.stance and last else ""),
+            ("stance", stands(found.stance) if found.stance and last else ""),
             ("window", f"{view.window.share:.0%} full" if view.window and view.window.share is not None else ""),
             ("hooks lost", str(view.hooks.lost) if view.hooks.lost else ""),
         ]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, clock, count, day
-from nmem.stance.words import names, percent, plural, short, signed, span
+from nmem.stance.words import names, percent, plural, short, signed, span, stands
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
     sections: list[Section] = [
         ("", list(_about(found))),
         ("Worth knowing", worth),
-        (f"Quadrants: where the lines stood after each of {count(found.placed, 'call')}", list(_shares(found))),
+        (f"Quadrants: {_counted(found)}", list(_shares(found))),
         (f"Shifts{_of(len(shifts), len(found.shifts))}", [_shift(each) for each in reversed(shifts)]),
         (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [row for each in strips for row in _strip(each)]),
         ("Stuck", [_stuck(each) for each in found.stuck[-limit:]] if limit else []),
@@ -61,11 +61,20 @@ def _shares(found: Stance) -> Iterator[tuple[str, str]]:
     """Each quadrant; all that is told of quadrants here goes by the same two lines, which are said."""
     if not found.placed:
         return
-    for name, share in found.quadrants.items():
+    for name, share in (found.signs if found.few else found.quadrants).items():
         number = f"{count(share.number, 'call'):<10}"
         yield name, f"{bar(share.share)} {percent(share.share):>5}  {number}  {_MEANING[name]}"
+    if found.few:
+        return
     base = signed(found.scope_base) if found.scope_base else "0"
     yield "", f"the smoothed lines decide here, above and below: acts from phase 0 on, narrows from scope {base} on"
+
+
+def _counted(found: Stance) -> str:
+    """What its shares count."""
+    if found.few:
+        return f"each call by its own scores: {stands(found)}"
+    return f"where the lines stood after each of {count(found.placed, 'call')}"
 
 
 def _of(shown: int, all_: int) -> str:
@@ -108,6 +117,9 @@ def _lean(direction: str) -> str:
 
 
 def _now(found: Stance) -> str:
+    if found.few:
+        think, act = found.sides
+        return f"{stands(found)}; by themselves {think} think, {act} act"
     last = found.points[-1]
     parts = []
     if last.ema_phase is not None:
@@ -207,7 +219,8 @@ def as_dict(found: Stance, others: Sequence[SessionStance], now: int) -> dict[st
         "quadrants": _quadrants(found.signs), "quadrants_of": sum(each.number for each in found.signs.values()),
         "stood": _quadrants(found.quadrants), "stood_of": found.placed,
         "current": {"phase": _rounded(last.ema_phase if last else None),
-                    "scope": _rounded(last.ema_scope if last else None), "stance": found.quadrant or None},
+                    "scope": _rounded(last.ema_scope if last else None), "stance": found.quadrant or None,
+                    "too_few": found.few},
         "scope_base": found.scope_base,
         "trend": {
             "phase_5": _rounded(found.phase_5), "phase_20": _rounded(found.phase_20),

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+ENOUGH = 20
+"""Calls from which the smoothed lines say where a session stands: the first one counts for half of them after nine, for
+a fifth after twenty, as many as the longer window has."""
 QUADRANTS = ("explore", "reason", "scaffold", "finish")
 """think and diverge, think and converge, act and diverge, act and converge."""
 
@@ -210,6 +213,18 @@ class Stance:
     """Observations that nobody has labelled yet; of the rest that are not in `count`, the model is not sure."""
     traced: int = 0
     """Of all, those that only the traces of episodes tell of: their rows are forgotten."""
+
+    @property
+    def few(self) -> bool:
+        """Whether it has fewer calls than the smoothed lines need: where they stand is the first calls' doing."""
+        return 0 < self.placed < ENOUGH
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """Calls that think and that act by their own scores, of those that have both."""
+        number = {name: each.number for name, each in self.signs.items()}
+        think, act = (sum(number.get(name, 0) for name in side) for side in (QUADRANTS[:2], QUADRANTS[2:]))
+        return think, act
 
 
 @dataclass(frozen=True, slots=True)

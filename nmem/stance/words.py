@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nmem.stance.model import ENOUGH, Stance
 from nmem.text import fit_path
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def stands(found: Stance) -> str:
+    """The quadrant that a session stands in, or that its calls are too few to tell; empty until both lines began."""
+    return f"too few calls to tell ({found.placed} of about {ENOUGH})" if found.few else found.quadrant
 
 
 def signed(value: float) -> str:

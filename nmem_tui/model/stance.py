@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 
 from nmem.stance.model import QUADRANTS, Advice, Compared, Share, Shift, Stance, Strip, Stuck
+from nmem.stance.words import stands
 from nmem.text import fit, pad, width
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import age, clock, filled, several
+from nmem_tui.model.figures import age, clock, filled, plural, several
 from nmem_tui.model.line import Line, cut, joined, length, spread, wrap
 from nmem_tui.model.stance_chart import fill, path
 from nmem_tui.model.unit import flat
@@ -29,9 +30,9 @@ _UNUSUAL, _BROAD = 21, 54
 _NAME = 9
 
 
-def doing(quadrant: str) -> str:
-    """The quadrant that a session is in, in a word."""
-    return quadrant if quadrant in MEANING else "not clear yet"
+def doing(stance: Stance) -> str:
+    """The quadrant that a session is in, in a word; or that it has too few calls for that."""
+    return stands(stance) if stance.few or stance.quadrant in MEANING else "not clear yet"
 
 
 def signed(value: float | None) -> str:
@@ -50,9 +51,12 @@ def share(of: Mapping[str, Share], name: str) -> Share:
 def now(stance: Stance, cells: int) -> Line:
     """Where the session stands, in one line."""
     last = stance.points[-1] if stance.points else None
-    head: Line = [(doing(stance.quadrant), "strong")]
+    head: Line = [(doing(stance), "strong")]
     parts: list[Line] = [head]
-    if last is not None:
+    if stance.few:
+        think, act = stance.sides
+        parts.append([("by themselves ", "quiet"), (f"{think} think, {act} act", "text")])
+    elif last is not None:
         parts.append(_axis_now("phase", last.ema_phase, "act", "think", stance.phase_direction, 0.0))
         parts.append(
             _axis_now("scope", last.ema_scope, "converge", "diverge", stance.scope_direction, stance.scope_base)
@@ -83,10 +87,11 @@ def shares(stance: Stance, cells: int) -> list[Line]:
     wordy = cells >= 40
     room = max(3, min(24, cells - 22 - (17 if wordy else 0)))
     lines: list[Line] = []
+    of = stance.signs if stance.few else stance.quadrants
     for name in QUADRANTS:
-        found = share(stance.quadrants, name)
+        found = share(of, name)
         done = filled(found.share, 1, room)
-        here = name == stance.quadrant
+        here = name == stance.quadrant and not stance.few
         lines.append([
             ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
             (fill(name) * done, name), (symbols.now().track * (room - done), "rest"),
@@ -99,6 +104,8 @@ def shares(stance: Stance, cells: int) -> list[Line]:
 
 def decides(stance: Stance) -> str:
     """What all that is told of quadrants goes by, in a sentence; and of how many calls nothing is known."""
+    if stance.few:
+        return f"each call by its own scores: {stands(stance)}" + unread(stance)
     base = signed(stance.scope_base) if stance.scope_base else "0"
     told = f"where the lines stood after each call: it acts from phase 0 on, narrows from scope {base} on"
     return told + unread(stance)
@@ -233,26 +240,27 @@ def shift(found: Shift, cells: int, zone: tzinfo | None) -> Line:
     return [*line, (pad(said, max(0, cells - length(line))), "text")]
 
 
-def strip(found: Strip, cells: int, zone: tzinfo | None) -> Line:
-    """An episode: when, the way through the quadrants, what it was about."""
+def strip(found: Strip, cells: int, zone: tzinfo | None, *, told: bool = True) -> Line:
+    """An episode: when, the way through the quadrants, what it was about; `told`: and where it stood most."""
     room = 24 if cells >= 96 else 16 if cells >= 72 else 12
     way = path(found.path, room)
     failed: Line = [(f"  ✗ {found.failed}", "bad")] if found.failed else []
     left: Line = [(clock(found.started_at, zone)[:5] + "  ", "quiet"), *way, ("  ", "text")]
     title = cells - 9 - room - sum(width(text) for text, _ in failed) - 14
     most = max(QUADRANTS, key=lambda name: share(found.quadrants, name).number)
-    told = f"{most} {share(found.quadrants, most).share:.0%}" if found.quadrants else ""
+    stood = f"{most} {share(found.quadrants, most).share:.0%}" if found.quadrants and told else ""
     title -= 14 if cells >= 72 else 0
     said: Line = [(pad(flat(found.title), max(8, title)), "text")]
-    far: Line = [(pad(told, 13), "quiet")] if cells >= 72 else []
-    return cut([*left, *said, (f" {found.count:>5} calls  ", "quiet"), *far, *failed], cells)
+    far: Line = [(pad(stood, 13), "quiet")] if cells >= 72 else []
+    calls: Line = [(f" {found.count:>5} {pad(plural(found.count, 'call'), 5)}  ", "quiet")]
+    return cut([*left, *said, *calls, *far, *failed], cells)
 
 
 def titles(stance: Stance) -> tuple[str, str]:
     """The titles of the chart and of the plane."""
     base = signed(stance.scope_base) if stance.scope_base else "0"
     return (
-        f"Trajectory ─ {doing(stance.quadrant)} ─ phase P solid, scope S dotted; the middle is 0 of P, {base} of S",
+        f"Trajectory ─ {doing(stance)} ─ phase P solid, scope S dotted; the middle is 0 of P, {base} of S",
         "Plane ─ ● now, ○ 20 calls ago",
     )
 

@@ -22,7 +22,7 @@ _LETTERS, _LOW = 2, 3
 
 def title(stance: Stance) -> str:
     """The title of the card."""
-    return f"Stance ─ {doing(stance.quadrant)}"
+    return f"Stance ─ {doing(stance)}"
 
 
 def card(stance: Stance, cells: int, rows: int, zone: tzinfo | None) -> list[Line]:
@@ -67,10 +67,14 @@ def spark(stance: Stance, cells: int) -> str:
 def line(stance: Stance, cells: int, *, told: bool = True) -> Line:
     """Phase as a line of blocks, where the session came from and where it is, and what to do."""
     last = stance.shifts[-1] if stance.shifts else None
-    came = f"{last.before} → " if last and last.before in MEANING and last.before != stance.quadrant else ""
+    came = (
+        f"{last.before} → "
+        if last and last.before in MEANING and last.before != stance.quadrant and not stance.few
+        else ""
+    )
     parts: list[tuple[int, Line]] = [
         (1, [("phase ", "quiet"), (spark(stance, max(8, min(20, cells // 5))), "phase")]),
-        (0, [(came, "quiet"), (doing(stance.quadrant), "strong")]),
+        (0, [(came, "quiet"), (doing(stance), "strong")]),
     ]
     if stance.guidance and told:
         parts.append((2, [("◆ ", "accent"), (flat(stance.guidance[0].text), "text")]))

@@ -9,7 +9,7 @@ from nmem.stance.model import SessionStance, Stance
 from nmem.text import pad, printable
 from nmem_tui.model import stance as words
 from nmem_tui.model import stance_models, stance_plane
-from nmem_tui.model.figures import date, several
+from nmem_tui.model.figures import date, plural, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.line import Line, cut
 from nmem_tui.model.stance_models import Models
@@ -70,7 +70,7 @@ def _strips(stance: Stance, zone: tzinfo | None) -> Iterator[Item]:
         yield Item(lambda cells: cut([("no episode yet: the next prompt opens one", "quiet")], cells))
     for each in reversed(stance.strips):
         yield Item(
-            lambda cells, each=each: words.strip(each, cells, zone),  # type: ignore[misc]
+            lambda cells, each=each: words.strip(each, cells, zone, told=not stance.few),  # type: ignore[misc]
             "episode", str(each.unit_id), each.started_at,
         )  # fmt: skip
 
@@ -111,5 +111,5 @@ def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, h
         novel = "" if row.novel is None else f"novel {row.novel:.0%}"
         line += [(pad(rough, 14), "quiet"), (pad(novel, 11), "quiet"), (pad(printable(row.client), 8), "quiet")]
     failed = f"✗ {row.failed}" if row.failed else ""
-    line += [(pad(failed, 6), "bad"), (f"{row.observations:>5} calls  ", "quiet")]
+    line += [(pad(failed, 6), "bad"), (f"{row.observations:>5} {pad(plural(row.observations, 'call'), 5)}  ", "quiet")]
     return cut([*line, (flat(row.intent) or "no prompt", "text")], cells)

@@ -117,7 +117,7 @@ def test_json_has_the_figures_as_true_percentages(told: Recorded) -> None:
     }  # fmt: skip
     assert (found["quadrants_of"], found["stood_of"]) == (19, 20)
     assert found["stood"]["think_converge"] == {"count": 16, "pct": 80.0}
-    assert found["current"] == {"phase": 0.2382, "scope": 0.8, "stance": "finish"}
+    assert found["current"] == {"phase": 0.2382, "scope": 0.8, "stance": "finish", "too_few": False}
     assert set(found["trend"]) == {
         "phase_5", "phase_20", "scope_5", "scope_20", "phase_direction", "scope_direction",
     }  # fmt: skip

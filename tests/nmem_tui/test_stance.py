@@ -35,7 +35,7 @@ def stance(points: list[Point], **given: Any) -> Stance:
     """A stance of these points."""
     told: dict[str, Any] = {
         "session_id": "s", "project": "aurora", "count": len(points), "observations": len(points) + 2,
-        "placed": len(points), "quadrants": {name: Share(1, 0.25) for name in QUADRANTS}, "points": tuple(points),
+        "placed": max(20, len(points)), "quadrants": {name: Share(1, 0.25) for name in QUADRANTS}, "points": tuple(points),
         "phase_5": 0.4, "phase_20": -0.08, "scope_5": 0.2, "scope_20": 0.2, "phase_direction": "act",
         "scope_direction": "stable", "quadrant": "finish", "scope_base": 0.4, "shifts": (),
         "locus": {"internal": Share(3, 0.75), "external": Share(1, 0.25)},
@@ -145,6 +145,24 @@ def test_the_one_line_says_where_it_stands_and_where_it_goes() -> None:
     below = plain([words.now(stance([point(0, -0.1, 0.3)]), 90)])
     assert "thinks −.10, turning to act" in below
     assert "widens +.30 (narrows from +.40 on)" in below, "scope divides at its own line, not at zero"
+
+
+def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself() -> None:
+    signs = {"explore": Share(), "reason": Share(2, 0.2), "scaffold": Share(), "finish": Share(8, 0.8)}
+    stood = {"explore": Share(), "reason": Share(10, 1.0), "scaffold": Share(), "finish": Share()}
+    found = stance([point(n, -0.1, 0.8) for n in range(10)], placed=10, quadrant="reason", quadrants=stood, signs=signs)
+    few = "too few calls to tell (10 of about 20)"
+    assert few in plain([words.now(found, 120)])
+    assert "2 think, 8 act" in plain([words.now(found, 120)])
+    assert few in stance_card.title(found)
+    assert few in plain([stance_card.line(found, 100)])
+    told = [plain([line]) for line in words.shares(found, 80)]
+    assert "▸" not in "".join(told)
+    assert next(line for line in told if "finish" in line).split()[-4:-2] == ["80%", "8"]
+    assert any("each call by its own scores" in line for line in told)
+    for line in (words.now(found, 120), stance_card.line(found, 100)):
+        assert "reason" not in plain([line])
+        assert "thinks" not in plain([line])
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:

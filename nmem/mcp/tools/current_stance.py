@@ -37,13 +37,16 @@ def _session(ask: Ask) -> str:
 
 
 def _told(found: Stance) -> Answer:
+    from nmem.stance.words import stands
+
+    shares = found.signs if found.few else found.quadrants
     worth = [f"{line(each.text, 300)} ({line(each.reason, 200).rstrip('.')})" for each in found.guidance]
     return some({
         "session": f"session/{line(found.session_id, 80)}", "project": line(found.project, 80),
-        "calls": found.observations, "labelled": found.count, "failed": found.failed, "quadrant": found.quadrant,
+        "calls": found.observations, "labelled": found.count, "failed": found.failed, "quadrant": stands(found),
         "think-/act+": _axis(found.phase_5, found.phase_20, found.phase_direction),
         "diverge-/converge+": _axis(found.scope_5, found.scope_20, found.scope_direction),
-        "shares": {name: f"{each.share:.0%}" for name, each in found.quadrants.items() if each.number},
+        "shares": {name: f"{each.share:.0%}" for name, each in shares.items() if each.number},
         "worth_knowing": worth,
         "shifts": [f"{when(each.at)} {each.from_} to {each.to}: {line(each.prompt, 100)}"
                    for each in found.shifts[-_FEW:]],

@@ -11,6 +11,7 @@ import pytest
 
 from nmem.stance import history, read, rows
 from nmem.stance.model import Stance
+from nmem.stance.words import stands
 from tests.nmem.conftest import Recorded
 from tests.nmem.stance.conftest import START, score, unit
 
@@ -61,6 +62,25 @@ def test_a_session_is_read_with_its_prompts_and_episodes(record: Recorded, open_
     assert [(part.quadrant, part.count) for part in strips[1].path] == [("reason", 2), ("finish", 16)]
     assert stance.locus["internal"] == (12, 1.0)
     assert stance.novelty_friction["routine_smooth"] == 12
+
+
+def test_a_short_session_is_not_told_with_certainty(record: Recorded, open_db: Open) -> None:
+    # -.9 twice, then .9: .9 - 1.8 * .92 ** 8 = -.024 after ten calls, of which eight act
+    session(record, count=10, think=2)
+    short = found(open_db())
+    assert short.points[-1].ema_phase == pytest.approx(0.9 - 1.8 * 0.92**8)
+    assert (short.quadrant, short.few, short.sides) == ("reason", True, (2, 8))
+    assert stands(short) == "too few calls to tell (10 of about 20)"
+    for number in range(11, 21):
+        record.act("file_edit", "", "src/feed.py")
+        score(record.db, "one", number, 0.9, 0.8)
+    long = found(open_db())
+    assert (long.placed, long.few, stands(long)) == (20, False, "finish")
+
+
+def test_a_session_without_labels_is_not_short(record: Recorded, open_db: Open) -> None:
+    record.begin("one").user("Add a coupon").act("file_edit", "", "src/a.py")
+    assert (found(open_db()).few, stands(found(open_db()))) == (False, "")
 
 
 def test_an_episode_begins_with_its_own_first_call(record: Recorded, open_db: Open) -> None:
