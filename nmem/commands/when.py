@@ -47,6 +47,8 @@ def _asked(operator: str, given: list[str], options: dict[str, Any]) -> int:
         raise click.UsageError(f"what is asked? nmem {operator} WORDS, or nmem recall list")
     if not given or given == ["-"]:
         queries = [line.strip() for line in sys.stdin.read(_MOST).splitlines() if line.strip()]
+        if not queries:
+            raise click.UsageError(f"nothing is asked: nmem {operator} WORDS, or nmem recall list")
     else:
         queries = asked.queries(given)
     return asked.run(

@@ -60,6 +60,9 @@ def plan(
     said, name = words.bare(" ".join(trigger.split()))
     name, operator = " ".join(name.split()), operator or said or "when"
     _named(name)
+    if operator == "how" and name.split()[0].lower().endswith("ing"):
+        raise NmemError(f"its heading would read “{corpus.heading_of('how', name)}”: name what is to be done, as in "
+                        "“roll back a release”, or write it as --when")  # fmt: skip
     if not text.strip():
         raise NmemError("a decision says something: give its text with --text, on standard input, or by --episode")
     index = build(found)

@@ -37,6 +37,15 @@ def test_queries_are_read_from_standard_input_and_doubles_told_once(project: Pat
     assert run("how", "null").output == ""
 
 
+def test_nothing_asked_is_said(project: Path) -> None:
+    assert "nothing is asked" in str(run("when", "-", given="\n \n").exception)
+
+
+def test_a_procedure_is_named_by_what_is_to_be_done(project: Path) -> None:
+    done = run("recall", "remember", "rolling back a release", "--how", "--text", "Stop it.")
+    assert "“How to rolling back a release”" in str(done.exception)
+
+
 def test_json_has_everything(project: Path) -> None:
     answer = json.loads(run("when", "--json", "bread does not rise").output)["answers"][0]
     assert answer["outcome"] == "answered" and answer["confidence"] == 1 and answer["file"] == "kitchen.md"
