@@ -33,6 +33,7 @@ def application(words: list[str], token: str) -> web.Application:
     app.add_routes(
         [
             web.get(f"/{token}/", _page),
+            web.get(f"/{token}", _slash),
             web.get(f"/{token}/page.js", _script),
             web.get(f"/{token}/ws", _socket),
             web.static(f"/{token}/static", Path(found.origin).parent / "static"),
@@ -47,6 +48,11 @@ async def _page(request: web.Request) -> web.Response:
     """Everything that it names stands beside it; only the websocket's address has to be whole."""
     socket = f"ws://{request.headers['Host']}{request.path}ws"
     return web.Response(text=_PAGE.read_text("utf-8").replace("{socket}", socket), content_type="text/html")
+
+
+async def _slash(request: web.Request) -> web.Response:
+    """A last slash is easily lost when an address is copied."""
+    raise web.HTTPPermanentRedirect(f"{request.path}/")
 
 
 async def _script(_request: web.Request) -> web.FileResponse:

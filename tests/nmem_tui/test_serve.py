@@ -50,6 +50,7 @@ async def client() -> AsyncIterator[TestClient[Any, Any]]:
     ("path", "headers", "status"),
     [
         (f"/{TOKEN}/", {}, 200),
+        (f"/{TOKEN}", {}, 200),
         (f"/{TOKEN}/page.js", {}, 200),
         (f"/{TOKEN}/static/js/textual.js", {}, 200),
         (f"/{TOKEN}/", {"Host": "localhost:9"}, 200),
