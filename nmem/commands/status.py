@@ -90,7 +90,7 @@ def sections(
             "Sessions",
             ("project", "client", "state", "last event", "prompt"),
             [
-                (row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.intent.split())[:60])
+                (row.project, row.client, row.state, _ago(row.last_at, now), " ".join(row.name.split())[:60])
                 for row in recent
             ],
         ),

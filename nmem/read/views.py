@@ -45,6 +45,9 @@ class SessionRow:
     context_at: int | None
     intent: str
     """The newest user prompt."""
+    name: str = ""
+    """The first prompt that says something: what the session is called."""
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +144,20 @@ class StreamRow:
     """The model that did, and what a person set."""
 
 
+NAMED = """coalesce(
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user'
+     AND length(content) >= 16 AND content NOT GLOB '[<>/]*' ORDER BY at, id LIMIT 1),
+  (SELECT substr(content, 1, 400) FROM prompts WHERE session_id = s.id AND source = 'user' ORDER BY at, id LIMIT 1))
+"""
+"""What a session `s` is called (SQL): its first prompt that is no command, notice or mere word (`yes` could be any of
+them), else its first."""
 _SESSION = """
 SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
   s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
   (SELECT substr(content, 1, 400) FROM prompts
-   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent
+   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS name, s.seq AS calls
 FROM sessions s JOIN projects p ON p.id = s.project_id
-"""
+""".replace("NAMED", NAMED)
 
 
 def _session(row: Row) -> SessionRow:
@@ -163,8 +173,9 @@ def _session(row: Row) -> SessionRow:
         "transcript_path",
         "origin",
         "intent",
+        "name",
     )
-    numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
+    numbers = ("calls", "started_at", "last_at", "context_tokens", "context_window", "context_at")
     values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
     return SessionRow(**values)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
 from nmem import tables
+from nmem.read.views import NAMED
 from nmem.stance import rows
 from nmem.stance.model import Call, SessionStance, Share, Stuck
 from nmem.stance.rows import KIND
@@ -34,9 +35,8 @@ SELECT phase, scope FROM observations WHERE session_id = ? AND KIND AND (phase I
 ORDER BY seq
 """.replace("KIND", KIND)
 SESSION = """
-SELECT s.id, s.client, s.started_at, s.last_at, (SELECT substr(content, 1, 200) FROM prompts
-  WHERE session_id = s.id AND source = 'user' ORDER BY at LIMIT 1) AS intent FROM sessions s
-"""
+SELECT s.id, s.client, s.started_at, s.last_at, NAMED AS intent FROM sessions s
+""".replace("NAMED", NAMED)
 EARLIER = " WHERE s.project_id = ? AND s.id != ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?"
 ENDED = """
 SELECT u.id, coalesce(u.title, u.intent) AS title, u.last_at, u.outcomes, u.hot_files, u.next_steps

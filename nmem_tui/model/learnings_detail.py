@@ -173,7 +173,7 @@ def _session(
     about = f"  {printable(row.client)}  {printable(row.project)}"
     branch = f"  {printable(row.branch)}" if row.branch else ""
     line: Line = [("┌ ", "line"), (when, "title"), (about, "quiet"), (branch, "accent")]
-    return cut([*line, (f"  “{flat(row.intent)}”" if row.intent else "", "quiet")], cells)
+    return cut([*line, (f"  “{flat(row.name)}”" if row.name else "", "quiet")], cells)
 
 
 def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before: str) -> Iterator[Item]:

@@ -6,17 +6,19 @@ from textual import on
 
 from nmem.read import views
 from nmem.read.views import SessionRow
-from nmem.text import pad, printable
+from nmem.text import fit, pad, printable, width
 from nmem_tui.messages import Loaded, ReadFailed
-from nmem_tui.model.figures import age
-from nmem_tui.model.line import Line
+from nmem_tui.model.figures import age, several
+from nmem_tui.model.line import Line, length
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
 
 FOLLOW = Choice([("↻ ", "accent"), ("follow the newest session", "strong")], "follow newest auto", "")
 _FRESH_MS = 30 * 60_000
-_NARROW, _NARROWEST = 72, 36
-"""Fewer cells than these have no room for branch and client, or for the project."""
+_WIDE, _NARROW, _NARROWEST = 112, 60, 36
+"""Fewer cells than these have no room for branch and client, for the calls, or for the project."""
+_BOTH = 40
+"""Cells in which the last prompt has room beside the first."""
 
 
 class Sessions(Dialog):
@@ -52,7 +54,7 @@ class Sessions(Dialog):
 
     def _choice(self, row: SessionRow, at: int) -> Choice:
         here = row.id == self.current
-        words = f"{row.project} {row.branch} {row.client} {row.intent} {'live' if _live(row, at) else ''}"
+        words = f"{row.project} {row.branch} {row.client} {row.name} {row.intent} {'live' if _live(row, at) else ''}"
         return Choice(lambda cells: [_line(row, at, cells, here=here)], printable(words), row.id)
 
 
@@ -61,12 +63,23 @@ def _live(row: SessionRow, at: int) -> bool:
 
 
 def _line(row: SessionRow, at: int, cells: int, *, here: bool) -> Line:
-    """One session: branch and client give way first, then the project; age and prompt tell sessions apart."""
+    """One session by what it was begun for; branch and client give way first, then the last prompt, calls, project."""
     line: Line = [("▸" if here else " ", "accent"), ("● ", "good") if _live(row, at) else ("○ ", "quiet")]
     if cells >= _NARROWEST:
-        line.append((pad(printable(row.project), 18 if cells >= _NARROW else 12) + " ", "strong"))
-    if cells >= _NARROW:
+        line.append((pad(printable(row.project), 18 if cells >= _WIDE else 12) + " ", "strong"))
+    if cells >= _WIDE:
         line.append((pad(printable(row.branch), 12) + " ", "accent"))
         line.append((pad(printable(row.client), 9) + " ", "text"))
-    intent = printable(" ".join(row.intent.split())) or "no prompt"
-    return [*line, (pad(age(at - row.last_at), 5, right=True) + "  ", "quiet"), (intent, "text")]
+    line.append((pad(age(at - row.last_at), 5, right=True) + "  ", "quiet"))
+    if cells >= _NARROW:
+        line.append((f"{pad(several(row.calls, 'call'), 10, right=True)}  ", "quiet"))
+    name, last = _flat(row.name) or "no prompt", _flat(row.intent)
+    room = cells - length(line)
+    if last in ("", name) or room < _BOTH:
+        return [*line, (name, "text")]
+    name = fit(name, max(room * 2 // 3, room - width(last) - 9))
+    return [*line, (name, "text"), (f"  … last: {last}", "quiet")]
+
+
+def _flat(text: str) -> str:
+    return printable(" ".join(text.split()))

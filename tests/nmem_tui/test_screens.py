@@ -141,6 +141,29 @@ async def test_sessions_are_switched_and_minus_goes_back(
         assert "Raise it to 8 MB" in text(pilot)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_session_is_called_by_what_it_was_begun_for(
+    size: tuple[int, int], make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    db = seeds.database(path)
+    at = seeds.NOW - 90_000_000
+    seeds.session(db, "other", project="lighthouse", last_at=at, state="ended")
+    for n, said in enumerate(
+        ("/clear", "<ci-event>CI check failed</ci-event>", "hi", "Why does the lamp flicker?", "yes")
+    ):
+        seeds.say(db, at + n, said, session_id="other")
+    db.close()
+    async with cockpit(path, size) as pilot:
+        await pilot.press("s")
+        await settled(pilot)
+        (line,) = (line for line in text(pilot).splitlines() if "lighthouse" in line)
+        assert "Why does the lamp flicker?" in line
+        assert "calls" in line
+        assert line.index("lamp") < (line + "last: yes").index("last: yes")
+        assert ("last: yes" in line) == (size[0] == 160)
+
+
 async def test_copy_says_how_it_travels(
     make_db: Any, cockpit: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
