@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from textual.app import App
 from textual.filter import LineFilter
+from textual.theme import Theme
 
 from nmem_tui import themes
 from nmem_tui.model import symbols
@@ -33,6 +34,10 @@ class Looking(App[None]):
             self.theme = theme
         elif before != (chosen.name, self._colours) and self.is_running:
             self.mutate_reactive(App.theme)
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """The library puts all of them together anew, for every line that is painted."""
+        return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What happens to every line before it is shown."""

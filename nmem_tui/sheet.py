@@ -90,6 +90,10 @@ class Sheeted(App[None]):
             top.refresh(layout=True)
         self._worn.update(self._shown())
 
+    def wears(self, screen: Screen[Any]) -> bool:
+        """Whether a screen has the look of now."""
+        return screen in self._worn
+
     def _shown(self) -> list[Screen[Any]]:
         try:
             return self.screen_stack

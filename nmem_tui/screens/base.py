@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import DescendantBlur, DescendantFocus
+from textual.events import DescendantBlur, DescendantFocus, ScreenResume
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _COUNT_S = 2.0
 """What the tabs count is read at most this often."""
+_AGES_MS = 60_000
+"""How long something is ago may be so old on a screen that comes back."""
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
 
 
@@ -71,6 +73,8 @@ class View(Giving, Screen[None], inherit_bindings=False):
         self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""
+        self._as_of: tuple[object, ...] = ()
+        """What all it shows was read for: see `reads_now` and `is_old`."""
 
     @property
     def cockpit(self) -> Cockpit:
@@ -113,13 +117,28 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Read again what the screen shows."""
         raise NotImplementedError
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: ScreenResume) -> None:
         """Catch up with what was committed while another screen was shown."""
+        if self.stack_updates and self.cockpit.wears(self):
+            event.refresh_styles = False
         if self.seen not in (-1, self.cockpit.generation):
             self.seen = self.cockpit.generation
             self.refresh_data()
         self.show_hot(self.cockpit.hot)
         self.show_live(self.cockpit.live)
+
+    def reads_now(self) -> None:
+        """It reads all that it shows."""
+        self._as_of = self._what_counts()
+
+    def is_old(self) -> bool:
+        """Whether it may show something else once it is read again: after a commit, for another session or size."""
+        return self._as_of != self._what_counts()
+
+    def _what_counts(self) -> tuple[object, ...]:
+        app = self.cockpit
+        session = app.session.id if app.session else ""
+        return app.generation, app.chosen, session, app.project, self.size, app.clock() // _AGES_MS
 
     @on(StoreChanged)
     def catch_up(self, message: StoreChanged) -> None:
@@ -189,7 +208,7 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Where a box has the keyboard, the keys are letters; the frame that has it stands out."""
         for frame in self.query(Frame):
             frame.light(on=self.focused is not None and frame in self.focused.ancestors)
-        self.call_after_refresh(self.check_keys)
+        self.check_keys()
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """The library lays out once more for each widget that this gave another size; it has its place already."""

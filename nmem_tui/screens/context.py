@@ -85,7 +85,7 @@ class ContextView(Turning):
 
     def on_screen_resume(self) -> None:
         """Another session may have been chosen meanwhile."""
-        if self.seen != -1:
+        if self.seen != -1 and self.is_old():
             self._read()
 
     def on_resize(self) -> None:
@@ -130,6 +130,7 @@ class ContextView(Turning):
 
     def _read(self) -> None:
         self._due = False
+        self.reads_now()
         if self.mode == PAST:
             self.read_before()
         else:

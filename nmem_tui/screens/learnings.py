@@ -10,7 +10,7 @@ from textual.timer import Timer
 
 from nmem.learn.learning import Learning
 from nmem.text import printable
-from nmem_tui.model import learnings, learnings_detail
+from nmem_tui.model import keyed, learnings, learnings_detail
 from nmem_tui.model import learnings_reading as reading
 from nmem_tui.model.empty import no_learnings
 from nmem_tui.model.exported import Gather
@@ -158,6 +158,7 @@ class Learnings(Leafing):
             self.detail = None
             self.pane.tell(lambda _cells: [], keep=False)
             self.about.border_title = Content("Learning")
+            self.check_keys()
             return
         self.reads.ask("learning", lambda db: reading.detail(db, one), self._show_detail)
 
@@ -216,10 +217,10 @@ class Learnings(Leafing):
         return len(self.shown), len(self.listing.found) if self.listing else 0, False
 
     def chosen(self) -> list[Learning]:
-        """The marked learnings, also those that a filter hides, else the one under the cursor."""
+        """The marked learnings that are listed, else the one under the cursor."""
         if not self.marked or self.listing is None:
             return [self.one] if self.one else []
-        return [one for one in self.listing.found if one.id in self.marked]
+        return [one for one in self.shown if one.id in self.marked]
 
     def row_keys(self) -> list[int]:
         """All that are listed."""
@@ -235,10 +236,11 @@ class Learnings(Leafing):
         if self.words:
             return NO_MATCH
         if found.counts.get(learnings.ALL, 0):
-            return f"  nothing is {found.state} here: s shows what is in another state"
+            return f"  nothing is {found.state} here: {keyed.of('next_state')} shows what is in another state"
         if found.scope.kind == reading.ACROSS:
-            return "  no pattern that two projects share · P shows each project's own"
-        return f"  nothing came back in this project yet · P shows all projects, with {found.elsewhere}"
+            return f"  no pattern that two projects share · {keyed.of('projects')} shows each project's own"
+        more = f"{keyed.of('projects')} shows all projects, with {found.elsewhere}"
+        return f"  nothing came back in this project yet · {more}"
 
     def _show_detail(self, found: Detail) -> None:
         one = self.one
@@ -251,7 +253,6 @@ class Learnings(Leafing):
         at, zone = self.cockpit.clock(), self.cockpit.zone
         self.about.border_title = Content(learnings_detail.title(one))
         self.pane.tell(lambda cells: learnings_detail.items(found, cells, at, zone), keep=same)
-        self.check_keys()
 
     def gather(self) -> Gather:
         """The list, and the learning under the cursor with its evidence."""
@@ -275,15 +276,14 @@ class Learnings(Leafing):
 
     @on(Lines.Moved, "#learnings")
     def tell_about(self) -> None:
-        """Another learning is under the cursor: what is kept of it follows once the cursor rests."""
-        self.weeks.choose(self.index.cursor)
+        """Another learning is under the cursor: what is kept of it, and its weeks, follow once the cursor rests."""
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(_REST_S, self._rested)
 
     def _rested(self) -> None:
         self._rest = None
-        self.check_keys()
+        self.weeks.choose(self.index.cursor)
         self._read_detail()
 
     @on(Lines.Moved, "#learning")

@@ -66,7 +66,7 @@ class StanceView(Touring):
 
     def on_screen_resume(self) -> None:
         """Another session may have been chosen meanwhile."""
-        if self.seen != -1:
+        if self.seen != -1 and self.is_old():
             self._read()
 
     def on_resize(self) -> None:
@@ -95,6 +95,7 @@ class StanceView(Touring):
 
     def _read(self) -> None:
         self._due = False
+        self.reads_now()
         app, cells = self.cockpit, self.chart.content_size.width
         wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock(), app.home)
         one = self.found.following if self.found else None

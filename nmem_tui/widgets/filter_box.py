@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Input
 
 from nmem.text import pad
+from nmem_tui.model.line import Line
+from nmem_tui.widgets.drawn import Drawn
 from nmem_tui.widgets.fields import Field
-from nmem_tui.widgets.tones import content
+from nmem_tui.widgets.frame import Titled
 
 _LONGEST = 400
 
 
-class _Count(Widget):
+class _Count(Drawn):
     """How many are left; always as wide, so that a key lays nothing out anew."""
 
     told, tone = "", "quiet"
@@ -28,14 +28,14 @@ class _Count(Widget):
         """Say this from now on."""
         if (told, tone) != (self.told, self.tone):
             self.told, self.tone = told, tone
-            self.refresh()
+            self.redraw()
 
-    def render(self) -> Content:
+    def drawn(self, cells: int, rows: int) -> list[Line]:  # noqa: ARG002 -- as the base class has it
         """At the right."""
-        return content([[(pad(f"{self.told} ", self.size.width, right=True), self.tone)]])
+        return [[(pad(f"{self.told} ", cells, right=True), self.tone)]]
 
 
-class FilterBox(Horizontal):
+class FilterBox(Horizontal, Titled):
     """Hidden until it is opened, and again once nothing stands in it."""
 
     @dataclass

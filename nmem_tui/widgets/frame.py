@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from rich.style import Style
+from textual.color import Color
 from textual.containers import Vertical
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.widget import Widget
 
 
@@ -50,18 +52,20 @@ class Titled(Widget):
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:  # noqa: ARG002
+        """Another size is painted with the layout that gave it; the library would do both once more."""
+        return super()._size_updated(size, virtual_size, container_size, layout=False)
+
 
 class Frame(Titled, Vertical):
     """Around what stands below one another; its title stands out where the keyboard is."""
 
     def light(self, *, on: bool) -> None:
-        """Whether the keyboard is in it; what it is around has the same look either way."""
+        """Whether the keyboard is in it. The class is for the style sheet, which would paint what is inside anew."""
         if self.has_class("-lit") == on:
             return
         self.set_class(on, "-lit", update=False)
-        self.retitling = True
-        try:
-            self.app.stylesheet.update_nodes([self])
-        finally:
-            self.retitling = False
+        colour = self.app.theme_variables["nm-strong" if on else "nm-quiet"]
+        self.styles.base.set_rule("border_title_color", Color.parse(colour))
+        self.styles.base.set_rule("border_title_style", Style(bold=True) if on else Style())
         self.repaint_edge(0)

@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, Span
+from nmem_tui.widgets.attended import Attended
 from nmem_tui.widgets.frame import Titled
 from nmem_tui.widgets.span import lengthen
 from nmem_tui.widgets.tones import Palette
@@ -23,7 +24,7 @@ DrawLine = Callable[[int, int], Line]
 """The line at a place in so many cells."""
 
 
-class Lines(Titled, ScrollView, can_focus=True, inherit_bindings=False):
+class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False):
     """Any number of lines; the cursor rests only on places that can be taken."""
 
     resting: ClassVar[str] = "▸"
@@ -153,12 +154,8 @@ class Lines(Titled, ScrollView, can_focus=True, inherit_bindings=False):
         lengthen(self, self.count)
         self.call_after_refresh(self._into_view)
 
-    def on_focus(self) -> None:
-        """The cursor shows where the keyboard is."""
-        self.redraw()
-
-    def on_blur(self) -> None:
-        """The cursor stays, but as a mark only."""
+    def attend(self) -> None:
+        """The cursor shows where the keyboard is; elsewhere it stays, but as a mark only."""
         self.redraw()
 
     def redraw(self) -> None:

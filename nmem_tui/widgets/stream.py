@@ -17,11 +17,12 @@ from nmem.text import width
 from nmem_tui.model import keyed, rows, symbols
 from nmem_tui.model.marked import Marked
 from nmem_tui.model.window import Window
+from nmem_tui.widgets.attended import Attended
 from nmem_tui.widgets.span import lengthen
 from nmem_tui.widgets.tones import Palette
 
 
-class Stream(ScrollView, can_focus=True, inherit_bindings=False):
+class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
     """Rows with a cursor. Arriving rows never move the cursor unless it follows."""
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -189,7 +190,7 @@ class Stream(ScrollView, can_focus=True, inherit_bindings=False):
         """Keep the newest row in sight while following."""
         lengthen(self, len(self.window))
         if self.following:
-            self.call_after_refresh(self.scroll_to, y=self.max_scroll_y, animate=False, force=True)
+            self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True, force=True)
         elif len(self.window):
             self.call_after_refresh(self.go, self.cursor)
 
