@@ -290,17 +290,17 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
 
     def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it opens its own
         from nmem import settle_start
-        from nmem.purge import run
+        from nmem.purge import run, said
         from nmem_tui.model.figures import several
         from nmem_tui.model.purging import moment
 
         done = run.purge(path, chosen, now, window=0 if at_once else None, backups=backups, later=True)
         settle_start.start(str(Path(path).absolute()))
-        gone = several(sum(done.counts.values()), "row")
+        gone = said.goes(done.rows)
         also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
         if done.keep_until <= now:
             return f"purged for good: {gone}{also}"
-        return f"purged: {gone}{also} · {keyed.of('undo')} brings it back until {moment(done.keep_until, now, zone)}"
+        return f"purged: {gone}{also} · {keyed.of('undo')} brings them back until {moment(done.keep_until, now, zone)}"
 
     return change
 

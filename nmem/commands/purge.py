@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from nmem.purge.selection import Selection
 
 _SETTLE = 60.0
-_WORDS = {"obs": "action", "prompt": "saying", "trace": "swept action", "session": "whole session",
-          "project": "whole project", "learning": "learning", "task": "task"}  # fmt: skip
 
 
 @click.command()
@@ -94,7 +92,8 @@ def _show(shown: Preview, backups: bool) -> None:
         click.echo("nothing is recorded that this selects")
         return
     today = terminal.now()
-    facts = [(_WORDS[kind] + ("" if number == 1 else "s"), str(number)) for kind, number in shown.rows.items()]
+    from nmem.purge import said
+
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}  {one.id}", f"{one.kind}: {one.text}")
             for one in shown.items]  # fmt: skip
     more = shown.total - len(shown.items)
@@ -104,10 +103,11 @@ def _show(shown: Preview, backups: bool) -> None:
     beside = [("file", path) for path in shown.files]
     beside += [("backup" if backups else "backup, stays", path) for path in shown.backups]
     beside += [("the client's own, stays", path) for path in shown.transcripts]
+    beyond = [(name, str(number)) for name, number in said.elsewhere(shown.elsewhere).items()]
     terminal.say("What would go", [
-        ("Rows", facts), (f"The first {len(rows)}" if more > 0 else "Each", rows),
+        ("", [("These go", said.goes(shown.rows))]), (f"The first {len(rows)}" if more > 0 else "Each", rows),
         ("Made of them: goes, or is made anew of what is left", made),
-        ("Said elsewhere: blanked, counted over all tables", [(k, str(v)) for k, v in shown.elsewhere.items()]),
+        ("Said elsewhere: blanked, counted over all tables", beyond),
         ("Files", beside),
     ])  # fmt: skip
 
@@ -143,8 +143,9 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
 
 
 def _told(done: Purged) -> None:
-    rows = sum(done.counts.values())
-    click.echo(f"purged: {terminal.count(rows, 'row')}, nobody else could write for {done.locked:.1f} s")
+    from nmem.purge import said
+
+    click.echo(f"purged: {said.goes(done.rows)}; nobody else could write for {done.locked:.1f} s")
     if done.backups:
         click.echo(f"backups gone: {len(done.backups)}")
     for path in done.stays:
@@ -174,6 +175,6 @@ def _past(empty: bool, as_json: bool) -> None:
         return
     today = terminal.now()
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",
-             f"purge/{one.number}: {terminal.count(one.rows, 'row')} by {', '.join(one.how)}; {one.said(today)}")
+             f"purge/{one.number}: {one.went} by {', '.join(one.how)}; {one.said(today)}")
             for one in found]  # fmt: skip
     terminal.say("Purges, the newest first", [("", rows)]) if rows else click.echo("nothing was purged")

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.purge import due
+from nmem.purge import due, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,8 @@ class Past:
     number: int
     at: int
     how: tuple[str, ...]
+    went: str
+    """In words: `14 calls`."""
     rows: int
     state: str
     """kept undone gone."""
@@ -34,9 +36,14 @@ def past(db: Connection, limit: int = 50) -> list[Past]:
     found = db.execute("SELECT id, at, how, counts, state, keep_until, cleaned FROM purges ORDER BY id DESC LIMIT ?",
                        (limit,))  # fmt: skip
     return [
-        Past(number, at, tuple(json.loads(how)), sum(json.loads(counts).values()), state, until, bool(cleaned))
+        _past(number, at, json.loads(how), json.loads(counts), state, until, bool(cleaned))
         for number, at, how, counts, state, until, cleaned in map(tuple, found)
     ]
+
+
+def _past(number: int, at: int, how: list[str], counts: dict[str, int], state: str, until: int, cleaned: bool) -> Past:
+    went = said.goes(said.of_tables(counts, how))
+    return Past(number, at, tuple(how), went, sum(counts.values()), state, until, cleaned)
 
 
 def empty(db: Connection, db_path: str, now: int) -> int:

@@ -65,7 +65,7 @@ def preview(
     `each`: `most` rows of each kind are shown, else of all together.
     """
     found = reach.find(db, chosen, stopped)
-    rows = _rows(db, found)
+    counted = rows(db, found)
     units, derived = _derived(db, found)
     words = chosen.matcher.needles(found.words)
     held: tuple[str, ...] = ()
@@ -76,12 +76,14 @@ def preview(
             str(path) for path in files.backups(db_path) if path.suffix == ".age" or files.holds(path, words)
         )
     return Preview(
-        rows, _items(db, found, most, each=each), sum(rows.values()), units, tuple(sorted(found.touched)), derived,
+        counted, _items(db, found, most, each=each), sum(counted.values()), units, tuple(sorted(found.touched)),
+        derived,
         _elsewhere(db, chosen) if chosen.everywhere else {}, held, backups, transcripts(db, found),
     )  # fmt: skip
 
 
-def _rows(db: Connection, found: Reach) -> dict[str, int]:
+def rows(db: Connection, found: Reach) -> dict[str, int]:
+    """How many rows go, by kind: see nmem.purge.said."""
     of = json.dumps(sorted(found.sessions))
     out = {"session": len(found.sessions), "project": len(found.projects), "learning": len(found.learnings),
            "task": len(found.tasks)}  # fmt: skip

@@ -21,7 +21,7 @@ from capture.storage.store import transaction
 from nmem import tables
 from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
-from nmem.purge import due, erase, files, history, keys, preview, putback, reach, scrub, strays, trash
+from nmem.purge import due, erase, files, history, keys, preview, putback, reach, said, scrub, strays, trash
 from nmem.purge.due import KEPT, TARGET, UNDONE
 from nmem.purge.journal import Journal
 from nmem.purge.needles import Needles
@@ -45,6 +45,8 @@ class Purged:
     number: int
     counts: dict[str, int]
     """Rows that are gone, by table."""
+    rows: dict[str, int]
+    """What was named of it, by kind, as a preview counts it: see nmem.purge.said."""
     keep_until: int
     """Until then it can be undone; the time of the purge itself where there is no window."""
     locked: float
@@ -85,16 +87,17 @@ def purge(
         spool.drain(db, db_path)
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
-        number, counts, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
+        number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
         gone = files.remove(_backups(db_path, words)) if backups else []
         stays = tuple(map(str, _backups(db_path, words)))
+        until = now + minutes * 60_000
         if later:
-            return Purged(number, counts, now + minutes * 60_000, locked, (), tuple(gone), stays, theirs, clean=False)
+            return Purged(number, counts, rows, until, locked, (), tuple(gone), stays, theirs, clean=False)
         say("cleaning the files")
         left, clean = _clean(db, db_path, number, words, whole, say, alone)
         if not minutes and clean:
             due.destroy(db, db_path, number, now)
-    return Purged(number, counts, now + minutes * 60_000, locked, tuple(left), tuple(gone), stays, theirs, clean)
+    return Purged(number, counts, rows, until, locked, tuple(left), tuple(gone), stays, theirs, clean)
 
 
 @contextmanager
@@ -124,8 +127,8 @@ def _open(db_path: str) -> Connection:
 
 def _erase(
     db: Connection, db_path: str, chosen: Selection, found: Reach, now: int, minutes: int, backups: bool
-) -> tuple[int, dict[str, int], Needles, float]:
-    """The transaction; its number, what is gone by table, the words that must be nowhere, how long it held the lock."""
+) -> tuple[int, dict[str, int], dict[str, int], Needles, float]:
+    """The transaction; its number, what is gone by table and kind, the words to be nowhere, how long it was locked."""
     journal = Journal(db)
     journal.begin()
     try:
@@ -136,7 +139,7 @@ def _erase(
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
                 raise NmemError("nothing is recorded that this selects")
-            of, known = _of(db, found), keys.of(db, found)
+            of, known, rows = _of(db, found), keys.of(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
             counts = journal.counts()
             words = chosen.matcher.needles(found.words)
@@ -153,14 +156,14 @@ def _erase(
             size = trash.put(db_path, number, _sealed(journal, of, words, kept))
             db.execute("UPDATE purges SET bytes = ? WHERE id = ?", (size, number))
             if minutes:
-                told = {"rows": sum(counts.values()), "how": chosen.how, "until": until}
+                told = {"rows": sum(counts.values()), "went": rows, "how": chosen.how, "until": until}
                 log.write(db, KIND, f"{TARGET}/{number}", told, {}, now)
                 # behind all that went: their numbers are not used again, so an undo finds them free
                 newest = db.execute("SELECT coalesce(max(id), 0) FROM purge_old_corrections").fetchone()[0]
                 db.execute(
                     "UPDATE corrections SET id = max(id, ?) WHERE target = ?", (newest + 1, f"{TARGET}/{number}")
                 )
-        return number, counts, words, time.monotonic() - begun
+        return number, counts, rows, words, time.monotonic() - begun
     finally:
         journal.end()
 
@@ -239,7 +242,7 @@ def _schema(db: Connection) -> bytes:
 
 
 def undo(db: Connection, db_path: str, number: int, now: int) -> str:
-    """Put everything back; what a person should know beside it. Inside a transaction of the caller's.
+    """Put everything back; what a person should know beside it, if anything. Inside a transaction of the caller's.
 
     Raises NmemError when the window is over. `undone` must follow once it is committed.
     """
@@ -253,8 +256,7 @@ def undo(db: Connection, db_path: str, number: int, now: int) -> str:
     files.put_back(taken.files)
     history.again(db, int(db.execute("SELECT at FROM purges WHERE id = ?", (number,)).fetchone()[0]))
     db.execute("UPDATE purges SET state = ?, ended_at = ?, cleaned = 1 WHERE id = ?", (UNDONE, now, number))
-    said = f"{sum(map(len, taken.old.values())) - left} rows are as they were"
-    return said + (f"; {left} stay gone: what they belong to went since" if left else "")
+    return f"{said.number(left, 'row')} of it stay gone: what they belong to went since" if left else ""
 
 
 def finish(db_path: str, now: int) -> int:

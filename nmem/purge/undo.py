@@ -7,13 +7,15 @@ from sqlite3 import Connection
 from capture.storage import sqlite
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
-from nmem.purge import run, trash
+from nmem.purge import run, said, trash
 
 
 def describe(entry: Entry) -> str:
     """What went, in numbers: its words are sealed."""
-    rows, how = entry.payload.get("rows", 0), entry.payload.get("how", [])
-    return f"{entry.target}: {rows} rows by {', '.join(map(str, how))}"
+    how, went = entry.payload.get("how", []), entry.payload.get("went")
+    if not isinstance(went, dict):  # of a release that did not keep it
+        return f"{entry.target}, by {', '.join(map(str, how))}"
+    return f"{entry.target}: {said.goes(went)}"
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:

@@ -15,6 +15,7 @@ from nmem_tui.model import symbols
 from nmem_tui.model.figures import age, count, date, day, filled, several, size, spark
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets
 from nmem_tui.model.items import Item
+from nmem_tui.model.keyed import of as key_of
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
 
 NAMES = {FINDINGS: "findings", HOOKS: "hooks", SECRETS: "redactions", STORAGE: "storage", KEPT: "backups, purges"}
@@ -33,7 +34,7 @@ def bar(mode: str, cells: int) -> Line:
     for each in MODES:
         here = each == mode
         line += [("▸" if here else " ", "accent"), (NAMES[each], "tab" if here else "quiet"), ("  ", "text")]
-    return spread(line, [("v next ", "quiet")], cells)
+    return spread(line, [(f"{key_of('next_check')} next ", "quiet")], cells)
 
 
 def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
@@ -46,7 +47,7 @@ def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
         (f" {done:,} of {whole:,} ", "text"),
     ]
     return cut([(f" {name} ", "strong"), *(drawn if whole else []), (f" {printable(said)}", "quiet"),
-                ("  c", "key"), (" stops it", "quiet")], cells)  # fmt: skip
+                (f"  {key_of('stop')}", "key"), (" stops it", "quiet")], cells)  # fmt: skip
 
 
 def not_done(why: str, cells: int) -> Line:
@@ -80,10 +81,14 @@ def findings(found: tuple[Finding, ...], deep_at: int, now: int, zone: tzinfo | 
     if not found:
         out = [say([("nothing is concluded yet that could be audited: `nmem settle` does", "quiet")])]
     if deep_at:
-        told: Line = [(f"everything was read at {date(deep_at, now, zone)}; ", "quiet"), ("^r", "key"),
+        told: Line = [(f"everything was read at {date(deep_at, now, zone)}; ", "quiet"), (key_of("reload"), "key"),
                       (" what is seen quickly", "quiet")]  # fmt: skip
     else:
-        told = [("seen quickly; ", "quiet"), ("A", "key"), (" reads everything: indexes, transcripts", "quiet")]
+        told = [
+            ("seen quickly; ", "quiet"),
+            (key_of("audit"), "key"),
+            (" reads everything: indexes, transcripts", "quiet"),
+        ]
     return [*out, say([]), say(told), say([("`nmem doctor` also sends an event through each hook", "quiet")])]
 
 
@@ -120,10 +125,10 @@ def about_finding(one: Finding | None, cells: int) -> list[Line]:
     lines: list[Line] = [[(f"{glyph} {word.strip()} ", tone), (printable(one.check), "strong"), (who, "text")]]
     lines += [[(row, "text")] for row in wrap(printable(one.evidence), cells, 12)]
     if one.mend:
-        lines.append([("mends it", "quiet"), ("  y copies", "key")])
+        lines.append([("mends it", "quiet"), (f"  {key_of('copy')} copies", "key")])
         lines += [[(f"  {row}", "accent")] for row in wrap(printable(one.mend), cells - 2, 4)]
         if one.check in MENDABLE:
-            lines.append([("f", "key"), (" mends it here", "quiet")])
+            lines.append([(key_of("mend"), "key"), (" mends it here", "quiet")])
     if one.examples:
         named = ", ".join(printable(each) for each in one.examples)
         rows = wrap(named, cells - 4, 3)
@@ -150,7 +155,7 @@ def secrets(found: Secrets, second: Finding | None, cells: int) -> list[Item]:
         rows = wrap(printable(second.evidence), cells - 4, 4)
         out += [say([(f"{sign} " if not n else "  ", tone), (row, "text")]) for n, row in enumerate(rows)]
     else:
-        out.append(say([("R", "key"), (" shows a sample of texts to a second detector", "quiet")]))
+        out.append(say([(key_of("rescan"), "key"), (" shows a sample of texts to a second detector", "quiet")]))
     return out
 
 
@@ -160,15 +165,15 @@ def _days(found: Secrets, cells: int) -> int:
 
 
 def _kinds_head(found: Secrets, cells: int) -> Line:
-    head = pad("kind", 22) + pad("all", 7, right=True) + f"  the {_days(found, cells)} days up to today"
+    head = pad("kind", 22) + pad("all", 7, right=True) + f"  the {several(_days(found, cells), 'day')} up to today"
     return cut([(" " + head, "quiet")], cells)
 
 
 def _asked(waiting: int) -> Line:
     if waiting:
         return [("? ", "warn"), (f"{several(waiting, 'redaction')} to judge: secrets, or false alarms?  ", "text"),
-                ("r", "key"), (" answers", "quiet")]  # fmt: skip
-    return [("r", "key"), (" draws a sample to judge: secrets, or false alarms?", "quiet")]
+                (key_of("review"), "key"), (" answers", "quiet")]  # fmt: skip
+    return [(key_of("review"), "key"), (" draws a sample to judge: secrets, or false alarms?", "quiet")]
 
 
 def _kind(found: Secrets, number: int) -> Item:
@@ -218,12 +223,20 @@ def kept(found: Keeping, now: int, zone: tzinfo | None) -> list[Item]:
     out = [say([("Backups ", "title"), (f"in {printable(found.folder)}", "quiet")])]
     out += [_backup(one) for one in found.backups]
     if not found.backups:
-        out.append(say([("no backup yet: ", "quiet"), ("b", "key"), (" makes one, while sessions go on", "quiet")]))
+        out.append(
+            say(
+                [
+                    ("no backup yet: ", "quiet"),
+                    (key_of("backup"), "key"),
+                    (" makes one, while sessions go on", "quiet"),
+                ]
+            )
+        )
     out += [say([]), say([("Purges ", "title"), ("what was taken away, and until when it can be undone", "quiet")])]
     out += [_purge(one, now, zone) for one in found.purges]
     if not found.purges:
         where = " here, or on a row, an episode, a learning"
-        out.append(say([("nothing was purged: ", "quiet"), ("x", "key"), (where, "quiet")]))
+        out.append(say([("nothing was purged: ", "quiet"), (key_of("purge"), "key"), (where, "quiet")]))
     return out
 
 
@@ -257,12 +270,12 @@ def _purge(one: Past, now: int, zone: tzinfo | None) -> Item:
     by = ", ".join(printable(each) for each in one.how)
     left: Line = [(one.said(now), "quiet")]
     if undoable(one, now):
-        left = [("u ", "key"), (f"undoes until {date(one.keep_until, now, zone)}", "good"),
+        left = [(f"{key_of('undo')} ", "key"), (f"undoes until {date(one.keep_until, now, zone)}", "good"),
                 (f", {age(one.keep_until - now)} left", "quiet")]  # fmt: skip
 
     def draw(cells: int) -> Line:
         parts: list[tuple[int, Line]] = [
-            (0, [("   " + pad(day(one.at, zone), 21), "text"), (pad(f"{one.rows:,} rows", 9, right=True), "strong")]),
+            (0, [("   " + pad(day(one.at, zone), 21), "text"), (one.went, "strong")]),
             (2, [(f"by {by}", "quiet")]), (1, left),
         ]  # fmt: skip
         return fitting(parts, cells)
@@ -273,13 +286,13 @@ def _purge(one: Past, now: int, zone: tzinfo | None) -> Item:
 def about_backup(one: Kept | None, cells: int) -> list[Line]:
     """One backup: where it lies, and the command that puts it back."""
     if one is None:
-        return [[("b", "key"), (" backs up now", "quiet")],
+        return [[(key_of("backup"), "key"), (" backs up now", "quiet")],
                 [("nmem restore FILE", "accent"), (" puts one back", "quiet")]]  # fmt: skip
     sealed = "encrypted: opens with its key or passphrase" if one.encrypted else "an ordinary SQLite file, for you only"
     return [
         [("Backup of ", "quiet"), (_stamp(one.at), "strong"), (f"  {size(one.bytes)}", "text")],
         [(fit_path(printable(one.path), cells), "text")], [(sealed, "quiet")],
-        [("puts it back", "quiet"), ("  y copies", "key")],
+        [("puts it back", "quiet"), (f"  {key_of('copy')} copies", "key")],
         *([(f"  {row}", "accent")] for row in wrap(printable(restore(one)), cells - 2, 3)),
     ]  # fmt: skip
 
@@ -297,9 +310,10 @@ def about_purge(one: Past | None, now: int, zone: tzinfo | None, cells: int) -> 
         return []
     by = ", ".join(printable(each) for each in one.how)
     lines: list[Line] = [[(f"purge/{one.number}", "strong"), (f"  {day(one.at, zone)}", "text")],
-                         [(f"{one.rows:,} rows by {by}", "text")]]  # fmt: skip
+                         [(f"{one.went} by {by}", "text")]]  # fmt: skip
     said = f"{one.said(now)}."
     if undoable(one, now):
         until = date(one.keep_until, now, zone)
-        said = f"It lies sealed until {until}. u takes the newest change back first, then the one before, up to this."
+        back = f"{key_of('undo')} takes the newest change back first, then the one before, up to this."
+        said = f"It lies sealed until {until}. {back}"
     return [*lines, *([(row, "quiet")] for row in wrap(said, cells, 4))]

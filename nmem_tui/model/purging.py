@@ -7,23 +7,31 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from nmem.text import fit, pad, printable
+from nmem.purge import said
+from nmem.text import fit, pad, printable, width
+from nmem_tui.model import keyed
 from nmem_tui.model.figures import date, several
 from nmem_tui.model.items import Item, plain
-from nmem_tui.model.line import Line, cut, wrap
+from nmem_tui.model.line import Line, wrap
 
 if TYPE_CHECKING:
     from nmem.purge.around import Wider
     from nmem.purge.preview import Item as Gone
     from nmem.purge.preview import Preview
 
-_KINDS = {"project": "project", "session": "session", "learning": "learning", "task": "task", "prompt": "prompt",
-          "obs": "call", "trace": "swept call"}  # fmt: skip
 _SAID = {"user prompt": "your prompt", "agent thinking": "agent thought", "agent closing": "agent ended"}
 ITEM = "item"
 KEYS = {ITEM: "i", "file": "f", "episode": "e", "thread": "t", "session": "s", "project": "p"}
 """Reach -> the key that chooses it."""
 REACHES = {key: kind for kind, key in KEYS.items()}
+_ANEW = "sessions told anew"
+_ONE = {
+    "episodes told": "episode told", "session summaries": "session summary", "threads summed up": "thread summed up",
+    "learnings that rest on it": "learning that rests on it", _ANEW: "session told anew",
+    "corrections that can be taken back": "correction that can be taken back",
+    "things sessions were told": "thing that sessions were told",
+}  # fmt: skip
+"""What is made of the rows, where there is one of it."""
 NOTHING = "nothing is recorded that this selects"
 
 
@@ -38,23 +46,28 @@ def reach(one: Wider, *, single: bool) -> str:
     return f"{'its' if single else 'their'} file: {one.name}" if one.kind == "file" else f"their {one.name}"
 
 
-def counts(found: Preview) -> str:
-    """What goes, in numbers: `2 prompts, 14 calls`."""
-    return ", ".join(several(found.rows[kind], word) for kind, word in _KINDS.items() if found.rows.get(kind))
-
-
 def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "") -> list[Line]:
     """What goes, whether it can be brought back, and a note."""
     if found.empty:
         return [[(NOTHING, "strong")]]
-    goes = counts(found) or "what says it elsewhere"
-    lines: list[Line] = [[(row, "strong")] for row in wrap(f"These go: {goes}", cells, 2)]
+    lines: list[Line] = [[(row, "strong")] for row in wrap(f"These go: {said.goes(found.rows)}", cells, 2)]
     if minutes:
         until = moment(at + minutes * 60_000, at, zone)
-        back: Line = [("u ", "key"), (f"brings them back until {until}; until then they lie sealed, encrypted", "text")]
+        lines += _marked(
+            f"{keyed.of('undo')} ",
+            "key",
+            f"brings them back until {until}; until then they lie sealed, encrypted",
+            cells,
+        )
     else:
-        back = [("! ", "warn"), ("for good: nothing brings them back", "warn")]
-    return [*lines, cut(back, cells), *([cut([("! ", "warn"), (note, "text")], cells)] if note else [])]
+        lines += _marked("! ", "warn", "for good: nothing brings them back", cells, "warn")
+    return [*lines, *(_marked("! ", "warn", note, cells) if note else [])]
+
+
+def _marked(mark: str, tone: str, text: str, cells: int, look: str = "text") -> list[Line]:
+    """A sentence behind its mark, over as many lines as it takes."""
+    rows = wrap(text, cells - width(mark), 4)
+    return [[(" " * width(mark) if number else mark, tone), (row, look)] for number, row in enumerate(rows)]
 
 
 def moment(until: int, at: int, zone: tzinfo | None) -> str:
@@ -69,7 +82,7 @@ def items(found: Preview, at: int, zone: tzinfo | None, *, backups: bool = False
 
 
 def _lines(found: Preview, at: int, zone: tzinfo | None, *, backups: bool) -> Iterator[Line]:
-    for kind, word in _KINDS.items():
+    for kind, word in said.KINDS.items():
         if number := found.rows.get(kind, 0):
             mine = [one for one in found.items if one.id.partition("/")[0] == kind]
             yield _heading(number, word, mine)
@@ -79,9 +92,9 @@ def _lines(found: Preview, at: int, zone: tzinfo | None, *, backups: bool) -> It
                 yield [(f"   and {number - len(mine)} more", "quiet")]
             yield []
     yield from _pairs("Made of them: goes, or is made anew of what is left", [
-        *found.derived.items(), *([("sessions told anew", len(found.sessions))] if found.sessions else []),
+        *found.derived.items(), *([(_ANEW, len(found.sessions))] if found.sessions else []),
     ])  # fmt: skip
-    yield from _pairs("Said elsewhere: blanked", list(found.elsewhere.items()))
+    yield from _pairs("Said elsewhere: blanked", list(said.elsewhere(found.elsewhere).items()))
     yield from _paths("Files of nmem that say it: cleaned", found.files)
     held = "Backups that hold it, or may: "
     yield from _paths(held + ("they go as well" if backups else "they stay; b takes them as well"), found.backups)
@@ -110,7 +123,8 @@ def _pairs(title: str, rows: list[tuple[str, int]]) -> Iterator[Line]:
     if rows:
         yield [(title, "title")]
         for name, number in rows:
-            yield [(pad(f"   {number:,}", 12), "strong"), (printable(name), "text")]
+            words = name if number > 1 else _ONE.get(name, name)
+            yield [(pad(f"   {number:,}", 12), "strong"), (printable(words), "text")]
         yield []
 
 

@@ -47,22 +47,14 @@ def ask(cockpit: Cockpit, ids: Sequence[str], note: str = "", then: Callable[[],
         _push(cockpit, Purge(tuple(ids), note=note), then)
 
 
-def ask_id(cockpit: Cockpit, kind: str, number: int) -> None:
-    """The same for one thing by its id: obs/12, prompt/5, episode/3, learning/2, task/7."""
-    ask(cockpit, [f"{kind}/{number}"])
-
-
-def ask_selection(cockpit: Cockpit, chosen: Selection) -> None:
-    """The same for what was selected otherwise: by words, by time ..."""
-    _push(cockpit, Purge((), chosen))
-
-
-def ask_words(cockpit: Cockpit, typed: str = "") -> None:
-    """Type what shall go; then see what that is."""
+def ask_words(cockpit: Cockpit, typed: str = "", *, backups: bool = False, at_once: bool = False) -> None:
+    """Type what shall go; then see what that is. How it shall go is kept from a dialog before."""
 
     def take(chosen: Selection | None) -> None:
         if chosen is not None:
-            ask_selection(cockpit, chosen)
+            dialog = Purge((), chosen)
+            dialog.backups, dialog.at_once = backups, at_once
+            _push(cockpit, dialog)
 
     cockpit.push_screen(Choose(typed), take)
 
@@ -78,7 +70,7 @@ def _push(cockpit: Cockpit, dialog: Purge, then: Callable[[], object] = lambda: 
                 )
             )
         elif dialog.words:
-            ask_words(cockpit)
+            ask_words(cockpit, backups=dialog.backups, at_once=dialog.at_once)
 
     cockpit.push_screen(dialog, take)
 

@@ -60,7 +60,7 @@ async def test_episodes_are_pinned_together_and_taken_back_together(
         assert set(marked) <= set(ask("SELECT id FROM work_units WHERE pinned"))
         assert "marked" not in text(pilot)
         await pilot.press("u")
-        await until(pilot, "undone")
+        await until(pilot, "taken back: ")
         assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
 
 
@@ -85,7 +85,7 @@ async def test_all_that_are_listed_are_marked_and_purged_and_brought_back(
         assert not pilot.app.screen.marked
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "undone")
+        await until(pilot, "taken back: ")
         assert ask("SELECT id, intent FROM work_units ORDER BY id") == everything
 
 
@@ -248,7 +248,7 @@ async def test_rows_of_the_stream_are_copied_and_purged_together(
         assert not set(keys) & set(left)
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "undone")
+        await until(pilot, "taken back: ")
         assert set(keys) <= set(ask("SELECT id * 2 + 1 FROM observations UNION SELECT id * 2 FROM prompts"))
 
 

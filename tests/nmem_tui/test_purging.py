@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,43 @@ async def test_words_time_file_and_pattern_from_health(
         await until(pilot, "taken back: purge/1")
         await settled(pilot)
     assert facts() == before
+
+
+@pytest.mark.parametrize("key", ["i", "f", "s"])
+async def test_preview_toast_and_undo_say_the_same(
+    key: str, planted: str, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(planted, (140, 40)) as pilot:
+        await pilot.press("x")
+        await until(pilot, "These go:", "purges this")
+        await pilot.press(key)
+        shown = await until(pilot, "These go:", "purges this")
+        goes = re.findall(r"These go: ([^│]*?) *│", shown)[0]
+        assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
+        await pilot.press("y")
+        await until(pilot, f"purged: {goes} · u brings them back")
+        await settled(pilot)
+        await pilot.press("u")
+        await until(pilot, f"taken back: purge/1: {goes}")
+
+
+async def test_for_good_stays_for_good_when_words_are_typed(
+    planted: str, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(planted, (140, 40)) as pilot:
+        await pilot.press("x")
+        await until(pilot, "These go:", "purges this", "can be taken back")
+        await pilot.press("o", "b")
+        await until(pilot, "for good: nothing brings them back", "backups go too")
+        await pilot.press("w")
+        await until(pilot, "Purge what?")
+        await pilot.press(*TOKEN, "enter")
+        shown = await until(pilot, "These go:", "for good: nothing brings them back", "backups go too")
+        assert "can be taken back" not in shown
+        await pilot.press("y")
+        await until(pilot, "purged for good: ")
+        await settled(pilot)
+    assert ask("SELECT count(*) FROM corrections WHERE kind = 'purge'") == [0]
 
 
 async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:

@@ -59,7 +59,7 @@ def test_another_purge_took_what_it_refers_to(three: Connection, db_path: str) -
     purged(db_path, f"prompt/{second}")
     purged(db_path, f"prompt/{third}", now=NOW + 1, window=0)
     said = undo(three, NOW + 2)
-    assert "rows are as they were; " in said and "what they belong to went since" in said
+    assert "of it stay gone: what they belong to went since" in said
     assert prompts(three) == [first, second]
     assert three.execute("SELECT count(*) FROM observations WHERE prompt_id IS NULL").fetchone() == (0,)
     sound(three, db_path)
@@ -81,7 +81,7 @@ def test_a_sweep_took_what_it_refers_to(three: Connection, db_path: str, record:
     purged(db_path, f"obs/{first}")
     settle(db_path, 60, models=False)
     sweeping.sweep(three, Policy(mediation=False), record.at + 2_000 * DAY)
-    assert "are as they were" in undo(three, NOW + 2)
+    assert undo(three, NOW + 2) == "purge/1: 1 call"
     assert three.execute("SELECT 1 FROM observations WHERE id = ?", (first,)).fetchone()
     sound(three, db_path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 import time
@@ -189,13 +190,17 @@ def test_the_command_shows_first_and_asks(planted: str) -> None:
     shown = run_(nmem, ["purge", "--text", TOKEN, "--dry-run"])
     assert shown.exit_code == 0
     assert "What would go" in shown.output and "observations" not in shown.output
+    assert not re.search(r"\b[a-z]+_[a-z]+\.[a-z]+\b", shown.output.replace(TOKEN, ""))
     assert holding(planted)
     assert run_(nmem, ["purge", "--text", TOKEN], input="n\n").exit_code != 0
     assert holding(planted)
     done = run_(nmem, ["purge", "--text", TOKEN, "--yes"])
     assert done.exit_code == 0, done.output
     assert holding(planted) == []
-    assert "can be undone" in run_(nmem, ["purge", "--list"]).output
-    assert "rows are as they were" in run_(nmem, ["undo"]).output
+    goes = re.findall(r"These go\s+(.+)", shown.output)[0]
+    assert f"purged: {goes}; " in done.output
+    listed = run_(nmem, ["purge", "--list"]).output
+    assert f"purge/1: {goes} by text; can be undone" in listed
+    assert run_(nmem, ["undo"]).output == f"taken back: purge/1: {goes}\n"
     assert holding(planted)
     assert run_(nmem, ["purge", "--text", "zz"]).exit_code != 0

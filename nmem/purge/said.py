@@ -1,0 +1,54 @@
+"""What a purge takes, in the words of every place that tells of it: before, afterwards, when it is taken back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+KINDS = {"project": "project", "session": "session", "learning": "learning", "task": "task", "prompt": "prompt",
+         "obs": "call", "trace": "swept call"}  # fmt: skip
+"""Kind -> its word, in the order in which they are told."""
+NOTHING_ELSE = "what says it elsewhere"
+"""What goes where no row of its own does."""
+_TABLES = {"projects": "project", "sessions": "session", "learnings": "learning", "tasks": "task", "prompts": "prompt",
+           "observations": "obs"}  # fmt: skip
+_NAMED_ONLY = {"learning", "task"}
+"""Of these others go as what was made of calls: they count where they were named."""
+_WORDS = {
+    "context": "what the next session is told", "injection": "what sessions were told", "search": "what is searched",
+    "learn": "learnings and what they rest on", "learned": "learnings and what they rest on", "tasks": "tasks",
+    "task": "tasks", "work": "stories of episodes", "unit": "stories of episodes", "episode": "stories of episodes",
+    "narrations": "stories of episodes", "session": "summaries of sessions", "sessions": "sessions",
+    "threads": "threads", "projects": "projects", "project": "projects", "corrections": "what can be taken back",
+    "recall": "which decisions were read", "skills": "skills", "llm": "what language models were asked",
+    "hook": "runs of the hooks", "swept": "traces of what was swept", "sweep": "traces of what was swept",
+    "redaction": "redactions that were judged", "learning": "learnings and what they rest on",
+    "learnings": "learnings and what they rest on",
+}  # fmt: skip
+"""The first word of a table's name -> what stands in it."""
+_OTHER = "nmem's own notes"
+
+
+def number(count: int, word: str) -> str:
+    """A number with its word: `1 call`, `2,000 calls`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def goes(rows: Mapping[str, int]) -> str:
+    """What goes, by kind: `2 prompts, 14 calls`."""
+    return ", ".join(number(rows[kind], word) for kind, word in KINDS.items() if rows.get(kind)) or NOTHING_ELSE
+
+
+def of_tables(counts: Mapping[str, int], how: Sequence[str]) -> dict[str, int]:
+    """The same by kind, of rows that went by table."""
+    named = {f"id {kind}" for kind in _NAMED_ONLY} & set(how)
+    found = {kind: counts.get(table, 0) for table, kind in _TABLES.items()}
+    return {kind: many for kind, many in found.items() if many and (kind not in _NAMED_ONLY or f"id {kind}" in named)}
+
+
+def elsewhere(values: Mapping[str, int]) -> dict[str, int]:
+    """Values by table.column as values by what they are; no table's name reaches a person."""
+    out: Counter[str] = Counter()
+    for name, many in values.items():
+        out[_WORDS.get(name.partition(".")[0].partition("_")[0], _OTHER)] += many
+    return dict(out)
