@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from textual import on
 
+from nmem.read import stories
 from nmem.read.episode_filter import Filter
+from nmem.read.stories import Story
 from nmem_tui.model.exported import Gather
+from nmem_tui.model.line import plain
 from nmem_tui.model.shelf import Shelf
+from nmem_tui.model.story import uncut
 from nmem_tui.screens.correcting import Correcting
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.moving import Moving
@@ -95,17 +99,24 @@ class Browsing(Moving, Correcting):
         self.do_open()
 
     def do_back(self) -> None:
-        """Close the innermost thing that is open."""
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
         if self.pane.has_focus:
             self.telling.remove_class("-open")
             self.set_focus(self.index)
-        elif not self.step_back():
-            self.do_top()
+        else:
+            self.step_back()
         self.check_keys()
 
     def give_text(self, take: Take) -> None:
-        """The whole story as text."""
-        take(self.pane.plain())
+        """The whole story as text, whatever the pane has room for."""
+        unit, zone, at, warned = self.unit_id, self.cockpit.zone, self.cockpit.clock(), self.pane.warned
+
+        def give(story: Story | None) -> None:
+            if story is not None:
+                take(plain(uncut(story, zone, at, warned)))
+
+        if unit is not None:
+            self.reads.ask("whole", lambda db: stories.story(db, unit, whole=True), give)
 
     def id_here(self) -> str:
         """The episode's."""
@@ -141,11 +152,11 @@ class Browsing(Moving, Correcting):
 
     def row_keys(self) -> list[int] | None:
         """All that are listed."""
-        return [slot.id for slot in self.shelf.slots] if self.shelf.complete else None
+        return self.listed_keys() if self.shelf.complete else None
 
-    def to_next(self) -> None:
-        """The next episode."""
-        self.index.move(1)
+    def listed_keys(self) -> list[int]:
+        """Those that are read so far."""
+        return [slot.id for slot in self.shelf.slots]
 
     def marks_changed(self) -> None:
         """The gutter and the title."""

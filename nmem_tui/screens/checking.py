@@ -89,17 +89,13 @@ class Checking(Moving, Filtering):
         raise NotImplementedError
 
     def do_back(self) -> None:
-        """The filter off, back to the findings, then to their top."""
+        """The filter off, then back to the findings; with nothing open the place is kept."""
         if self.cockpit.failed:
             self.cockpit.failed = ""
             self.show_job()
             return
-        if self.step_back():
-            return
-        if self.mode != FINDINGS:
+        if not self.step_back() and self.mode != FINDINGS:
             self.turn(FINDINGS)
-        else:
-            self.do_top()
 
     # The filter, the way back
 

@@ -199,11 +199,11 @@ class Leafing(Moving, Judging):
         self.fit()
 
     def do_back(self) -> None:
-        """Close the innermost thing that is open."""
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
         if self.pane.has_focus:
             self._close()
-        elif not self.step_back():
-            self.do_top()
+        else:
+            self.step_back()
         self.check_keys()
 
     def _close(self) -> None:
@@ -227,10 +227,6 @@ class Leafing(Moving, Judging):
     def row_key(self) -> int | None:
         """The learning under the list's cursor."""
         return self.one.id if self.one and not self.pane.has_focus else None
-
-    def to_next(self) -> None:
-        """The next learning."""
-        self.index.move(1)
 
     def spot(self) -> tuple[int, bool]:
         """The learning under the cursor, and whether one is in it."""

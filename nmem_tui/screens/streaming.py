@@ -31,6 +31,7 @@ class Streaming(Filtering):
     HINT = "words, !word, type:test, is:failed, file:upload"
     TYPING_S = 0.06
     ALONE = frozenset({"relabel", "copy_id", "pin"})
+    TOGETHER = frozenset({"purge", "copy", "editor"})
 
     stream = getters.query_one(Stream)
     details = getters.query_one(Details)
@@ -316,9 +317,9 @@ class Streaming(Filtering):
             self.reads.ask("copy", lambda db: stream.rows(db, keys, whole=True), give)
 
     def _chosen(self) -> list[int]:
-        """The marked rows, else the one under the cursor."""
-        key = self.row_key
-        return [each for each in self.marked if isinstance(each, int)] or ([] if key is None else [key])
+        """The marked rows that are listed, else the one under the cursor."""
+        here = [] if self.marked or self.row_key is None else [self.row_key]
+        return [each for each in self.meant if isinstance(each, int)] or here
 
     def id_here(self) -> str:
         """The row's own."""
@@ -354,12 +355,11 @@ class Streaming(Filtering):
 
     def row_keys(self) -> list[int] | None:
         """All rows, once all are known."""
-        window = self.stream.window
-        return list(window.slots.key) if window.complete else None
+        return self.listed_keys() if self.stream.window.complete else None
 
-    def to_next(self) -> None:
-        """One row down."""
-        self.stream.move(1)
+    def listed_keys(self) -> list[int]:
+        """The rows that are read so far."""
+        return list(self.stream.window.slots.key)
 
     def marks_changed(self) -> None:
         """The gutter and the title."""
@@ -384,15 +384,15 @@ class Streaming(Filtering):
             self.open_row()
 
     def do_back(self) -> None:
-        """Close the innermost thing that is open."""
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
         if self.search.typing:
             self.unfilter()
         elif self.unmark():
             return
         elif self.details.display:
             self.close_details()
-        elif not self.unfilter():
-            self.do_bottom()
+        else:
+            self.unfilter()
 
 
 def _id(key: int) -> str:

@@ -126,11 +126,11 @@ class TasksMoving(Moving, TasksActing):
             super().do_editor()
 
     def do_back(self) -> None:
-        """Close the innermost thing that is open."""
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
         if self.active is not self.index or self.has_class("-output"):
             self._close()
-        elif not self.step_back():
-            self.do_top()
+        else:
+            self.step_back()
         self.check_keys()
 
     def _close(self) -> None:

@@ -158,13 +158,9 @@ class Touring(Moving, Filtering):
     may_sessions = may_over
 
     def do_back(self) -> None:
-        """The filter off, back to the one session, else to the top."""
-        if self.step_back():
-            return
-        if self.mode != ONE:
+        """The filter off, then back to the one session; with nothing open the place is kept."""
+        if not self.step_back() and self.mode != ONE:
             self._back_to_one()
-        else:
-            self.do_top()
 
     # The filter, the way back
 

@@ -180,14 +180,11 @@ class Turning(Moving, Choosing):
         raise NotImplementedError
 
     def do_back(self) -> None:
-        """Close the innermost thing that is open."""
+        """Close the innermost thing that is open; where nothing is, the place is kept."""
         if self.pane.has_focus or self.asked.has_focus:
             self._close()
-        elif not (self.step_back() or self.forget_changes()):
-            if self.mode == START:
-                self.do_top()
-            else:
-                self._turn(START)
+        elif not (self.step_back() or self.forget_changes()) and self.mode != START:
+            self._turn(START)
         self.check_keys()
 
     def _close(self) -> None:

@@ -56,7 +56,7 @@ async def test_a_filter_is_typed_counted_kept_and_taken_off(
         left, of, more = view.tally()
         assert 0 < left < everything
         assert (of, more) == (max(everything, all_of), False)
-        shown = await until(pilot, f"{left} of {of}", "enter takes what is typed")
+        shown = await until(pilot, f"{left} of {of}", "enter keeps the filter  esc clears it")
         assert f"─ filter “{typed}” · {left} of {of}" in shown
         await pilot.press("enter")
         await settled(pilot)
@@ -72,6 +72,19 @@ async def test_a_filter_is_typed_counted_kept_and_taken_off(
         assert view.focused is view.home
         assert not view.search.display
         assert view.tally()[0] == everything
+
+
+@pytest.mark.parametrize("screen", list(LISTS))
+async def test_escape_with_nothing_open_keeps_the_place(screen: str, whole: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        for key in (screen, "k", "k", "j", "escape") if screen == "1" else (screen[0], "j", "j", "escape", "escape"):
+            place = pilot.app.screen.home.cursor
+            await pilot.press(key)
+            await settled(pilot)
+        home = pilot.app.screen.home
+        assert home.cursor == place
+        assert home.has_focus
+        assert screen == "1" or home.cursor > 0
 
 
 async def test_words_must_all_be_there_and_others_not(whole: Any, cockpit: Any, settled: Any) -> None:
@@ -203,3 +216,18 @@ def test_a_group_keeps_its_heading_and_no_other() -> None:
     assert left("o !n") == ["First", "two"]
     assert left("x") == ["Second", "six"]
     assert left("zebra") == []
+
+
+async def test_a_heading_counts_what_is_listed_below_it(
+    whole: Any, cockpit: Any, settled: Any, text: Any, until: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await pilot.press("7")
+        await settled(pilot)
+        before = [row for row in text(pilot).splitlines() if "── Over" in row]
+        await pilot.press("slash", *"failed")
+        await until(pilot, "enter keeps the filter  esc clears it", gone="takes what is typed")
+        await settled(pilot)
+        view, after = pilot.app.screen, [row for row in text(pilot).splitlines() if "── Over" in row]
+        left = view.tally()[0]
+        assert before and after != before and f"── Over  {left}, " in after[0]
