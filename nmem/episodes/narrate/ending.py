@@ -139,18 +139,20 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]
     return [f"{newest.name} passed{when}"]
 
 
+def _failed(ran: list[Struggle]) -> list[Struggle]:
+    """What failed and mattered."""
+    return [
+        one for one in ran
+        if one.failures and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
+        and not (one.misused and one.failures == 1)
+    ]  # fmt: skip
+
+
 def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     """What failed, by how often and how much it mattered."""
     out: list[tuple[float, str]] = []
     last_at = max((one.last_at for one in ran), default=0)
-    for one in ran:
-        if (
-            not one.failures
-            or one.got_past
-            or (one.failures == 1 and not one.passed and one.settled)
-            or (one.misused and one.failures == 1)
-        ):
-            continue
+    for one in _failed(ran):
         check = one.kind in _CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind == "git_commit" else 0.6)
         if one.passed and one.fixed_by and not one.misused:
@@ -159,6 +161,18 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
     return out
+
+
+def _first_and_last(ran: list[Struggle], chosen: list[str]) -> list[str]:
+    """Where the obstacle is something that failed: also what failed first and last, mended or still open, in order.
+
+    An episode that was opened for one failure and met another is not told by the later one alone.
+    """
+    failed = sorted((one for one in _failed(ran) if not one.probe and not one.misused), key=lambda one: one.first_at)
+    if not chosen or any(text not in {told(one) for one in failed} for text in chosen):
+        return chosen
+    ends = {told(failed[0]), told(failed[-1]), *chosen}
+    return [text for one in failed if (text := told(one)) in ends]
 
 
 def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
@@ -211,4 +225,5 @@ def obstacle(
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {gone[-1].path}"))
     ranked = sorted((item for item in ranked if item[0] >= 0.9), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
-    return ". ".join(text.rstrip(".") for _, text in ranked[:1] + second)
+    chosen = _first_and_last(ran, [text for _, text in ranked[:1] + second])
+    return ". ".join(text.rstrip(".") for text in chosen)

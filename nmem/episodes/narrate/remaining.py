@@ -5,11 +5,25 @@ from __future__ import annotations
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import clip, sentences
+from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.words import alike, size, words
 
 MOST = 5
+
+
+def _left_at(episode: Episode) -> str:
+    """How far the last request came that got no answer: files changed for it are no answer, and not nothing."""
+    since = episode.prompts[-1].at if episode.prompts else 0
+    changed = {
+        one.file_path: short(one.file_path) for one in episode.actions
+        if one.at > since and one.obs_type in ("file_edit", "file_write") and one.outcome == "ok" and one.file_path
+    }  # fmt: skip
+    if not changed:
+        return "Asked last and not answered"
+    names = list(changed.values())
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"Asked last, {', '.join(names[:2])}{more} changed for it, no answer recorded"
 
 
 def next_steps(
@@ -20,7 +34,7 @@ def next_steps(
     closings = episode.closings()
     last = closings[-1] if closings else None
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
-        out.append(f"Asked last and not answered: {clip(' '.join(asks[-1].sentences[:2]), 160)}")
+        out.append(f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}")
     agreed = (
         unanswered and last is not None and asks[-1].kind == "terse" and cues.QUESTION.search(last.text.strip()[-200:])
     )

@@ -242,3 +242,26 @@ def test_time_grows_with_the_text_and_not_faster(begin: type[Story]) -> None:
 
     spent(50)
     assert spent(4000) < max(0.5, 40 * spent(200))
+
+
+def test_what_failed_first_and_last_is_the_obstacle_in_their_order(begin: type[Story]) -> None:
+    story = begin().user("Deploy to staging, the deploy script fails")
+    story.shell("bash deploy.sh staging", outcome="failed").shell("bash deploy.sh staging --user ops")
+    story.edit("deploy.sh").shell("bash deploy.sh staging").user("now write a test for the boil timer")
+    story.shell("pytest tests/test_timer.py", "test", "failed").edit("tests/test_timer.py")
+    story.shell("pytest tests/test_timer.py", "test").agent("The test passes.")
+    told = narrate(story.episode()).obstacle
+    assert told.startswith("bash deploy.sh staging failed once")
+    assert told.index("deploy.sh") < told.index("pytest tests/test_timer.py failed once")
+    assert told.count("then passed") == 2
+
+
+def test_a_last_request_that_files_were_changed_for_is_not_told_as_left_undone(begin: type[Story]) -> None:
+    story = begin().user("Write a test for the boil timer").edit("tests/test_timer.py").agent("Added a test.")
+    story.user("also explain in the README how to descale it")
+    assert narrate(story.episode()).next_steps == [
+        "Asked last and not answered: also explain in the README how to descale it"
+    ]
+    assert narrate(story.write("README.md").episode()).next_steps == [
+        "Asked last, README.md changed for it, no answer recorded: also explain in the README how to descale it"
+    ]
