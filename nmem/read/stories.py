@@ -91,8 +91,8 @@ class Story:
     """Rows in the middle that are not in `said_and_done`."""
 
 
-def story(db: Connection, unit_id: int) -> Story | None:
-    """One episode with everything in it, or None when it is gone."""
+def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
+    """One episode with everything in it, or None when it is gone; long texts are cut unless `whole`."""
     if not present(db):
         return None
     unit = db.execute(
@@ -105,7 +105,7 @@ def story(db: Connection, unit_id: int) -> Story | None:
     ids = [unit_id, *(row["id"] for row in _resuming(db, unit_id))]
     known = rows(db, [*ids, unit["resumes"]] if unit["resumes"] else ids)
     spans = list(_spans(db, unit_id, unit["session_id"]))
-    told, left_out = _told(db, unit["session_id"], spans)
+    told, left_out = _told(db, unit["session_id"], spans, whole=whole)
     obstacle, times, mended = _obstacle(db, unit["session_id"], spans)
     return Story(
         known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
@@ -198,7 +198,9 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
         yield start, 2**62
 
 
-def _told(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[tuple[StreamRow, ...], int]:
+def _told(
+    db: Connection, session_id: str, spans: list[tuple[int, int]], *, whole: bool
+) -> tuple[tuple[StreamRow, ...], int]:  # fmt: skip
     """The rows of these spans in order, without what is in the middle of very long ones; and how many that is."""
     keys: list[tuple[int, int]] = []
     for start, end in spans:
@@ -213,7 +215,7 @@ def _told(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tupl
     kept = [key for _, key in (keys[:FIRST] + keys[-LAST:] if left_out else keys)]
     known: dict[int, StreamRow] = {}
     for begin in range(0, len(kept), 400):
-        known |= stream.rows(db, kept[begin : begin + 400], text=4_000)
+        known |= stream.rows(db, kept[begin : begin + 400], whole=whole, text=4_000)
     return tuple(known[key] for key in kept if key in known), left_out
 
 

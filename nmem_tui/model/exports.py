@@ -72,7 +72,7 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
         from nmem.read import stories
         from nmem_tui.model import episodes as drawn
         from nmem_tui.model.shelf import Shelf, day_of
-        from nmem_tui.model.story import StoryText
+        from nmem_tui.model.story import uncut
 
         slots, more = _slots(db, query, project)
         ids = [slot.id for slot in slots]
@@ -86,15 +86,14 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
             else drawn.unit(known[entry.id], CELLS, zone)
             for entry in shelf.entries if entry.kind != "unit" or entry.id in known
         ]  # fmt: skip
-        story = stories.story(db, unit_id) if unit_id else None
-        told = StoryText(story, CELLS, zone, at) if story else None
-        said = (told.line(place, CELLS) for place in range(len(told))) if told else ()
+        story = stories.story(db, unit_id, whole=True) if unit_id else None
+        told = uncut(story, zone, at) if story else []
         about = f" for “{query.text}”" if query else ""
         title = f"Episodes ─ {_counted(len(ids), more=more, one='episode')}{about}"
         values = {"filter": query.text, "project": project, "more": more, "story": story and with_id(
                   "episode", unit_id, story),
                   "episodes": [with_id("episode", each, known[each]) for each in ids if each in known]}  # fmt: skip
-        parts = all_lines(listed, heading(f"Story ─ episode {unit_id}") if told else [], said)
+        parts = all_lines(listed, heading(f"Story ─ episode {unit_id}") if told else [], told)
         return Exported("episodes", title, parts, values)
 
     return gather

@@ -10,7 +10,7 @@ from nmem.read.stories import Judged, Narrative, Story
 from nmem.read.threads import whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import learnings, rows, symbols, unit
+from nmem_tui.model import keyed, learnings, rows, symbols, unit
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, wrap
@@ -19,6 +19,10 @@ from nmem_tui.model.unit import flat
 _LABEL = 10
 _ROOMY = 60
 """Cells from which on a file's heat is drawn as well."""
+_WIDE = 1_000_000
+"""Cells in which nothing is cut: for a text that leaves the screen."""
+_RULE = 100
+"""Cells of the line beside a heading there."""
 _SAID = {"user": 14, "closing": 10, "summary": 10}
 """Lines that a saying may take, by who or what; others take two."""
 
@@ -55,6 +59,8 @@ class StoryText:
     def line(self, place: int, cells: int) -> Line:
         """The line at a place."""
         item = self._items[place]
+        if cells >= _WIDE and isinstance(item, StreamRow):
+            cells = max(_RULE, width(flat(item.text)) + _RULE)
         return rows.draw(item, cells, self.zone) if isinstance(item, StreamRow) else item
 
     def prompt(self, place: int) -> int | None:
@@ -114,9 +120,17 @@ class StoryText:
             self._put([(" " * 18, "text"), *badge], owner)
 
 
+def uncut(story: Story, zone: tzinfo | None, at: int, warned: Sequence[Warned] = ()) -> list[Line]:
+    """The story for a clipboard or a file: nothing is cut, and a line is as long as it is."""
+    told = StoryText(story, _WIDE, zone, at, warned, keys=False)
+    return [told.line(place, _WIDE) for place in range(len(told))]
+
+
 def _paragraphs(text: str, cells: int, limit: int) -> list[str]:
     """The text's own lines, each wrapped."""
     out: list[str] = []
+    if cells > _WIDE // 2:
+        return lines(text.strip(), text.count("\n") + 1)
     for row in lines(text.strip(), limit * 2):
         out += wrap(row, cells, limit + 1)
         if len(out) > limit:
@@ -143,7 +157,7 @@ def _section(name: str, more: str, cells: int) -> Line:
     return [
         (f"── {name}", "title"),
         (tail + " ", "quiet"),
-        ("─" * max(0, cells - width(name) - width(tail) - 5), "line"),
+        ("─" * max(0, (cells if cells < _WIDE else _RULE) - width(name) - width(tail) - 5), "line"),
     ]
 
 
@@ -269,7 +283,7 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     told = story.narrative
     if told is None:
         yield _section("Narrative", "none yet", cells)
-        now: Line = [("n", "key"), (" writes one now; otherwise ", "quiet")] if keys else []
+        now: Line = [(keyed.of("narrate"), "key"), (" writes one now; otherwise ", "quiet")] if keys else []
         yield [("no narrative yet: ", "quiet"), *now, ("it comes at the session's end", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
@@ -290,7 +304,7 @@ def _narrator(told: Narrative, at: int) -> str:
 
 def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
     if told.stale:
-        anew: Line = [(": ", "warn"), ("n", "key"), (" tells it anew", "quiet")] if keys else []
+        anew: Line = [(": ", "warn"), (keyed.of("narrate"), "key"), (" tells it anew", "quiet")] if keys else []
         yield [("! the episode has changed since", "warn"), *anew]
     if told.fallback:
         yield from _field("no model", flat(told.fallback), cells, 2, "warn")
@@ -305,7 +319,7 @@ def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
         ("notes", told.notes, "·"),
     )  # fmt: skip
     for name, items, glyph in groups:
-        for number, item in enumerate(items[:12]):
+        for number, item in enumerate(items if cells >= _WIDE else items[:12]):
             for place, row in enumerate(wrap(flat(item), cells - _LABEL - 2, 4)):
                 label = name if not number and not place else ""
                 yield [(pad(label, _LABEL), "quiet"), (f"{glyph if not place else ' '} ", "accent"), (row, "text")]
@@ -318,7 +332,9 @@ def _files(story: Story, cells: int) -> Iterator[Line]:
     yield _section("Files", several(len(story.hot), "file"), cells)
     bars = 8 if cells >= _ROOMY else 0
     room, top = max(8, min(60, cells - 42 - bars)), max(file.weight for file in story.hot)
-    for file in story.hot[:20]:
+    if cells >= _WIDE:
+        room = max(width(printable(file.path)) for file in story.hot)
+    for file in story.hot if cells >= _WIDE else story.hot[:20]:
         failed: Line = [(f"  ✗ in {several(file.failures, 'failure')}", "bad")] if file.failures else []
         done = filled(file.weight, top, bars)
         bar: Line = [(symbols.now().bar * done, "bar"), (" " * (bars - done) + "  ", "text")] if bars else []

@@ -9,17 +9,20 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
 
+from nmem.read import stories
+from nmem.read.stories import Story
 from nmem.search import decisions
 from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import search, search_preview, words
+from nmem_tui.model import keyed, search, search_preview, words
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.empty import no_search
 from nmem_tui.model.exported import Gather
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, plain
 from nmem_tui.model.search_reading import Found, Moment, Shown, Wanted
+from nmem_tui.model.story import uncut
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.seeking import Seeking
 from nmem_tui.widgets.card import Panel
@@ -263,7 +266,7 @@ class Search(Seeking):
             self.listing.border_subtitle = Content("")
             return
         about = fit(printable(results.query.text), 40)
-        self.listing.border_title = Content(words.title("Hits", f"for “{about}”", "", "", self.marked.said)
+        self.listing.border_title = Content(words.title("Hits", f"for “{about}”", "", "", self.marks_told)
                                             if self.marked else f"Hits for “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
         self.listing.border_subtitle = Content(listed)
@@ -300,7 +303,9 @@ class Search(Seeking):
         self.shown = found
         at, zone = self.cockpit.clock(), self.cockpit.zone
         self.side.border_title = Content(search_preview.title(found))
-        self.side.border_subtitle = Content("J K scroll · o goes there")
+        self.side.border_subtitle = Content(
+            f"{keyed.of('details_down')} {keyed.of('details_up')} scroll · {keyed.of('go')} goes there"
+        )
         self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
         self.check_keys()
 
@@ -310,10 +315,21 @@ class Search(Seeking):
         if isinstance(found.thing if found else None, (Moment, Decision)):
             assert found is not None
             take(search_preview.text(found))
+        elif found is not None and isinstance(found.thing, Story):
+            self._give_story(found.thing.row.id, take)
         elif found is not None:
             take(self.pane.plain())
         elif self.one:
             take(self.one.snippet.text)
+
+    def _give_story(self, unit_id: int, take: Take) -> None:
+        zone, at = self.cockpit.zone, self.cockpit.clock()
+
+        def give(story: Story | None) -> None:
+            if story is not None:
+                take(plain(uncut(story, zone, at)))
+
+        self.reads.ask("whole", lambda db: stories.story(db, unit_id, whole=True), give)
 
     def id_here(self) -> str:
         """Its id, as commands take it."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from nmem.learn.learning import Warned
 from nmem.read.stories import Story
-from nmem_tui.model.line import Line
 from nmem_tui.model.story import StoryText
 from nmem_tui.widgets.lines import Lines
 
@@ -74,10 +73,3 @@ class StoryPane(Lines):
         if place is not None:
             self.go(place, below=self.page())
         return place is not None
-
-    def plain(self) -> str:
-        """The story as text."""
-        if self.text is None:
-            return ""
-        drawn: list[Line] = [self.text.line(place, 160) for place in range(len(self.text))]
-        return "\n".join("".join(text for text, _ in line).rstrip() for line in drawn)

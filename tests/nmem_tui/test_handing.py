@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual.widgets import TextArea
 
+from nmem import database
 from nmem.errors import NmemError
 from nmem_tui import clipboard, editor, files
 from nmem_tui.actions import NUMBERED
@@ -310,3 +311,30 @@ async def test_an_export_goes_to_the_clipboard_as_well(desk: str, cockpit: Any, 
                 break
     assert json.loads(copied[0])["view"] == "now"
     assert not list(here.glob("nmem-*"))
+
+
+async def test_a_story_is_copied_and_exported_whole(
+    here: Path, seeds: Any, quiet: None, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "\n".join(f"line {number} of what was asked, and it goes on and on to its very end" for number in range(400))
+    db = seeds.database("aurora.db")
+    seeds.story(db)
+    made = seeds.history(db)
+    db.execute("UPDATE prompts SET content = ? WHERE id = (SELECT min(prompt_id) FROM unit_prompts)", (said,))
+    unit = db.execute("SELECT unit_id FROM unit_prompts ORDER BY prompt_id LIMIT 1").fetchone()[0]
+    db.commit()
+    db.close()
+    assert made and len(said) > 20_000
+    copied: list[str] = []
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        monkeypatch.setattr(pilot.app, "copy_out", copied.append)
+        pilot.app.show_episode(unit)
+        await settled(pilot)
+        await pilot.press("y")
+        await settled(pilot)
+        story = pilot.app.screen.gather()
+        with database.reader("aurora.db") as reader:
+            written = story(reader).written("text")
+    assert "line 399 of what was asked, and it goes on and on to its very end" in copied[0]
+    assert all(line in copied[0] and line in written for line in said.splitlines())
+    assert max(map(len, copied[0].splitlines())) < 2_000
