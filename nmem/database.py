@@ -52,6 +52,18 @@ def reader(path: str) -> sqlite3.Connection:
     raise NmemError(_other(path, version, meaning))
 
 
+def leniently(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The same connection, reading text that is no UTF-8 (a foreign program may have stored it) with marks in it."""
+    # every text costs half as much again: who reads much reads as usual first, and so where `garbled` says so
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return db
+
+
+def garbled(error: Exception) -> bool:
+    """Whether an error says that a text is no UTF-8."""
+    return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
+
+
 def _other(path: str, version: int, meaning: int) -> str:
     """What to do about a database of another version."""
     if version > len(MIGRATIONS):

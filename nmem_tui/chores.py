@@ -32,7 +32,7 @@ def audit(job: Job, path: str, now: int) -> tuple[str, object]:
     from nmem.audit import read
 
     whole = len(read.SUBJECTS)
-    with closing(database.reader(path)) as db:
+    with closing(database.leniently(database.reader(path))) as db:
         job.holds(db)
 
         def step(subject: str) -> None:
@@ -50,7 +50,7 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
     from nmem import database
     from nmem.audit import rescan as second
 
-    with closing(database.reader(path)) as db, _writer(path) as writer:
+    with closing(database.leniently(database.reader(path))) as db, _writer(path) as writer:
         job.holds(db)
         job.tell(0, 0, f"{second.SAMPLE:,} texts")
         found = second.findings(db, writer, now)

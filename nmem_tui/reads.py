@@ -7,7 +7,7 @@ One read a topic runs at a time; a newer wish waits and replaces an older waitin
 from __future__ import annotations
 
 from collections.abc import Callable
-from sqlite3 import Connection
+from sqlite3 import Connection, OperationalError
 from typing import Any
 
 from textual.dom import DOMNode
@@ -47,7 +47,7 @@ class Reads:
         try:
             db = database.reader(path)
             try:
-                message = Loaded(topic, ticket, work(db))
+                message = Loaded(topic, ticket, _answer(db, work))
             finally:
                 db.close()
         except NoDatabase:
@@ -73,3 +73,13 @@ class Reads:
         if waiting := self._waiting.pop(message.topic, None):
             self.ask(message.topic, *waiting)
         return then
+
+
+def _answer(db: Connection, work: Work) -> Any:  # noqa: ANN401 -- each read has its own
+    """What is read; once more, leniently, where a text of a foreign program is no UTF-8."""
+    try:
+        return work(db)
+    except OperationalError as error:
+        if not database.garbled(error):
+            raise
+        return work(database.leniently(db))
