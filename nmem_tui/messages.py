@@ -75,10 +75,3 @@ class Finished(Message, bubble=False):
     text: str
     failed: bool
     value: object = None
-
-
-@dataclass
-class SessionChosen(Message, bubble=False):
-    """The person wants to see this session; an empty id follows the newest one."""
-
-    session_id: str

@@ -53,7 +53,16 @@ class Left:
     mend: str
     deep: bool = False
 
+    def counted(self, number: int) -> str:
+        """So many of them."""
+        words = self.words
+        for many, one in _ONE if number == 1 else ():
+            words = words.replace(many, one, 1)
+        return f"{number:,} {words}"
 
+
+_ONE = (("shapes ", "shape "), ("runs ", "run "), ("repeats ", "repeat "), ("redactions ", "redaction "),
+        ("summaries ", "summary "), ("learnings that are", "learning that is"))  # fmt: skip
 _NO_SESSION = "session_id <> '' AND session_id NOT IN (SELECT id FROM sessions)"
 LEFT = (
     Left("shapes of payloads of sessions that are gone", "session_shapes", _NO_SESSION, "DELETE FROM"),
@@ -87,7 +96,7 @@ def _behind(db: Connection, deep: bool) -> Iterator[tuple[Left, int]]:
 
 
 def _left(one: Left, number: int) -> Finding:
-    return Finding("orphans", NOTE, f"{number:,} {one.words}", _FIX)
+    return Finding("orphans", NOTE, one.counted(number), _FIX)
 
 
 def _narratives(db: Connection) -> list[Finding]:
@@ -176,7 +185,7 @@ def fix(db: Connection, stopped: Callable[[], bool] = lambda: False) -> list[str
             db.execute(f"UPDATE {one.table} SET session_id = NULL WHERE {one.where}")  # noqa: S608 -- our names
         else:
             db.execute(f"{one.mend} {one.table} WHERE {one.where}")
-        done.append(f"{number:,} {one.words}: taken away")
+        done.append(f"{one.counted(number)}: taken away")
     return done + _rebuilt(db, stopped)
 
 

@@ -100,7 +100,12 @@ def size(octets: int) -> str:
 
 def several(number: int, one: str, many: str = "") -> str:
     """A number with its word."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number} {plural(number, one, many)}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """The word for so many."""
+    return one if number == 1 else many or one + "s"
 
 
 def filled(part: float, whole: float, cells: int) -> int:

@@ -12,7 +12,7 @@ from nmem.retention.read import Due
 from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import ago, count, date, duration, filled, several, size
+from nmem_tui.model.figures import ago, count, date, duration, filled, plural, several, size
 from nmem_tui.model.health import say
 from nmem_tui.model.health_reading import Stored
 from nmem_tui.model.items import Item
@@ -59,10 +59,11 @@ def items(found: Stored | None, at: int, zone: tzinfo | None) -> list[Item]:
 
 def _state(found: Stored, at: int, zone: tzinfo | None) -> Iterator[Item]:
     state = found.standing
+    gone = f"{state.gone:,} {plural(state.gone, 'call')}"
     most: Line = [(f" of at most {size(state.max_bytes)}", "text")] if state.max_bytes else []
     yield say([(size(state.bytes_used), "strong"), (" in use", "text"), *most,
                (f", {size(state.bytes_empty)} of empty pages" if state.bytes_empty else "", "quiet"),
-               (f" · {state.gone:,} calls known by their trace only" if state.gone else "", "quiet")])  # fmt: skip
+               (f" · {gone} known by their trace only" if state.gone else "", "quiet")])  # fmt: skip
     if not state.enabled:
         yield say([("! ", "warn"), ("nothing goes by itself: retention.enabled is false", "warn")])
     elif state.next_at > at:
@@ -186,7 +187,7 @@ def _about_lives(lives: list[Life], cells: int) -> list[Line]:
     lines: list[Line] = [[(printable(lives[0].type).replace("_", " "), "strong")]]
     for one in sorted(lives, key=lambda each: -abs(each.factor - 1))[:12]:
         changed = f" instead of {one.written:g}" if one.factor != 1.0 else ", as written"
-        days = f"  {one.in_force:g} days"
+        days = f"  {one.in_force:g} {'day' if one.in_force == 1 else 'days'}"
         lines.append([(fit(printable(one.project), 24), "text"), (days, "strong"), (changed, "quiet")])
         why = printable(one.reason)
         lines += [[(f"  {row}", "quiet")] for row in (wrap(why, cells - 2, 3) if why else [])]

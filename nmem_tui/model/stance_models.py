@@ -11,7 +11,7 @@ from nmem.labels.cards import Card, Figures
 from nmem.labels.read import Standing
 from nmem.text import pad, width
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import count, filled, several
+from nmem_tui.model.figures import count, filled, plural, several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.unit import flat
 
@@ -50,7 +50,7 @@ def _standing(found: Standing, cells: int) -> Iterator[Line]:
     yield [
         (pad("in force", _LABEL), "quiet"), (flat(found.model) or "none", "strong"),
         (f"  {flat(found.source)}  ", "quiet"),
-        (f"labelled {count(found.by_it)} of {count(found.calls)} calls", "text"),
+        (f"labelled {count(found.by_it)} of {count(found.calls)} {plural(found.calls, 'call')}", "text"),
     ]  # fmt: skip
     if found.own:
         yield [
@@ -107,7 +107,7 @@ def _figures(name: str, found: Figures, cells: int, tone: str) -> Iterator[Line]
     yield [
         (pad(name, _LABEL), "quiet"), (symbols.now().bar * done, tone), (symbols.now().track * (room - done), "rest"),
         (f" macro-F1 {found.macro_f1:.3f}", "strong"), (f"  accuracy {found.accuracy:.3f}", "text"),
-        (f"  of {found.n} calls", "quiet"),
+        (f"  of {several(found.n, 'call')}", "quiet"),
     ]  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from datetime import tzinfo
 from nmem.read.health import HealthView, Latency
 from nmem.text import fit, pad, printable
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import ago, count, day, filled, micro, size, spark
-from nmem_tui.model.line import Line, wrap
+from nmem_tui.model.figures import ago, count, day, filled, micro, plural, several, size, spark
+from nmem_tui.model.line import Line
 
 
 def hooks(view: HealthView, cells: int) -> list[Line]:
@@ -22,7 +22,8 @@ def hooks(view: HealthView, cells: int) -> list[Line]:
     lines = [head, _percentiles("wall", view.wall), _percentiles("cpu", view.cpu)]
     recent = view.recent[-min(cells - 8, 60) :]
     lines.append([(pad("recent", 8), "quiet"), (spark(recent, cells - 8), "bar")])
-    lines.append([(f"the newest {count(view.runs)} runs; wall: entry to commit; cpu: the whole process", "quiet")])
+    newest = f"the newest {count(view.runs)} {plural(view.runs, 'run')}"
+    lines.append([(f"{newest}; wall: entry to commit; cpu: the whole process", "quiet")])
     return [_cut(line, cells) for line in lines]
 
 
@@ -67,9 +68,8 @@ def events(view: HealthView, cells: int) -> list[Line]:
             ]
         )
     if view.spool_files:
-        lines.append(
-            [("! ", "warn"), (f"{view.spool_files} files wait in the spool; the next event brings them in", "warn")]
-        )
+        waits = f"{several(view.spool_files, 'file waits', 'files wait')} in the spool"
+        lines.append([("! ", "warn"), (f"{waits}; the next event brings them in", "warn")])
     return lines
 
 
@@ -125,7 +125,7 @@ def clients(view: HealthView, at: int, cells: int) -> list[Line]:
             (pad(ago(at - row.last_at), 10) + " ", "text"),
             (pad(printable(row.last_event), max(0, cells - 42)) + " ", "quiet"),
             (pad(micro(row.p50_us), 7, right=True), "text"),
-            (pad(f"{count(row.runs)} runs", 10, right=True), "quiet"),
+            (pad(f"{count(row.runs)} {plural(row.runs, 'run')}", 10, right=True), "quiet"),
         ]
         for row in view.clients
     ]
@@ -164,8 +164,3 @@ def header(view: HealthView, at: int, zone: tzinfo | None) -> Line:
         *state,
         (f"  read {day(at, zone)[11:]}", "quiet"),
     ]
-
-
-def wrapped(text: str, cells: int) -> list[Line]:
-    """A sentence over several lines."""
-    return [[(row, "quiet")] for row in wrap(text, cells, 4)]

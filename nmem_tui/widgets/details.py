@@ -13,8 +13,8 @@ from textual.widgets import Static
 from nmem.read.views import StreamRow
 from nmem.text import lines as text_lines
 from nmem.text import printable
-from nmem_tui.model import labels
-from nmem_tui.model.figures import day, duration
+from nmem_tui.model import keyed, labels
+from nmem_tui.model.figures import day, duration, several
 from nmem_tui.model.line import Line
 from nmem_tui.model.rows import outcome, word
 from nmem_tui.widgets.tones import content
@@ -33,7 +33,7 @@ def fields(row: StreamRow, zone: tzinfo | None) -> list[tuple[str, str, str]]:
         ("exit code", "" if row.exit_code is None else str(row.exit_code), "text"),
         ("took", duration(row.duration_ms), "text"),
         ("lines", changed, "text"),
-        ("repeated", f"{row.repeats} more times within five minutes" if row.repeats else "", "text"),
+        ("repeated", f"{several(row.repeats, 'more time')} within five minutes" if row.repeats else "", "text"),
         ("labels", _labels(row), "text"),
         ("by", "a helper agent" if row.agent else "", "agent"),
         ("tool", printable(row.tool), "quiet"),
@@ -81,7 +81,7 @@ class Details(VerticalScroll):
         super().__init__(id="details")
         self.zone = zone
         self.border_title = Content("Details")
-        self.border_subtitle = Content("esc closes · J K scroll")
+        self.border_subtitle = Content(f"esc closes · {keyed.of('details_down')} {keyed.of('details_up')} scroll")
         self.key: int | None = None
 
     def compose(self) -> ComposeResult:
