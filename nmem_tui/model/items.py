@@ -21,6 +21,8 @@ class Item:
     """When it was, in milliseconds; 0 where that does not matter."""
     words: str = ""
     """What a filter finds it by; empty: what is drawn of it."""
+    counts: Callable[[int], Line] | None = None
+    """A heading for so many below it, where it says how many: a filter leaves fewer."""
 
 
 def plain(lines: Sequence[Line]) -> Iterator[Item]:

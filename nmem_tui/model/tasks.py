@@ -17,6 +17,7 @@ from nmem.dispatch.task import (
     Task,
 )  # fmt: skip
 from nmem.text import fit, pad, printable, width
+from nmem_tui.model import keyed
 from nmem_tui.model.figures import age, ago, clock, date, several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, cut, fitting
@@ -39,6 +40,11 @@ def state(one: Task) -> tuple[str, str]:
     return _STATES.get(one.state) or (printable(one.state)[:11], "quiet")
 
 
+def none_here() -> str:
+    """Why nothing can be made of a task where there is none."""
+    return f"there is no task here: {keyed.of('new_task')} writes one"
+
+
 def names(ids: Sequence[int]) -> str:
     """Tasks as a person writes them."""
     return ", ".join(f"task/{each}" for each in ids)
@@ -54,7 +60,7 @@ def waits(place: Place, at: int, zone: tzinfo | None) -> str:
         return f"quiet hours, {printable(place.quiet)}"
     if place.waits == FOLDER:
         return f"its folder is busy: {names(place.tasks)}"
-    return "ready: a runner takes it, or r"
+    return f"ready: a runner takes it, or {keyed.of('run_task')} starts it"
 
 
 def _waits(place: Place, at: int, zone: tzinfo | None) -> str:
@@ -153,18 +159,17 @@ def _group(
 ) -> Iterator[Item]:
     if not found:
         return
-    head: Line = [(f"── {name} ", "title"), (f" {len(found)}{', ' if more else ''}{more}", "quiet")]
-    yield _said(head)
+
+    def head(number: int) -> Line:
+        return [(f"── {name} ", "title"), (f" {number}{', ' if more else ''}{more}", "quiet")]
+
+    yield Item(lambda cells: cut(head(len(found)), cells), counts=head)
     for one, place in found:
         yield Item(_drawn(one, place, at, zone), TASK, str(one.id), words=_words(one))
 
 
 def _drawn(one: Task, place: Place | None, at: int, zone: tzinfo | None) -> Callable[[int], Line]:
     return lambda cells: row(one, place, cells, at, zone)
-
-
-def _said(line: Line) -> Item:
-    return Item(lambda cells: cut(line, cells))
 
 
 def _words(one: Task) -> str:

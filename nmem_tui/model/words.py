@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nmem.text import fit, printable
 from nmem_tui.model.items import Item
-from nmem_tui.model.line import plain
+from nmem_tui.model.line import cut, plain
 
 NO_MATCH = "  nothing matches: esc clears the filter"
 _LONGEST = 24
@@ -39,16 +40,20 @@ def text_of(item: Item) -> str:
 
 def narrowed(items: Sequence[Item], texts: Sequence[str], words: Words) -> list[Item]:
     """The items that match, each group below the line that stands over it; `texts` are those of the items."""
-    out: list[Item] = []
-    head: Item | None = None
+    groups: list[tuple[Item | None, list[Item]]] = [(None, [])]
     for item, text in zip(items, texts, strict=True):
         if not item.kind:
-            head = item
+            groups.append((item, []))
         elif words.match(text):
-            out += [head] if head is not None else []
-            out.append(item)
-            head = None
-    return out
+            groups[-1][1].append(item)
+    return [each for head, found in groups if found for each in (*_headed(head, len(found)), *found)]
+
+
+def _headed(head: Item | None, number: int) -> list[Item]:
+    """The line over a group, saying how many are listed, where it says how many there are."""
+    if head is None or (counts := head.counts) is None:
+        return [head] if head is not None else []
+    return [replace(head, draw=lambda cells: cut(counts(number), cells))]
 
 
 def count(listed: int, whole: int, *, more: bool = False) -> str:

@@ -114,6 +114,7 @@ class Tabs(Bar):
 
 
 _TYPING: Line = [("enter", "key"), (" takes what is typed  ", "quiet"), ("esc", "key"), (" leaves the box", "quiet")]
+_FILTERING: Line = [("enter", "key"), (" keeps the filter  ", "quiet"), ("esc", "key"), (" clears it", "quiet")]
 
 
 _READ_ONLY: Line = [("read-only ", "warn"), ("│ ", "line")]
@@ -126,7 +127,7 @@ class KeyBar(Bar):
         super().__init__()
         self.context = context
         self._able: list[bool] = []
-        self._typed = False
+        self._typed: Line = []
 
     def check(self, *, anew: bool = False) -> None:
         """Draw again if another set of actions applies now, or none because something is typed."""
@@ -136,9 +137,10 @@ class KeyBar(Bar):
             self.redraw()
 
     @property
-    def _typing(self) -> bool:
-        """Whether every key goes into a box."""
-        return isinstance(self.screen.focused, Input)
+    def _typing(self) -> Line:
+        """What to say while every key goes into a box; nothing where none has the keyboard."""
+        box = self.screen.focused
+        return (_FILTERING if box.id == "filter" else _TYPING) if isinstance(box, Input) else []
 
     def _applies(self, action: Action) -> bool:
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
@@ -149,8 +151,8 @@ class KeyBar(Bar):
         if self.app.read_only:  # type: ignore[attr-defined]
             line += _READ_ONLY
         self.spots = []
-        if self._typing:
-            return [*line, *_TYPING]
+        if typing := self._typing:
+            return [*line, *typing]
         every = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
         groups = [[one for one in group if not one.passing or self._applies(one)] for group in every]
         for number, group in enumerate(_fitting(groups, cells - length(line))):
