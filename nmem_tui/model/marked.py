@@ -44,7 +44,7 @@ class Marked:
         """Nothing is marked."""
         self._keys.clear()
 
-    @property
-    def said(self) -> str:
-        """How many, for a title; empty where there is none."""
-        return f"{symbols.now().marked} {len(self)} marked" if self._keys else ""
+    def told(self, listed: int) -> str:
+        """How many, and how many of them are not listed, for a title; empty where there is none."""
+        hidden = f", {len(self) - listed} hidden" if listed < len(self) else ""
+        return f"{symbols.now().marked} {len(self)} marked{hidden}" if self._keys else ""

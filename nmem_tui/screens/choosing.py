@@ -7,7 +7,7 @@ from typing import Protocol
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
 from nmem_tui import steering, steering_many
-from nmem_tui.model import context
+from nmem_tui.model import context, keyed
 from nmem_tui.model.context_reading import PAST, RESET, START, Shown
 from nmem_tui.screens.filtering import Filtering
 
@@ -28,6 +28,7 @@ class Choosing(Filtering):
     CONTEXT = "context"
     HINT = "words of a thing, its reason, its files; !word"
     ALONE = frozenset({"copy_id"})
+    TOGETHER = frozenset({"exclude", "include", "pin_item", "purge_item"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,16 +53,17 @@ class Choosing(Filtering):
         return found.choices.get(subject(one.id), "") if found and one else ""
 
     def chosen(self) -> list[Thing]:
-        """The marked things, else the one under the cursor."""
+        """The marked things that are listed, else the one under the cursor."""
         found = self.shown.found if self.shown else None
         if not self.marked or found is None:
             return [self.one] if self.one else []
-        return [one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if one.id in self.marked]
+        meant = set(self.meant)
+        return [one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if one.id in meant]
 
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
         if self.mode == PAST:
-            return "what was told stays told: v shows what will be"
+            return f"what was told stays told: {keyed.of('next_view')} shows what will be"
         if self.mode == RESET:
             return NOT_CHOSEN
         return None if self.chosen() else "put the cursor on a thing"
@@ -78,7 +80,7 @@ class Choosing(Filtering):
         """Not what shall never be told."""
         if (reason := self.may_exclude()) or self.marked:
             return reason
-        return "it is excluded: x brings it back first" if self._choice() == EXCLUDE else None
+        return f"it is excluded: {keyed.of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
 
     def do_exclude(self) -> None:
         """Never tell it; or choose it by its score again."""
@@ -120,7 +122,11 @@ class Choosing(Filtering):
         """Only what something recorded stands behind."""
         if reason := self.may_exclude():
             return reason
-        return None if self._recorded() else "nothing recorded is behind it alone: x keeps it from being told"
+        return (
+            None
+            if self._recorded()
+            else f"nothing recorded is behind it alone: {keyed.of('exclude')} keeps it from being told"
+        )
 
     def _recorded(self) -> list[str]:
         """The ids of what the chosen things stand for, where a purge knows them."""
@@ -143,7 +149,7 @@ class Choosing(Filtering):
     def may_more(self) -> str | None:
         """Only of what will be told."""
         if self.mode == PAST:
-            return "what was told had its budget then: v shows what will be"
+            return f"what was told had its budget then: {keyed.of('next_view')} shows what will be"
         return None if self.shown and self.shown.found else "nothing is shown yet"
 
     may_less = may_more
@@ -154,7 +160,9 @@ class Choosing(Filtering):
 
     def may_keep(self) -> str | None:
         """Only where another one is looked at."""
-        return None if self.mode in self.budgets else "< and > try another budget first"
+        return (
+            None if self.mode in self.budgets else f"{keyed.of('less')} and {keyed.of('more')} try another budget first"
+        )
 
     def do_more(self) -> None:
         """A larger budget."""

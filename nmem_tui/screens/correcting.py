@@ -25,6 +25,7 @@ class Correcting(Warns, Filtering):
     ALONE = frozenset(
         {"rename", "split", "merge", "move", "resume", "narrate", "link", "continue", "dispatch", "copy_id"}
     )
+    TOGETHER = frozenset({"pin", "purge"})
     pane: StoryPane
 
     @property
@@ -61,9 +62,9 @@ class Correcting(Warns, Filtering):
     may_dispatch = may_pin
 
     def _units(self) -> list[int]:
-        """The marked episodes, else the one under the cursor."""
-        here = [] if self.unit_id is None else [self.unit_id]
-        return [each for each in self.marked if isinstance(each, int)] or here
+        """The marked episodes that are listed, else the one under the cursor."""
+        here = [] if self.marked or self.unit_id is None else [self.unit_id]
+        return [each for each in self.meant if isinstance(each, int)] or here
 
     def do_dispatch(self) -> None:
         """A task of what it left to do: the form, filled in."""

@@ -7,11 +7,12 @@ from typing import ClassVar
 from textual import on
 from textual.content import Content
 from textual.timer import Timer
-from textual.widget import Widget
 
 from nmem_tui.model import words
 from nmem_tui.screens.marking import Marking
 from nmem_tui.widgets.filter_box import FilterBox
+from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.stream import Stream
 
 
 class Filtering(Marking):
@@ -34,9 +35,13 @@ class Filtering(Marking):
         return words.Words(self.filtered)
 
     @property
-    def home(self) -> Widget:
+    def home(self) -> Lines | Stream:
         """The list, where the keyboard goes after a filter."""
         raise NotImplementedError
+
+    def to_next(self) -> None:
+        """One row down."""
+        self.home.move(1)
 
     def narrow(self) -> None:
         """List what the filter in force leaves."""
@@ -100,4 +105,4 @@ class Filtering(Marking):
         self.tell_count()
         number, whole, more = self.tally()
         told = words.count(number, whole, more=more)
-        return Content(words.title(name, rest, self.filtered, told, self.marked.said))
+        return Content(words.title(name, rest, self.filtered, told, self.marks_told))

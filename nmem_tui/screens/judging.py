@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nmem_tui import steering, steering_many
+from nmem_tui.model import keyed
 from nmem_tui.screens.filtering import Filtering
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class Judging(Filtering):
 
     CONTEXT = "learnings"
     ALONE = frozenset({"accept", "reopen", "dispatch", "copy_id"})
+    TOGETHER = frozenset({"dismiss", "snooze", "resolved", "pin_learning", "purge"})
 
     @property
     def one(self) -> Learning | None:
@@ -52,10 +54,10 @@ class Judging(Filtering):
         if one is None:
             return "there is no learning here"
         if one.members:
-            return "it stands for several projects: P shows each project's own"
+            return f"it stands for several projects: {keyed.of('projects')} shows each project's own"
         from nmem.learn import lifecycle
 
-        return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_HELP.get(one.state, '')}"
+        return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_help(one.state)}"
 
     def may_accept(self) -> str | None:
         """Only what is not accepted or dismissed."""
@@ -106,7 +108,7 @@ class Judging(Filtering):
         if not self.chosen():
             return "there is no learning here"
         whole = any(not one.members for one in self.chosen())
-        return None if whole else "it stands for several projects: P shows each project's own"
+        return None if whole else f"it stands for several projects: {keyed.of('projects')} shows each project's own"
 
     def do_purge(self) -> None:
         """See what goes with the learning, or with all marked ones, then let it go."""
@@ -153,5 +155,5 @@ class Judging(Filtering):
         self.app.push_screen(dialog, take)
 
 
-_HELP = {"open": " already", "accepted": ": o opens it again", "dismissed": ": o opens it again",
-         "snoozed": ": o opens it again", "resolved": ": o opens it again"}  # fmt: skip
+def _help(state: str) -> str:
+    return " already" if state == "open" else f": {keyed.of('reopen')} opens it again"

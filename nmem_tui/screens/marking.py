@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar
 
 from nmem_tui.model.marked import MOST, Marked
@@ -16,6 +16,8 @@ class Marking(View):
     OPENS = "stream"
     ALONE: ClassVar[frozenset[str]] = frozenset()
     """Actions that make no sense with several rows."""
+    TOGETHER: ClassVar[frozenset[str]] = frozenset()
+    """Actions that are about all marked rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,6 +31,23 @@ class Marking(View):
     def row_keys(self) -> Sequence[Hashable] | None:
         """What all listed rows are; None: they are not all read yet."""
         return ()
+
+    def listed_keys(self) -> Iterable[Hashable]:
+        """What the listed rows are, as far as they are read."""
+        return self.row_keys() or ()
+
+    @property
+    def meant(self) -> list[Hashable]:
+        """The marked rows that an action is about: those that are listed; what a filter hides is left alone."""
+        if not self.marked:
+            return []
+        listed = {key for key in self.listed_keys() if key in self.marked}
+        return [key for key in self.marked if key in listed]
+
+    @property
+    def marks_told(self) -> str:
+        """How many are marked, and how many of them are not listed, for a title."""
+        return self.marked.told(len(self.meant))
 
     def marks_changed(self) -> None:
         """Draw the list and its title anew."""
@@ -78,6 +97,8 @@ class Marking(View):
 
     def may_alone(self, action_id: str) -> str | None:
         """Why an action cannot be about several rows; None where one is meant, or it can."""
+        if self.marked and action_id in self.TOGETHER and not self.meant:
+            return "none of the marked rows is listed: esc takes the marks off"
         if action_id not in self.ALONE or not self.marked:
             return None
         return f"{len(self.marked)} are marked, and this is done with one at a time: esc takes the marks off"

@@ -169,6 +169,7 @@ class Now(Streaming, Warns):
             self._read_beside()
             return
         self.session_id = view.session.id
+        self.marked.clear()  # they stood in the session before
         self.stance = self._following = self.reset = self.days = None
         self.reads.forget("stance", "reset", "days")
         self.close_details()

@@ -9,7 +9,7 @@ from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
 from nmem.search.search import Hit
 from nmem_tui import steering
-from nmem_tui.model import search
+from nmem_tui.model import keyed, search
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.search_reading import Shown
 from nmem_tui.screens.marking import Marking
@@ -32,6 +32,7 @@ class Seeking(Moving, Marking):
     CONTEXT = "search"
     OPENS = "search"
     ALONE = frozenset({"copy_id"})
+    TOGETHER = frozenset({"pin_hit", "purge"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,6 +44,8 @@ class Seeking(Moving, Marking):
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
         self.newest = False
+        self.untouched = False
+        """Whether nothing was typed since arriving: keys that lead to other screens still do."""
         self._back = -1
         """Which of the last queries is in the box, the newest being 0; -1: none of them."""
 
@@ -84,6 +87,14 @@ class Seeking(Moving, Marking):
         """Type what to look for."""
         self._close()
         self.set_focus(self.box)
+
+    def arrive(self) -> None:
+        """The box has the keyboard, its query is selected: what is typed replaces it."""
+        self._close()
+        self.set_focus(self.box)
+        self.box.select_all()
+        self.untouched = True
+        self.check_keys()
 
     def do_down(self) -> None:
         """One hit down; out of the box into the list, or to a later one of the last queries."""
@@ -151,7 +162,7 @@ class Seeking(Moving, Marking):
 
     def may_left(self) -> str | None:
         """Only in the chips."""
-        return None if self.chips.has_focus else "f goes to the filters first"
+        return None if self.chips.has_focus else f"{keyed.of('chips')} goes to the filters first"
 
     may_right = may_left
 
@@ -345,9 +356,7 @@ class Seeking(Moving, Marking):
         elif self.asking:
             self.remember()
             self.put("")
-            self.set_focus(self.box)
-        else:
-            self.do_top()
+            self.set_focus(self.guide)  # not into the box: whoever goes on by a key would type it
         self.check_keys()
 
     def _close(self) -> None:

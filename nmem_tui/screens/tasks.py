@@ -10,7 +10,7 @@ from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem_tui.model import tasks, tasks_detail
+from nmem_tui.model import keyed, tasks, tasks_detail
 from nmem_tui.model import tasks_reading as reading
 from nmem_tui.model.empty import no_tasks
 from nmem_tui.model.exported import Gather
@@ -139,7 +139,7 @@ class Tasks(TasksMoving):
             return
         at, zone = self.cockpit.clock(), self.cockpit.zone
         first = not self.index.count
-        self.index.hint = "  no task is left: n writes one"
+        self.index.hint = f"  no task is left: {keyed.of('new_task')} writes one"
         self.index.tell(lambda _cells: tasks.items(found, at, zone), keep=not first, free=False)
         self.query_one("#task-heads", Panel).show(lambda cells, _: [[(" ", "text"), *tasks.columns(cells - 2)]])
         self.name_list()
@@ -178,7 +178,9 @@ class Tasks(TasksMoving):
         if self.detail is not None:
             title = tasks_detail.output_title(self.detail.task, following=self.tail.following)
             self.tail.border_title = Content(title)
-            self.tail.border_subtitle = Content("esc closes" if self.has_class("-output") else "o whole")
+            self.tail.border_subtitle = Content(
+                "esc closes" if self.has_class("-output") else f"{keyed.of('output')} whole"
+            )
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
@@ -196,10 +198,11 @@ class Tasks(TasksMoving):
         return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
 
     def chosen(self) -> list[Task]:
-        """The marked tasks in the order of the list, else the one under the cursor."""
+        """The marked tasks that are listed, in the order of the list, else the one under the cursor."""
         if not self.marked:
             return [self.one] if self.one else []
-        return [one for key, (one, _) in self.listed.items() if key in self.marked]
+        meant = set(self.meant)
+        return [one for key, (one, _) in self.listed.items() if key in meant]
 
     # What is under the cursor
 

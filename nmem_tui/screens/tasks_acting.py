@@ -10,14 +10,13 @@ from nmem.dispatch.task import Task
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui import tasking_many
 from nmem_tui.messages import Changed
-from nmem_tui.model import tasks
+from nmem_tui.model import keyed, tasks
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
 from nmem_tui.model.tasks_reading import Detail
 from nmem_tui.model.unit import flat
 from nmem_tui.screens.filtering import Filtering
 
-_NOTHING = "there is no task here: n writes one"
 _CELLS = 70
 _NAMED = 8
 """So many tasks are named in a question."""
@@ -28,6 +27,7 @@ class TasksActing(Filtering):
 
     CONTEXT = "tasks"
     ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
+    TOGETHER = frozenset({"cancel_task", "retry_task", "remove_task", "purge"})
 
     @property
     def one(self) -> Task | None:
@@ -61,7 +61,7 @@ class TasksActing(Filtering):
             return None if self._those(verb) else f"none of the {len(self.marked)} marked ones allows that"
         one = self.one
         if one is None:
-            return _NOTHING
+            return tasks.none_here()
         return None if verb in act.able(one) else otherwise(one)
 
     # New and changed
@@ -74,7 +74,7 @@ class TasksActing(Filtering):
 
     def may_edit_task(self) -> str | None:
         """Not while it runs."""
-        return self._able("edit", lambda one: f"it is {one.state}: c cancels it first")
+        return self._able("edit", lambda one: f"it is {one.state}: {keyed.of('cancel_task')} cancels it first")
 
     def do_edit_task(self) -> None:
         """The form with what it says."""
@@ -124,7 +124,7 @@ class TasksActing(Filtering):
     def _why_not_run(self, one: Task) -> str:
         if one.waits_for:
             return f"it waits for {tasks.names(one.waits_for)}"
-        return f"it is {one.state}" + (": R queues it again" if one.over else " already")
+        return f"it is {one.state}" + (f": {keyed.of('retry_task')} queues it again" if one.over else " already")
 
     def do_run_task(self) -> None:
         """Ask, then start it in a process of its own."""
@@ -224,13 +224,14 @@ class TasksActing(Filtering):
             from nmem.dispatch import act
 
             ids = act.retry(db, one.id, now)
-            return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} queued again: s starts it now"
+            are = "is" if len(ids) == 1 else "are"
+            return f"{tasks.names(ids)} {are} queued again: {keyed.of('run_task')} starts it now"
 
         self.cockpit.change(change)
 
     def may_remove_task(self) -> str | None:
         """Only what does not run."""
-        return self._able("remove", lambda one: f"it is {one.state}: c cancels it first")
+        return self._able("remove", lambda one: f"it is {one.state}: {keyed.of('cancel_task')} cancels it first")
 
     def do_remove_task(self) -> None:
         """See what goes with it, then forget it with its history; u brings it back for a while."""
@@ -266,5 +267,5 @@ def _was(one: Task) -> str:
 
 def _no_pane(one: Task) -> str:
     if one.live:
-        return "it runs without a terminal: o shows what it says"
-    return "it has no session to go on with" if one.over else "it is queued: s starts it"
+        return f"it runs without a terminal: {keyed.of('output')} shows what it says"
+    return "it has no session to go on with" if one.over else f"it is queued: {keyed.of('run_task')} starts it"

@@ -288,7 +288,7 @@ async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
 async def test_another_session_begins_without_marks(whole: Any, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit(PATH, (160, 45)) as pilot:
         await settled(pilot)
-        await pilot.press("up", "space", "up", "space")
+        await pilot.press("up", "space", "space")
         await until(pilot, " marked")
         here = pilot.app.session.id
         other = ask("SELECT id FROM sessions WHERE id <> ? LIMIT 1", here)[0]
