@@ -117,10 +117,14 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Read again what the screen shows."""
         raise NotImplementedError
 
-    def on_screen_resume(self, event: ScreenResume) -> None:
-        """Catch up with what was committed while another screen was shown."""
+    @on(ScreenResume)
+    def keep_look(self, event: ScreenResume) -> None:
+        """Only a new screen, or one that was behind another theme, is styled anew."""
         if self.stack_updates and self.cockpit.wears(self):
             event.refresh_styles = False
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what was committed while another screen was shown."""
         if self.seen not in (-1, self.cockpit.generation):
             self.seen = self.cockpit.generation
             self.refresh_data()
