@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
 def new(app: Cockpit) -> None:
     """An empty one, or as it was left."""
-    folder = app.session.root if app.session and app.session.root else _here()
-    _open(app, "New task", app.draft or Draft(client=_client(), folder=folder), None)
+    _open(app, "New task", app.draft or Draft(client=_client(), folder=_folder(app)), None)
 
 
 def of_learning(app: Cockpit, learning_id: int) -> None:
@@ -67,6 +67,13 @@ def _client() -> str:
         return load().client
     except NmemError:
         return Draft().client
+
+
+def _folder(app: Cockpit) -> str:
+    """Of the session that is shown, while it is there; else the one that the cockpit was started in."""
+    root = app.session.root if app.session else ""
+    there = os.path.isdir(root)  # noqa: PTH112 -- says no, too, of one that may not be looked at
+    return root if there else _here()
 
 
 def _here() -> str:

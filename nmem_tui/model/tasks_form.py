@@ -71,6 +71,8 @@ class Checked:
     project: str = ""
     secrets: int = 0
     wrong: str = ""
+    no_folder: str = ""
+    """Why it cannot run in its folder."""
 
 
 def of_task(one: Task) -> Draft:
@@ -201,9 +203,21 @@ def folder(db: Connection, text: str) -> str:
         raise NmemError(f"{fit(printable(text), 40)} is no folder, and {error}") from None
 
 
+def placed(db: Connection, draft: Draft) -> Checked:
+    """Whether its folder is there: told also while the rest is still to be written."""
+    if not draft.folder.strip():
+        return Checked(draft)
+    try:
+        return Checked(draft, accept.project(accept.folder(folder(db, draft.folder.strip()))))
+    except NmemError as error:
+        return Checked(draft, no_folder=printable(str(error)))
+
+
 def checked(db: Connection, draft: Draft, new: NewTask, task_id: int) -> Checked:
     """Whether it would be taken as it is."""
     hidden = accept.secrets(new.prompt)
+    if (place := placed(db, draft)).no_folder:
+        return replace(place, secrets=hidden)
     try:
         found = accept.accepted(db, replace(new, cwd=folder(db, new.cwd)))
         if task_id:

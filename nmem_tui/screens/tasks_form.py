@@ -12,7 +12,6 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import DescendantFocus, Paste
-from textual.screen import ModalScreen
 from textual.widgets import Input, TextArea
 
 from capture.text import clean
@@ -21,9 +20,10 @@ from nmem.text import printable
 from nmem_tui.messages import Changed, Loaded, ReadFailed
 from nmem_tui.model import keyed, tasks_form
 from nmem_tui.model.figures import several
-from nmem_tui.model.line import Line, cut
+from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.tasks_form import Checked, Draft
 from nmem_tui.reads import Reads
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.choice import Choice
 from nmem_tui.widgets.fields import Field
@@ -50,7 +50,7 @@ class Prompt(TextArea):
         event.prevent_default()
 
 
-class TaskForm(ModalScreen[Draft | int | None]):
+class TaskForm(Over[Draft | int | None]):
     """Gives back the number of the task that was queued or changed, else the draft as it was left."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
@@ -117,17 +117,17 @@ class TaskForm(ModalScreen[Draft | int | None]):
     def _label(self, name: str) -> Callable[[int, int], list[Line]]:
         def draw(_cells: int, _rows: int) -> list[Line]:
             here = self.is_mounted and self.query_one(f"#{name}").has_focus
-            tone = "bad" if name in self._wrong() else "strong" if here else "quiet"
+            tone = "bad" if name in self._shown_wrong() else "strong" if here else "quiet"
             return [[("▌" if here else " ", "accent"), (name, tone)]]
 
         return draw
 
     def _aside(self, name: str) -> Callable[[int, int], list[Line]]:
         def draw(cells: int, _rows: int) -> list[Line]:
-            if wrong := self._wrong().get(name):
+            if wrong := self._shown_wrong().get(name):
                 return [cut([("✗ ", "bad"), (printable(wrong), "text")], cells)]
-            known = self.checked
-            if name == "folder" and known and known.draft == self.draft and known.project:
+            known = self._known
+            if name == "folder" and known and known.project:
                 return [cut([("project ", "quiet"), (known.project, "good")], cells)]
             return [cut([(tasks_form.HINTS[name], "quiet")], cells)]
 
@@ -173,6 +173,18 @@ class TaskForm(ModalScreen[Draft | int | None]):
             wrong.pop("prompt", None)
         return wrong
 
+    @property
+    def _known(self) -> Checked | None:
+        """What the checks said of it as it stands now."""
+        return self.checked if self.checked and self.checked.draft == self.draft else None
+
+    def _shown_wrong(self) -> dict[str, str]:
+        """What is wrong by field, also what only a look at the files tells."""
+        wrong, known = self._wrong(), self._known
+        if known and known.no_folder:
+            wrong.setdefault("folder", known.no_folder)
+        return wrong
+
     # What is said of it while it is typed
 
     @on(DescendantFocus)
@@ -207,6 +219,8 @@ class TaskForm(ModalScreen[Draft | int | None]):
         draft, new, number = self.draft, self._new(), self.edited.id if self.edited else 0
         if new is not None:
             self.reads.ask("check", lambda db: tasks_form.checked(db, draft, new, number), self._checked)
+        else:
+            self.reads.ask("check", lambda db: tasks_form.placed(db, draft), self._checked)
 
     def _checked(self, found: Checked) -> None:
         self.checked = found
@@ -229,19 +243,21 @@ class TaskForm(ModalScreen[Draft | int | None]):
         """What is wrong, in place: beside its field, and in one line below."""
         if not self.is_mounted:
             return
+        wrong = self._shown_wrong()
+        for name in _ROWS:
+            self.query_one(f"#aside-{name}", Panel).parent.set_class(name in wrong, "-wrong")  # type: ignore[union-attr]
         for panel in self.query(Panel):
             panel.refresh()
         self.told.show(self._tell)
 
     def _tell(self, cells: int, _rows: int) -> list[Line]:
-        known = self.checked if self.checked and self.checked.draft == self.draft else None
-        wrong = self._wrong()
+        known, wrong = self._known, self._shown_wrong()
         if self.busy:
             return [[("…", "quiet")]]
-        if trouble := self.failed or wrong.get("prompt", "") or (known.wrong if known else ""):
-            return [cut([("✗ ", "bad"), (trouble, "text")], cells)]
-        if wrong:
-            return [cut([("✗ ", "bad"), (f"see {', '.join(wrong)}", "text")], cells)]
+        trouble = self.failed or wrong.get("prompt", "") or (known.wrong if known else "")
+        if said := trouble or "; ".join(f"{name}: {printable(why)}" for name, why in wrong.items()):
+            rows = wrap(said, cells - 2, 3)
+            return [[("✗ " if not place else "  ", "bad"), (row, "text")] for place, row in enumerate(rows)]
         if known and known.secrets:
             said = f"{several(known.secrets, 'secret')} in it: the client is given a placeholder instead"
             return [cut([("! ", "warn"), (said, "text")], cells)]
@@ -280,8 +296,7 @@ class TaskForm(ModalScreen[Draft | int | None]):
             self._made = made.id
             return said
 
-        self.run_worker(lambda: self.writes.carry_out(path, change, now), group="change", thread=True,
-                        exit_on_error=False)  # fmt: skip
+        self.run_worker(self.writes.begin(path, change, now), group="change", exit_on_error=False)
 
     @on(Changed)
     def done(self, message: Changed) -> None:
@@ -298,7 +313,12 @@ class TaskForm(ModalScreen[Draft | int | None]):
         """The prompt in the person's editor; what is left there stands in the form."""
 
         def take(text: str) -> None:
-            self.prompt.load_text(clean(text)[:LONGEST].rstrip("\n"))
+            if not self.is_attached:
+                return
+            left = clean(text).rstrip("\n")
+            if len(left) > LONGEST:
+                self.app.say(f"a prompt has at most {LONGEST:,} characters: the rest is cut off", severity="warning")  # type: ignore[attr-defined]
+            self.prompt.load_text(left[:LONGEST])
             self.prompt.move_cursor(self.prompt.document.end)
             self.set_focus(self.prompt)
             self.look()

@@ -183,7 +183,7 @@ async def test_a_file_is_always_told(
         assert "src/aurora/thumbs.py" in would_be_told(seeds, "").text
         assert "src/aurora/thumbs.py" not in would_be_told(seeds, "something else altogether, in other words").text
         await pilot.press("u")
-        await until(pilot, "undone")
+        await until(pilot, "taken back")
         assert ask("SELECT count(*) FROM context_choices") == [0]
 
 
@@ -198,7 +198,7 @@ async def test_pinning_an_episode_and_a_file(
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [1]
         assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).before]
         await pilot.press("u")
-        await until(pilot, "undone")
+        await until(pilot, "taken back")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
         await pilot.press("G", "k", "k")
         await settled(pilot)

@@ -140,7 +140,8 @@ async def test_a_task_is_written_and_queued(
     async with cockpit("aurora.db", SIZES[size]) as pilot:
         await at_tasks(pilot)
         await pilot.press("n")
-        await until(pilot, "New task", "/src/aurora")
+        await until(pilot, "New task", "project test_a")  # the session's own folder is gone
+        assert pilot.app.screen.query_one("#folder").value == str(here)
         await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
         await until(pilot, "project aurora")
         await pilot.press(*TO_AFTER, *"2h", *TO_NEEDS, *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
@@ -163,12 +164,14 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         await at_tasks(pilot)
         await pilot.press("n", "ctrl+s")
         await until(pilot, "✗ say what shall be done")
-        await pilot.press(*"Do it")
-        await until(pilot, "✗ /src/aurora is no folder")
+        await pilot.press("tab", "tab", "ctrl+u", *"/src/aurora")
+        await until(pilot, "✗ say what shall be done")
+        await pilot.press("shift+tab", "shift+tab", *"Do it")
+        await until(pilot, "✗ folder: /src/aurora is no folder: a task runs in one")
         await pilot.press("tab", "tab", "ctrl+u", *str(here), *TO_AFTER, *"yesterweek")
         await until(pilot, "✗ yesterweek is no time")
         await pilot.press("enter")
-        await until(pilot, "New task", "✗ see after")
+        await until(pilot, "New task", "✗ after: yesterweek is no time")
         await pilot.press("ctrl+u", *TO_NEEDS, *"99")
         await until(pilot, "✗ there is no task 99")
         await pilot.press("ctrl+s")
@@ -184,6 +187,19 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         await settled(pilot)
         await pilot.press("n")
         await until(pilot, "What shall be done?")
+
+
+async def test_a_folder_that_is_not_there_is_said_before_anything_is_written(
+    full: Any, cockpit: Any, until: Any, at_tasks: Any
+) -> None:
+    async with cockpit("aurora.db", (120, 36)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n")
+        await until(pilot, "What shall be done?", "project ")
+        await pilot.press("tab", "tab", "ctrl+u")
+        await until(pilot, "✗ folder: a task runs in a folder: name one, or a project")
+        await pilot.press(*"/no/such/place")
+        await until(pilot, "✗ /no/such/place is no folder", "✗ folder: /no/such/place is no folder: a task runs in one")
 
 
 async def test_a_secret_is_said_and_not_stored(full: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any) -> None:
