@@ -118,16 +118,16 @@ async def test_fix_shows_what_it_mends_and_mends_it_only_with_y(make: Any, cockp
     path = make("full")
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
-        await until(pilot, "hook runs of sessions that are gone")
+        await until(pilot, "1 hook run of sessions that are gone")
         await pilot.press("f")
         await until(pilot, "Mend what needs no decision", "mends this")
         await pilot.press("f", "enter")
-        await until(pilot, "hook runs of sessions", gone="Mend what needs")
+        await until(pilot, "1 hook run of sessions", gone="Mend what needs")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
         await pilot.press("f")
         await until(pilot, "mends this")
         await pilot.press("y")
-        await until(pilot, "mended: ", gone="1 hook runs of sessions that are gone  ")
+        await until(pilot, "mended: ", gone="1 hook run of sessions that are gone  ")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
 
 

@@ -108,6 +108,12 @@ async def test_a_row_goes_or_what_it_lies_in(
     assert ask("SELECT state FROM purges") == ["undone"]
 
 
+async def test_in_few_columns_it_is_said_to_its_end(planted: str, cockpit: Any, until: Any) -> None:
+    async with cockpit(planted, (80, 24)) as pilot:
+        await pilot.press("x")
+        await until(pilot, "brings them back until", "encrypted", gone="sealed, e…")
+
+
 @pytest.mark.parametrize(("key", "told"), [("e", "prompt"), ("t", "whole session"), ("s", "session"), ("i", "call")])
 async def test_an_episode_goes_or_its_thread_or_session(
     key: str, told: str, planted: str, cockpit: Any, until: Any, settled: Any
