@@ -9,7 +9,7 @@ from typing import Any
 
 from textual import on
 from textual.app import App
-from textual.events import Event, Key
+from textual.events import Event, Key, Paste
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -25,6 +25,8 @@ from nmem_tui.writes import READ_ONLY, Writes
 MODES = tuple(mode for _, _, mode in TABS)
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
+_WALKS = ("tab", "shift+tab")
+"""Lead on to the next screen out of any box."""
 _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
 
@@ -44,10 +46,30 @@ class Acting(App[None]):
         """Keys are taken one after the other, each by the screen that the one before it opened."""
         if isinstance(event, Key) and not event.is_forwarded and self._running:
             await self._opened()
-            if not isinstance(self.focused, Input) and await self._bound(event.key):
+            if not self._typed(event.key) and await self._bound(event.key):
                 self.app_focus = True
                 return
+        elif isinstance(event, Paste) and not event.is_forwarded:
+            self._typed("")
         await super().on_event(event)
+
+    def _typed(self, key: str) -> bool:
+        """Whether a key goes into a box; out of one in which nothing was typed yet, a screen's number leads away."""
+        if not isinstance(self.focused, Input):
+            return False
+        screen = self.screen
+        if getattr(screen, "untouched", False):
+            if key in self._numbers():
+                return False
+            if key not in _WALKS:
+                screen.untouched = False  # type: ignore[attr-defined]
+                screen.call_after_refresh(screen.check_keys)  # type: ignore[attr-defined]
+        return True
+
+    def _numbers(self) -> set[str]:
+        """The keys of the screens, but letters: with these a word may begin."""
+        keys = (key for mode in MODES for key in BY_ID[f"show_{mode}"].with_keys(self.keys).keys)
+        return {key for key in keys if not (len(key) == 1 and key.isalpha())}
 
     async def _opened(self) -> None:
         """The screen on top stands, and shows what it was opened for."""
@@ -105,7 +127,12 @@ class Acting(App[None]):
 
     def do_palette(self) -> None:
         """Any action by its name."""
-        self.action_command_palette()
+        from nmem_tui.palette import Palette
+
+        if not Palette.is_open(self):
+            self.push_screen(Palette(id="--command-palette"))
+
+    action_command_palette = do_palette
 
     def do_theme(self) -> None:
         """Dark or light."""
@@ -123,6 +150,8 @@ class Acting(App[None]):
         if mode != self.current_mode:
             self.leave()
         self.switch_mode(mode)
+        if arrive := getattr(self.view(), "arrive", None):
+            arrive()
 
     def do_show_now(self) -> None:
         """The screen Now."""
@@ -176,11 +205,9 @@ class Acting(App[None]):
         self.notify(told, severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
 
     def change(self, change: Change) -> None:
-        """Change the database in a worker, and say how it went."""
-        path, now = self.db_path, self.clock()
-        self.run_worker(
-            lambda: self.writes.carry_out(path, change, now), group="change", thread=True, exit_on_error=False
-        )
+        """Change the database off the event loop, and say how it went."""
+        going = self.writes.begin(self.db_path, change, self.clock())
+        self.run_worker(going, group="change", exit_on_error=False)
 
     def aside(self, work: Callable[[], Changed]) -> None:
         """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""

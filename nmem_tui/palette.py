@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from nmem_tui.actions import Action, of
+from nmem_tui.screens.over import Once
 
 
 class Actions(Provider):
@@ -38,3 +41,16 @@ class Actions(Provider):
             words = f"{self._title(action)}  {action.help}"
             if (score := matcher.match(words)) > 0:
                 yield Hit(score, Content(self._title(action)), self._run(action), words, action.help)
+
+
+class Palette(Once, CommandPalette):
+    """The library's palette, for hands that are faster than it: a key may come before its list is laid out, or late."""
+
+    def _select_or_command(self, event: Any = None) -> None:  # noqa: ANN401 -- as the base class has it
+        super()._select_or_command(event)
+        if not self._list_visible:
+            self._selected_command = None  # it is done: a second enter finds nothing to do
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):  # of a list that has no lines yet
+            super()._action_command_list(action)

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from nmem.read.episodes import EpisodeRow
@@ -22,12 +21,13 @@ from nmem_tui.model.figures import day
 from nmem_tui.model.unit import flat
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.fields import Field
 
 Read = Callable[[Connection], Sequence[EpisodeRow]]
 
 
-class Name(ModalScreen[str | None]):
+class Name(Over[str | None]):
     """Type a name; enter takes it, an empty one takes the name away."""
 
     BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]

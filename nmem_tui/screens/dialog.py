@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from nmem_tui.model.line import Line, cut
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS, content
 
@@ -52,7 +52,7 @@ class Options(OptionList):
         return style + Style(reverse=True) if bare and _HIGHLIGHTED in component_classes else style
 
 
-class Dialog(ModalScreen[str | None]):
+class Dialog(Over[str | None]):
     """Choose one of a list by typing."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

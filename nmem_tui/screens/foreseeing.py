@@ -15,20 +15,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.reads import Reads
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.widgets.ways import Way, Ways
 
 
-class Foresee(ModalScreen[bool]):
+class Foresee(Over[bool]):
     """What would be done; gives back whether it shall be."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

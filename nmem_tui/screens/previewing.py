@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from nmem.text import printable
@@ -24,6 +23,7 @@ from nmem_tui.model.learnings_reading import Candidate, Offer, offer
 from nmem_tui.model.line import Line
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.items import Items
@@ -37,7 +37,7 @@ _REFUSED = "f another file · e edits the rule · esc leaves"
 _TYPING = "enter keeps the words · y, e and f work again then"
 
 
-class Preview(ModalScreen[Any]):
+class Preview(Over[Any]):
     """A diff, and whether it shall be so; gives back what was planned."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

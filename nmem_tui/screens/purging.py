@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from nmem.errors import NmemError
@@ -23,6 +22,7 @@ from nmem_tui import steering
 from nmem_tui.model import purging
 from nmem_tui.model.line import Line
 from nmem_tui.screens.foreseeing import Foresee
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS
@@ -186,7 +186,7 @@ class Purge(Foresee):
         self._tell()
 
 
-class Choose(ModalScreen["Selection | None"]):
+class Choose(Over["Selection | None"]):
     """Type what shall go: words, or an id, or where it is."""
 
     COMPONENT_CLASSES = set(COMPONENTS)  # noqa: RUF012 -- as the base class has it

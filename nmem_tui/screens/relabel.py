@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from nmem.labels import read
 from nmem.labels.read import Labelled, Word
@@ -18,6 +17,7 @@ from nmem_tui import steering
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import relabel
 from nmem_tui.reads import Reads
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.tones import COMPONENTS
 
@@ -25,7 +25,7 @@ _ROOMY = 24
 """Rows of the terminal from which on there is room for reasons."""
 
 
-class Relabel(ModalScreen[None]):
+class Relabel(Over[None]):
     """What is said of one call; each key is one correction, undone as one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

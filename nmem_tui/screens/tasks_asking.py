@@ -9,14 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from nmem_tui.model.line import Line
+from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.tones import COMPONENTS
 
 
-class AskTask(ModalScreen[bool]):
+class AskTask(Over[bool]):
     """Says what would happen, and asks; the key that opened it does not answer it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

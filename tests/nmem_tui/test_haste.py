@@ -1,0 +1,51 @@
+"""Hands that are faster than the screen: keys that come together, before a list is drawn or after a dialog has left."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from textual.events import Key
+
+
+async def together(pilot: Any, *keys: str) -> None:
+    """The keys as a terminal hands them over when they were read at once: none waits for what the one before did."""
+    for key in keys:
+        pilot.app.post_message(Key(key, None))
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("opens", ["question_mark", "colon", "ctrl+p", "s", "E", "r"])
+@pytest.mark.parametrize("then", [("enter", "enter"), ("escape", "escape"), ("pagedown",), ("enter", "enter", "enter")])
+@pytest.mark.parametrize("early", [True, False], ids=["before it is drawn", "once it stands"])
+async def test_keys_that_come_together_close_no_more_than_the_dialog(
+    opens: str, then: tuple[str, ...], early: bool, make_db: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        if early:
+            await together(pilot, opens, *then)
+        else:
+            await pilot.press(opens)
+            await settled(pilot)
+            await together(pilot, *then)
+        await settled(pilot)
+        await pilot.press("escape", "escape", "escape", "1")
+        await settled(pilot)
+        assert pilot.app.is_running
+        assert pilot.app.current_mode == "now"
+
+
+async def test_what_is_chosen_in_the_palette_is_done_once(
+    make_db: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        theme = pilot.app.theme
+        await pilot.press("colon")
+        await settled(pilot)
+        await pilot.press(*"dark or light")
+        await settled(pilot)
+        await pilot.press("down")
+        await together(pilot, "enter", "enter", "enter")
+        await settled(pilot)
+        assert pilot.app.theme != theme
