@@ -31,9 +31,10 @@ def split(unit_id: int, prompt_id: int) -> Change:
     """A new episode begins at a prompt."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections, storytelling
 
-        corrections.split(db, unit_id, prompt_id, now)
+        made = corrections.split(db, unit_id, prompt_id, now)
+        storytelling.retell(db, (unit_id, made), now)
         return f"split: a new episode begins at this prompt{_back()}"
 
     return change
@@ -43,9 +44,10 @@ def merge(unit_id: int, into_id: int) -> Change:
     """An episode becomes a part of another one."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections, storytelling
 
         corrections.merge(db, unit_id, into_id, now)
+        storytelling.retell(db, (into_id,), now)
         return f"merged into the episode before it{_back()}"
 
     return change
@@ -82,9 +84,11 @@ def move(prompt_id: int, unit_id: int) -> Change:
     """A prompt belongs to another episode."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections, storytelling, units
 
+        left = units.of_prompt(db, prompt_id)
         corrections.move(db, prompt_id, unit_id, now)
+        storytelling.retell(db, (unit_id, left or 0), now)
         return f"the prompt was moved{_back()}"
 
     return change

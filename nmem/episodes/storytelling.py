@@ -107,6 +107,18 @@ class Teller:
         return kept
 
 
+def retell(db: Connection, unit_ids: Iterable[int], now: int) -> None:
+    """Tell episodes anew from their records after a correction: milliseconds, and what is read next is true.
+
+    A model's story stands until it is asked for again; that it tells of what was is said beside it.
+    """
+    teller = Teller(db, clock=lambda: now)
+    for unit_id in unit_ids:
+        known = narrations.known(db, unit_id)
+        if known is None or not known.by_model:
+            teller.extract(unit_id)
+
+
 def tell_all(teller: Teller, unit_ids: Iterable[int], enough: Callable[[], bool] = lambda: False) -> None:
     """Tell episodes from their records, then have the model tell those that are worth it, until `enough`."""
     for unit_id in unit_ids:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Filter:
-    """A filter as typed: words of the story, `!word`, `is:open`, `is:pinned`, `thread:x`, `project:x`, `file:x`."""
+    """A filter as typed: words of story, thread, project or files, `!word`, `is:open`, `thread:x`, `file:x` ..."""
 
     KINDS = ("is", "thread", "project", "file")
     STATES = {  # noqa: RUF012 -- never changed
@@ -37,7 +37,12 @@ HITS = 20_000
 """At most so many hits of one word in the narratives count, newest first."""
 
 
-_TEXTS = ("u.intent", "u.title")
+_TEXTS = ("u.intent", "u.title", "t.title", "p.name")
+"""What the list shows of an episode: the prompt, the name, and the thread and project that it stands under."""
+_FILE = (
+    "(json_valid(u.hot_files) AND EXISTS"
+    " (SELECT 1 FROM json_each(u.hot_files) f WHERE f.value ->> 'path' LIKE ? ESCAPE '\\'))"
+)
 _TOLD = ("u.summary", "u.learned", "u.completed", "u.next_steps", "u.notes")
 
 
@@ -52,7 +57,7 @@ def _condition(word: str) -> tuple[str, list[object]]:
 
 
 def _words(word: str) -> tuple[str, list[object]]:
-    """A word of the story: by the index of narratives, and as it stands in the prompt and the name.
+    """A word of the story: by the index of narratives, and as it stands in what the list shows, or in a file's path.
 
     What is written without blanks is one word to the index, so there the narrative itself is searched as well.
     """
@@ -62,7 +67,7 @@ def _words(word: str) -> tuple[str, list[object]]:
     word = word.replace("\0", "")
     quoted = '"' + word.replace('"', '""') + '"*'
     like = [f"{column} LIKE ? ESCAPE '\\'" for column in columns]
-    return " OR ".join([found, *like]), [quoted, *[_like(word)] * len(columns)]
+    return " OR ".join([found, *like, _FILE]), [quoted, *[_like(word)] * (len(columns) + 1)]
 
 
 def _like(text: str) -> str:

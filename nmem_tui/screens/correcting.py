@@ -27,6 +27,8 @@ class Correcting(Warns, Filtering):
     )
     TOGETHER = frozenset({"pin", "purge"})
     pane: StoryPane
+    split_at = 0
+    """The prompt at which a new episode was asked for: the cursor goes there once it is."""
 
     @property
     def story(self) -> Story | None:
@@ -127,6 +129,7 @@ class Correcting(Warns, Filtering):
         """A new episode begins at the prompt under the cursor."""
         prompt = self._prompt()
         if self.story and prompt is not None:
+            self.split_at = prompt
             self.cockpit.change(steering.split(self.story.row.id, prompt))
 
     def may_move(self) -> str | None:

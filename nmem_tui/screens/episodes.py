@@ -8,6 +8,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
+from nmem.episodes import units
 from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
 from nmem.read.episode_filter import Filter
@@ -49,6 +50,8 @@ class Episodes(Browsing):
         """The action that waits for the story of an episode."""
         self._keep = 0
         """The episode that the cursor goes to once it is in the list."""
+        self._fresh = 0
+        """One that the person has just made: a filter that would hide it is taken off."""
 
     def body(self) -> ComposeResult:
         """The list, the story beside it."""
@@ -108,9 +111,19 @@ class Episodes(Browsing):
             self.set_timer(_EVERY_S, self._look)
 
     def look_again(self) -> None:
-        """The person changed something: show it at once."""
-        if self.shelf.slots:
+        """The person changed something: show it at once, and what was split off under the cursor."""
+        prompt, self.split_at = self.split_at, 0
+        if prompt:
+            self.reads.ask("split", lambda db: units.of_prompt(db, prompt), self._go_to_split)
+        elif self.shelf.slots:
             self._look()
+
+    def _go_to_split(self, unit_id: int | None) -> None:
+        if unit_id is None or unit_id == self.unit_id:  # it could not be done
+            self._look()
+            return
+        self._keep = self._fresh = unit_id
+        self.read_list()
 
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
@@ -174,6 +187,7 @@ class Episodes(Browsing):
         if query is not self.filter:
             return
         keep = self._keep or self.unit_id or 0
+        fresh, self._fresh = self._fresh, 0
         older, self.shelf = self.shelf, Shelf(self.cockpit.zone)
         self.shelf.inherit(older)
         self.shelf.fill(page.rows)
@@ -181,6 +195,9 @@ class Episodes(Browsing):
         self.total, self.stamp, self.more = page.total, page.stamp, page.more
         if not query:
             self.whole = page.total
+        if fresh and query and fresh not in self.shelf.places:
+            self.return_to((fresh, False))
+            return
         self._keep = keep if keep not in self.shelf.places and not self.shelf.complete and not query else 0
         empty = not page.slots and not query
         self.set_class(empty, "-empty")

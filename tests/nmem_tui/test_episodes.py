@@ -173,6 +173,37 @@ async def test_split_at_a_prompt_and_undo(told: Any, cockpit: Any, settled: Any,
         assert ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"]) == told["flaky"]
 
 
+async def test_what_is_split_off_under_a_filter_is_shown_with_its_own_story(
+    told: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("slash", *"flaky", "enter")
+        await settled(pilot)
+        assert "Write the release" not in text(pilot)
+        await pilot.press("g", "enter", "right_square_bracket", "right_square_bracket", "s")
+        await until(pilot, "split: a new episode begins")
+        made = ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"])
+        shown = await until(pilot, "▌", f"Story ─ episode {made}", "Could it be the clock")
+        (line,) = (line for line in shown.splitlines() if "│▌" in line)
+        assert "Could it be the clock" in line
+        assert ask("SELECT narrator FROM work_units WHERE id = ?", made) == "extractive"
+        assert "clock" not in ask("SELECT summary FROM work_units WHERE id = ?", told["flaky"])
+
+
+@pytest.mark.parametrize(("typed", "many"), [("aurora", 5), ("avatar", 5), ("test_limits.py", 1), ("zeppelin", 0)])
+async def test_words_find_the_project_thread_and_files_of_an_episode(
+    typed: str, many: int, told: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("slash", *typed, "enter")
+        await settled(pilot)
+        assert f"{many} of 5" in text(pilot) or (many == 0 and "nothing matches" in text(pilot)), text(pilot)
+
+
 async def test_merge_into_the_one_before_and_undo(told: Any, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_flaky(pilot, settled)
