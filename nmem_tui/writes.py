@@ -5,15 +5,18 @@ This is the cockpit's other worker boundary: whatever goes wrong in a change bec
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from nmem.errors import NmemError
 from nmem_tui.messages import Changed
 from nmem_tui.steering import Change
 
 _BUSY_S = 3.0
+_LINE = ThreadPoolExecutor(1, "nmem-writes")
+"""A thread of its own: changes are made in the order in which they were asked for; those that wait hold up no read."""
 READ_ONLY = "read-only: nothing is changed from here"
 
 
@@ -23,12 +26,14 @@ class Writes:
     def __init__(self, post: Callable[[Changed], object], *, read_only: bool = False) -> None:
         self._post = post
         self._read_only = read_only
-        self._one = threading.Lock()
+
+    def begin(self, path: str, change: Change, now: int) -> Coroutine[None, None, None]:
+        """Do it after all that was asked for before, and post how it went; what is returned waits for that."""
+        return _over(_LINE.submit(self.carry_out, path, change, now))
 
     def carry_out(self, path: str, change: Change, now: int) -> None:
-        """Do it in this thread and post how it went; call it from a worker."""
-        with self._one:
-            self._post(self._attempt(path, change, now))
+        """Do it in this thread and post how it went."""
+        self._post(self._attempt(path, change, now))
 
     def _attempt(self, path: str, change: Change, now: int) -> Changed:
         from capture.storage import store
@@ -49,3 +54,8 @@ class Writes:
             return Changed(f"not changed: {error}; try again", failed=True)
         except Exception as error:  # noqa: BLE001 -- the worker boundary: a failed change must not end the cockpit
             return Changed(f"not changed: {type(error).__name__}: {error}", failed=True)
+
+
+async def _over(done: Future[None]) -> None:
+    """Wait for it; a cockpit that closes meanwhile does not take it back."""
+    await asyncio.shield(asyncio.wrap_future(done))

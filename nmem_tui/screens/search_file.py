@@ -34,7 +34,7 @@ def open_file(app: Cockpit, path: str, line: int) -> None:
 
     try:
         own = editor.words(app.environ)
-        with app.suspend():
+        with app.suspend(), editor.uninterrupted():
             done = subprocess.run(words(own, path, line), env=dict(app.environ), check=False)
     except (NmemError, SuspendNotSupported):
         app.copy_out(f"{path}:{line}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 import stat
 from contextlib import contextmanager
 from pathlib import Path
@@ -338,3 +340,19 @@ async def test_a_story_is_copied_and_exported_whole(
     assert "line 399 of what was asked, and it goes on and on to its very end" in copied[0]
     assert all(line in copied[0] and line in written for line in said.splitlines())
     assert max(map(len, copied[0].splitlines())) < 2_000
+
+
+def test_ctrl_c_in_the_editor_is_the_editor_s(tmp_path: Path) -> None:
+    """One that leaves the terminal as it is: the signal comes to its whole group, to the cockpit as well."""
+    body = f'kill -INT {os.getpid()}; printf kept >> "$1"'
+    before = signal.getsignal(signal.SIGINT)
+    left = editor.edit("", [script(tmp_path, "ed", body)], {"PATH": "/usr/bin:/bin"}, read_only=False)
+    assert left == "kept"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_more_than_can_be_taken_back_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(editor, "MOST", 8)
+    words = [script(tmp_path, "ed", 'printf "123456789" > "$1"')]
+    with pytest.raises(NmemError, match="more than 8 bytes"):
+        editor.edit("", words, {"PATH": "/usr/bin:/bin"}, read_only=False)
