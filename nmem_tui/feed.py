@@ -59,6 +59,9 @@ class Feed:
         except sqlite3.Error as error:
             self._lose(f"the database cannot be read: {error}")
             return
+        except Exception as error:  # noqa: BLE001 -- the worker boundary: it is said in place, and tried again
+            self._lose(f"the database cannot be watched: {type(error).__name__}: {error}")
+            return
         if version != self._version and self._db is not None:
             self._version = version
             self.generation += 1

@@ -75,12 +75,14 @@ class Watch:
 
         while not self._stopped.is_set():
             self._moved.clear()
-            self._catch_up()
-            folders = self.folders()
-            if not folders:
-                self._moved.wait(_WAIT_MS / 1000)
-                continue
-            self._watch(watch, folders)
+            try:
+                self._catch_up()
+                if folders := self.folders():
+                    self._watch(watch, folders)
+                    continue
+            except Exception as error:  # noqa: BLE001 -- the worker boundary: it is said, and tried again
+                self._trouble(f"files are not watched: {type(error).__name__}: {error}; this is tried again")
+            self._moved.wait(_WAIT_MS / 1000)
 
     def _watch(self, watch: Callable[..., object], folders: set[str]) -> None:
         self.watching = folders

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -49,7 +50,8 @@ class Job:
         """It shall end soon."""
         self._stop.set()
         if self._db is not None:
-            self._db.interrupt()
+            with suppress(sqlite3.ProgrammingError):  # closed: the work has just come to its end
+                self._db.interrupt()
 
     def stopped(self) -> bool:
         """Whether it shall end."""

@@ -113,8 +113,9 @@ class Child:
             return
         drained = asyncio.create_task(self._drain())
         try:
-            await self.meta(type="quit")
-            await asyncio.wait_for(self._process.wait(), _LEAVE_S)
+            async with asyncio.timeout(_LEAVE_S):  # also round asking: one that does not read takes no question
+                await self.meta(type="quit")
+                await self._process.wait()
         except (TimeoutError, asyncio.CancelledError):
             self._process.kill()
             await self._process.wait()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from capture.storage import store
 from nmem_tui.feed import Feed
 from nmem_tui.messages import StoreChanged, StoreGone
@@ -47,3 +49,19 @@ def test_a_damaged_database_is_told(tmp_path: Path) -> None:
     feed.poll()
     assert [type(each) for each in told] == [StoreGone]
     assert "cannot read the database" in str(told[0].reason if isinstance(told[0], StoreGone) else "")
+
+
+def test_whatever_goes_wrong_is_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "nmem.db"
+    begun(path)
+    told: list[StoreChanged | StoreGone] = []
+    feed = Feed(str(path), told.append)
+    with monkeypatch.context() as broken:
+        broken.setattr(feed, "_open", lambda: Path(tmp_path / "gone").stat())
+        feed.poll()
+        feed.poll()
+    assert [type(each) for each in told] == [StoreGone]
+    assert "FileNotFoundError" in str(told[0])
+    feed.poll()
+    assert isinstance(told[-1], StoreChanged)
+    feed.close()

@@ -204,3 +204,14 @@ def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen
     done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"nmem: port {port} cannot be had: Address already in use\n"
+
+
+async def test_a_process_that_reads_nothing_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_LEAVE_S", 0.1)
+    deaf = await child.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
+    typing = asyncio.create_task(deaf.keys("x" * 3_000_000))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(30):
+        await deaf.stop()
+    typing.cancel()
+    assert deaf._process.returncode == -signal.SIGKILL

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from nmem_tui.app import Cockpit
+from nmem_tui.messages import FileChanged
+from nmem_tui.watch import Watch
 
 SESSION = "5f0c1e0a-watched"
 
@@ -82,10 +84,29 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
 
 
 async def test_what_is_not_watched_says_nothing(watched: dict[str, Path], seeds: Any) -> None:
-    from nmem_tui.messages import FileChanged
-    from nmem_tui.watch import Watch
 
     told: list[FileChanged] = []
     watch = Watch("aurora.db", told.append)
     watch._tell(str(watched["decisions"] / "0008.md"))
     assert told == [], "no session is followed yet"
+
+
+def test_a_watch_that_fails_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[FileChanged] = []
+    watch = Watch("aurora.db", told.append)
+    tried = 0
+
+    def fails() -> None:
+        nonlocal tried
+        tried += 1
+        watch._moved.set()
+        if tried == 3:
+            watch.stop()
+        raise TypeError("no such record")
+
+    monkeypatch.setattr(watch, "_catch_up", fails)
+    monkeypatch.setattr("nmem_tui.watch._WAIT_MS", 1)
+    watch.run()
+    assert tried == 3
+    assert [each.kind for each in told] == ["trouble"]
+    assert "files are not watched: TypeError: no such record" in told[0].path
