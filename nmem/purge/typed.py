@@ -23,6 +23,8 @@ def read(typed: str, now: int, zone: tzinfo | None = None) -> Selection:
     words: list[str] = []
     ids: list[tuple[str, str]] = []
     for name, quoted, plain, phrase, word in _PART.findall(typed):
+        if name and not (quoted or plain):
+            raise NmemError(f"{name}: what? type it behind the colon")
         if name:
             given.setdefault("before" if name == "until" else name, []).append(quoted or plain)
         elif _ID.fullmatch(word):
@@ -45,7 +47,7 @@ def _moment(name: str, said: list[str], now: int, zone: tzinfo | None) -> int | 
         return None
     text = said[-1]
     try:
-        if text[-1:] in _SPANS:
+        if text[-1:] in _SPANS and not text.startswith("-"):
             return now - int(float(text[:-1]) * _SPANS[text[-1]])
         if re.fullmatch(r"\d{1,2}:\d\d", text):
             hour, minute = map(int, text.split(":"))

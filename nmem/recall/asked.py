@@ -6,9 +6,10 @@ import os
 import sys
 
 from capture import paths
+from nmem.errors import NmemError
 from nmem.recall import folder, log, store, told
 from nmem.recall.answer import Answer
-from nmem.recall.resolve import Resolver
+from nmem.recall.resolve import Resolver, is_null
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,14 @@ def run(
     index: str = "", decisions: str = "",
 ) -> int:  # fmt: skip
     """Print the answers, those that hold what was asked for first; the exit code. Raises NmemError."""
-    recall = store.of(folder.named(index, decisions)) if decisions else store.here(cwd)
+    try:
+        recall = store.of(folder.named(index, decisions)) if decisions else store.here(cwd)
+    except NmemError:
+        if decisions or not all(map(is_null, asked)):
+            raise
+        if as_json:
+            sys.stdout.write('{"answers": [], "warnings": []}\n')
+        return 0  # nothing is asked, of nowhere
     found = answers(recall, asked, operator, limit)
     found.sort(key=lambda each: not each.good)
     if as_json:

@@ -14,6 +14,11 @@ _LONGEST = 4_000
 """Characters of a query: what is longer is cut."""
 
 
+def is_null(query: str) -> bool:
+    """Whether nothing is asked, as by a procedure that always asks."""
+    return "null" in (query.strip().casefold(), words.bare(query.strip())[1].strip().casefold())
+
+
 class Resolver:
     """Answers queries about one place; files are read once."""
 
@@ -26,7 +31,7 @@ class Resolver:
         query = query.replace("\0", "").strip()[:_LONGEST]
         own, text = words.bare(query)
         text = text.strip()
-        if query.casefold() == "null" or text.casefold() == "null":
+        if is_null(query):
             return Answer(query, SILENT)
         if text.startswith(".."):
             return self._file(query, text[2:].strip())

@@ -17,7 +17,8 @@ from nmem.recall.corpus import Corpus
 from nmem.recall.references import slug
 
 _ANCHOR = re.compile(r"(?:\]\(|^\s{0,3}\[[^\]]+\]:\s*)<?([^()\s<>#]*)#([^()\s<>]+)")
-_WIKI = re.compile(r"\[\[([^\]|#]*)(?:#([^\]|]+))?(?:\|[^\]]*)?\]\]")
+_WIKI = re.compile(r"\[\[([^\[\]|#]*)(?:#([^\[\]|]+))?(?:\|[^\[\]]*)?\]\]")
+"""No `[` in any of its parts: else a line of nothing but `[[` would take time by the square of its length."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,11 @@ async def test_a_change_of_the_file_is_taken_up(
         await pilot.press("t")
         await settled(pilot)
         assert pilot.app.theme == before
+
+
+def test_the_example_of_two_that_change_places_is_one() -> None:
+    told = (Path(__file__).parents[2] / "docs" / "keys.md").read_text("utf-8")
+    found = re.search(r'change places: `(\w+) = "(\w)"` with `(\w+) = "(\w)"`', told)
+    assert found
+    one, key, other, its = found.groups()
+    assert keymap.read({one: key, other: its}) == ({one: (key,), other: (its,)}, [])

@@ -145,3 +145,10 @@ def test_an_output_that_takes_nothing_is_one_line_or_none(project: Path, where: 
     done = subprocess.run(["/bin/sh", "-c", f"{sys.executable} -m nmem when leaves turn yellow {where}"],
                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (code, lines), done.stderr
+
+
+def test_null_asks_nothing_also_where_no_decisions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("when", "null")
+    assert (done.output, done.return_value) == ("", 0)
+    assert run("when", "leaves turn yellow").exception
