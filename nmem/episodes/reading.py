@@ -48,17 +48,18 @@ class Told:
 
 OF = (
     "u.first_prompt_id || '.' || u.last_prompt_id || '.' || u.turn_count || '.' || u.obs_count || '.'"
-    " || u.annotated_seq || '.' || u.annotated_prompt"
+    " || u.annotated_seq || '.' || u.annotated_prompt || iif(u.state = 'open', '.open', '')"
 )
 """What an episode holds, as SQL over work_units `u`: a text that changes when prompts or records come or go."""
 
 
 def read(db: Connection, unit_id: int) -> Told | None:
     """An episode's records, or None when it is gone."""
-    row = db.execute(f"SELECT session_id, started_at, {OF} FROM work_units u WHERE id = ?", (unit_id,)).fetchone()  # noqa: S608
+    row = db.execute(f"SELECT session_id, started_at, {OF}, state FROM work_units u WHERE id = ?",  # noqa: S608
+                     (unit_id,)).fetchone()  # fmt: skip
     if row is None:
         return None
-    session_id, started_at, of = row
+    session_id, started_at, of, state = row
     prompts = tuple(Saying(*one) for one in db.execute(_ASKED, (unit_id,)))
     sayings = tuple(
         Saying(*one)
@@ -68,7 +69,8 @@ def read(db: Connection, unit_id: int) -> Told | None:
     actions = tuple(_action(tuple(one)) for one in db.execute(_DONE, (session_id, unit_id)))
     before = db.execute(_BEFORE, (session_id, started_at)).fetchone()
     root = db.execute(_ROOT, (session_id,)).fetchone()
-    episode = Episode(prompts, sayings, actions, root[0] if root else "", before[0] if before else "")
+    episode = Episode(prompts, sayings, actions, root[0] if root else "", before[0] if before else "",
+                      going_on=state == "open")  # fmt: skip
     return Told(unit_id, session_id, of, episode)
 
 

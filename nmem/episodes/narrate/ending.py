@@ -47,7 +47,7 @@ def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
     last = episode.closings()[-1:]
     if last and cues.LIMIT.match(last[0].text):
         return {"cut_off": True}
-    return {"unfinished": unfinished}
+    return {"unfinished": unfinished and not episode.going_on}
 
 
 def _acted(episode: Episode) -> bool:
@@ -75,7 +75,7 @@ def outcome(found: list[str], ledger: Ledger, ran: list[Struggle]) -> str:
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
-        ("unfinished", "ended before the last request was answered"),
+        ("unfinished", "no answer to the last request is recorded"),
         ("confirmed", "the user accepted it"),
     ):
         if mark in found:

@@ -75,6 +75,8 @@ class Episode:
     """The project's folder: paths that a tool gave absolutely are told relative to it."""
     before: str = ""
     """The agent's last text before the episode: what a bare "yes" agrees to."""
+    going_on: bool = False
+    """It is open: how far it came is not how it ended."""
 
     def turn(self, at: int) -> int:
         """The number of the user prompt that a moment belongs to; -1 before the first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -265,3 +266,10 @@ def test_a_last_request_that_files_were_changed_for_is_not_told_as_left_undone(b
     assert narrate(story.write("README.md").episode()).next_steps == [
         "Asked last, README.md changed for it, no answer recorded: also explain in the README how to descale it"
     ]
+
+
+def test_an_open_episode_does_not_end_and_no_answer_is_not_told_as_nothing_done(begin: type[Story]) -> None:
+    story = begin().user("Write a test for the boil timer").edit("tests/test_timer.py").agent("Added a test.")
+    story.user("also explain in the README how to descale it").write("README.md")
+    assert narrate(story.episode()).outcome.endswith("no answer to the last request is recorded")
+    assert "unfinished" not in narrate(replace(story.episode(), going_on=True)).marks
