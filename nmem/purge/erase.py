@@ -59,6 +59,7 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     if chosen.everywhere:
         sweep.sweep(db, chosen)
     follow.follow(db, journal)
+    _pins(db)
     _search(db, chosen, reach, journal)
     _context(db, projects)
 
@@ -130,13 +131,28 @@ def _injections(db: Connection, chosen: Selection) -> None:
 
 
 def _corrections(db: Connection) -> None:
-    """What a person changed carries rows as they were: it stays done, and cannot be taken back one by one any more."""
+    """What a person changed carries rows as they were: it stays done, and cannot be taken back one by one any more.
+
+    A pin carries no words: that of something that stays can be taken back as before.
+    """
     db.execute(
-        "DELETE FROM corrections WHERE json_extract(payload, '$.session') IN"
-        " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
-        " OR target IN (SELECT item FROM purge_i)"
+        "DELETE FROM corrections WHERE (kind NOT IN ('pin', 'unpin') AND ("
+        " json_extract(payload, '$.session') IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+        " OR target IN (SELECT item FROM purge_i)))"
         " OR target IN (SELECT 'observation/' || id FROM purge_o UNION SELECT 'session/' || id FROM purge_s)"
     )
+
+
+def _pins(db: Connection) -> None:
+    """Pins of what went cannot be taken back, once all that goes is gone."""
+    there = " UNION ALL ".join(
+        f"SELECT '{kind}/' || id FROM {table}"  # noqa: S608 - our names
+        for kind, table in (
+            ("episode", "work_units"), ("thread", "threads"), ("learning", "learnings"), ("obs", "observations"),
+            ("prompt", "prompts"),
+        )
+    )  # fmt: skip
+    db.execute(f"DELETE FROM corrections WHERE kind IN ('pin', 'unpin') AND target NOT IN ({there})")  # noqa: S608
 
 
 def _learnings(db: Connection, reach: Reach) -> None:
