@@ -31,6 +31,9 @@ SIZE = 1_000
 """Records between two commits."""
 _SETTLED = 600.0
 """Seconds after which nobody writes to a file any more."""
+_QUIET = 20.0
+"""Seconds after which a text at the end of a file is taken for the turn's closing: an agent that goes on after a text
+writes its call before that. A call that waits for its answer waits on."""
 _ENDED = 1800.0
 _WORKTREES = "/.claude/worktrees/"
 _WAITING = 8
@@ -75,7 +78,8 @@ class Stretcher:
 
     def _read(self, job: Job) -> Iterator[Stretch]:
         told, cursor = _reader(job), job.cursor
-        settled = time.time() - job.transcript.changed > _SETTLED
+        still = time.time() - job.transcript.changed
+        settled = still > _SETTLED
         seen = _uuids(job.related)
         out = Stretch(cursor)
         events: list[Event] = []
@@ -92,6 +96,8 @@ class Stretcher:
                 yield self._finished(out, told, events, at)
                 events, out = [], Stretch(cursor)
         events += told.finish(settled)
+        if not settled and still > _QUIET:
+            events += told.turn_end()
         out = self._finished(out, told, events, at)
         out.skipped = told.skipped
         if events or told.tokens_at:

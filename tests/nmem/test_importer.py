@@ -209,3 +209,25 @@ def test_memory_does_not_grow_with_the_file(db: sqlite3.Connection, tmp_path: Pa
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert file.stat().st_size > 75_000_000
     assert grown < 60, f"{grown:.0f} MB"
+
+
+def test_the_closing_text_of_a_session_that_just_paused_is_taken_in_once(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "one.jsonl", "one", range(2))
+    said = {**exchange("one", 1)[1], "uuid": "one-said", "timestamp": "2026-02-01T00:00:40.000Z"}
+    said["message"] = {"role": "assistant", "id": "said", "content": [{"type": "text", "text": "Both parts build."}]}
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(said) + "\n")
+    closings = "SELECT count(*) FROM prompts WHERE kind = 'closing' AND content = 'Both parts build.'"
+    run(db, file)
+    assert db.execute(closings).fetchone() == (0,), "it may still go on with a call"
+    os.utime(file, (time.time() - 60,) * 2)
+    run(db, file)
+    assert db.execute(closings).fetchone() == (1,)
+    with file.open("a", encoding="utf-8") as out:
+        out.write("".join(json.dumps(row) + "\n" for row in exchange("one", 2)))
+    age(file)
+    run(db, file)
+    assert db.execute(closings).fetchone() == (1,)
+    assert stored(db)[1] == 3
