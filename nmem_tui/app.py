@@ -15,6 +15,7 @@ from textual.binding import Binding
 from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
+from nmem.text import printable
 from nmem_tui import themes
 from nmem_tui.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
@@ -145,6 +146,7 @@ class Cockpit(Sheeted, Looking, Going):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.db_path = db_path
         self.project = project
+        self._said_elsewhere = False
         self.home = Home(home)
         """The project of the folder that the cockpit was started in; its newest session is shown first."""
         self.clock = clock
@@ -286,6 +288,9 @@ class Cockpit(Sheeted, Looking, Going):
         """A screen shows this session now; the tabs count what is hot in its project."""
         other = self.session is None or (session.root, session.project) != (self.session.root, self.session.project)
         self.session = session
+        if (name := self.home.unrecorded) and not self.chosen and not self._said_elsewhere:
+            self._said_elsewhere = True
+            self.say(f"nothing recorded of {printable(name)} yet: showing {printable(session.project)}")
         if other and isinstance(view := self.view(), View):
             view.call_after_refresh(view.count_hot)
         if self._watch is not None:

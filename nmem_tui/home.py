@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from capture.event import Project
 
 
 class Home:
@@ -10,12 +14,23 @@ class Home:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self.unrecorded = ""
+        """Its name, once another project's session had to be shown for it."""
 
     @cached_property
-    def key(self) -> str:
-        """What its sessions are stored under; empty without a folder."""
+    def _project(self) -> Project | None:
         if not self._folder:
-            return ""
+            return None
         from capture.project import resolve
 
-        return resolve(self._folder).key
+        return resolve(self._folder)
+
+    @property
+    def key(self) -> str:
+        """What its sessions are stored under; empty without a folder."""
+        return self._project.key if self._project else ""
+
+    def missed(self) -> None:
+        """Nothing is recorded of it; that is worth saying of a git checkout, a mere folder may be anyone's."""
+        if self._project and (self._project.remote or self._project.branch):
+            self.unrecorded = self._project.name

@@ -65,6 +65,8 @@ def pick(db: Connection, chosen: str, current: str, project: str, at: int, home:
     newest = next(iter(views.sessions(db, 1, key)), None) if key else None
     if newest is None and not project:
         newest = next(iter(views.sessions(db, 1)), None)
+        if home and newest:
+            home.missed()
     if newest is None or newest.id == current:
         return newest.id if newest else ""
     shown = views.session(db, current) if current else None

@@ -149,6 +149,25 @@ async def test_it_opens_on_the_folders_project_and_elsewhere_on_the_newest(
                 assert project in text(pilot).splitlines()[0]
 
 
+@pytest.mark.parametrize("git", [True, False])
+async def test_a_checkout_that_nothing_is_recorded_of_is_said_once(
+    git: bool, here: Path, seeds: Any, learned: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    await other_project(seeds, learned)
+    (here / "shop" / ".git").mkdir(parents=True)
+    if git:
+        (here / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    async with cockpit("aurora.db", (80, 24), home=str(here / "shop")) as pilot:
+        await settled(pilot)
+        assert ("nothing recorded of shop yet: showing aurora-api" in text(pilot)) == git
+        pilot.app.say("something else")
+        await pilot.press("3")
+        await settled(pilot)
+        await pilot.press("1")
+        await settled(pilot)
+        assert "nothing recorded of shop" not in text(pilot)
+
+
 async def test_only_the_newest_notice_stands(here: Path, seeds: Any, learned: Any, cockpit: Any, text: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         pilot.app.say("dismissed")
