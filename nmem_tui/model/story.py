@@ -229,6 +229,11 @@ def _state(story: Story, zone: tzinfo | None, at: int) -> Iterator[Line]:
 
 
 def _obstacle(story: Story, cells: int) -> Iterator[Line]:
+    """What stood in its way: as the narrative says it, where that is of the episode as it is; else by the records."""
+    told = story.narrative
+    if told and told.obstacle and not told.stale:
+        yield from _field("obstacle", flat(told.obstacle), cells, 4)
+        return
     if not story.obstacle:
         yield [(pad("obstacle", _LABEL), "quiet"), ("✓ nothing failed", "good")]
         return
@@ -312,8 +317,6 @@ def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
         yield [(text, "text")]
     if told.outcome:
         yield from _field("ended", flat(told.outcome), cells, 3)
-    if told.obstacle:
-        yield from _field("main snag", flat(told.obstacle), cells, 3)
     groups = (
         ("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"),
         ("notes", told.notes, "·"),

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from nmem.episodes import storytelling
+
 
 @pytest.fixture
 def told(here: Any, seeds: Any) -> dict[str, int]:
@@ -80,6 +82,19 @@ async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: An
         ]
         assert said == sorted(said)
         assert "NEWS.md" not in shown
+
+
+async def test_a_story_names_one_obstacle(told: Any, cockpit: Any, text: Any, settled: Any, seeds: Any) -> None:
+    db = seeds.database("aurora.db")
+    storytelling.retell(db, (told["flaky"],), seeds.NOW)
+    db.execute("UPDATE narrations SET obstacle = 'bash deploy.sh failed once' WHERE unit_id = ?", (told["flaky"],))
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_flaky(pilot, settled)
+        shown = text(pilot)
+        assert "obstacle  bash deploy.sh failed once" in shown
+        assert "main snag" not in shown
+        assert "✓ then it passed" not in shown
 
 
 async def test_without_narrative_it_says_how_to_get_one(told: Any, cockpit: Any, text: Any, settled: Any) -> None:
