@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nmem.context.present import Present
     from nmem.context.rank import Ranking
 
-    Unit = tuple[int, str, int, str, str | None, str | None, str | None, str]
+    Unit = tuple[int, str, int, str, str | None, str | None, str | None, str, str | None]
 
 MOST = 3
 LOOKED_AT = 40
@@ -26,9 +26,11 @@ LOOKED_AT = 40
 FILES = 6
 """Files that one episode names."""
 _HEADLINE, _LINE, _LINES = 140, 150, 2
+_OBSTACLE = " Obstacle: "
+"""How a story says what stood in its way most; it ends with that."""
 _UNIT = (
     "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.outcomes, u.learned, u.completed, u.next_steps,"
-    " u.session_id FROM work_units u WHERE u.id IN "
+    " u.session_id, u.summary FROM work_units u WHERE u.id IN "
 )
 
 
@@ -108,11 +110,14 @@ def units(db: Connection, ids: Sequence[int]) -> list[Unit]:
 def told(
     row: Unit, now: int, files: tuple[str, ...], score: float, reason: str, item: str = "", kind: str = EPISODE,
 ) -> Item:  # fmt: skip
-    """An episode as an item: what it was about, how it ended, what was done, learned and left."""
-    number, intent, last_at, outcomes, learned, completed, next_steps, _ = row
+    """An episode as an item: what it was about, how it ended, what failed on the way, what was done, learned, left."""
+    number, intent, last_at, outcomes, learned, completed, next_steps, _, summary = row
     how = outcome(outcomes)
     about = quoted(headline(intent), _HEADLINE)
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
+    _, found_one, obstacle = (summary or "").rpartition(_OBSTACLE)
+    if found_one:
+        parts.append(f"Obstacle: {quoted(obstacle.rstrip('. '), _LINE)}.")
     for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
         said = [line for line in texts(stored) if not _names_files(line)]
         lines = [quoted(line.rstrip(". "), _LINE) for line in said[:_LINES]]
