@@ -46,30 +46,33 @@ class Acting(App[None]):
         """Keys are taken one after the other, each by the screen that the one before it opened."""
         if isinstance(event, Key) and not event.is_forwarded and self._running:
             await self._opened()
-            if not self._typed(event.key) and await self._bound(event.key):
+            if isinstance(self.focused, Input):
+                done = self._leads_out(event.key)
+            else:
+                done = await self._bound(event.key)
+            if done:
                 self.app_focus = True
                 return
         elif isinstance(event, Paste) and not event.is_forwarded:
-            self._typed("")
+            self._leads_out("")
         await super().on_event(event)
 
-    def _typed(self, key: str) -> bool:
-        """Whether a key goes into a box; out of one in which nothing was typed yet, a screen's number leads away."""
-        if not isinstance(self.focused, Input):
-            return False
+    def _leads_out(self, key: str) -> bool:
+        """Whether a screen's number led out of a box, as it does until something is typed there."""
         screen = self.screen
-        if getattr(screen, "untouched", False):
-            if key in self._numbers():
-                return False
-            if key not in _WALKS:
-                screen.untouched = False  # type: ignore[attr-defined]
-                screen.call_after_refresh(screen.check_keys)  # type: ignore[attr-defined]
-        return True
+        if not isinstance(screen, View) or not screen.untouched or key in _WALKS:
+            return False
+        if action := self._numbers().get(key):
+            self.action_act(action)
+            return True
+        screen.untouched = False
+        screen.call_after_refresh(screen.check_keys)
+        return False
 
-    def _numbers(self) -> set[str]:
-        """The keys of the screens, but letters: with these a word may begin."""
-        keys = (key for mode in MODES for key in BY_ID[f"show_{mode}"].with_keys(self.keys).keys)
-        return {key for key in keys if not (len(key) == 1 and key.isalpha())}
+    def _numbers(self) -> dict[str, str]:
+        """The screens' actions by their keys, but letters: with these a word may begin."""
+        shows = [BY_ID[f"show_{mode}"].with_keys(self.keys) for mode in MODES]
+        return {key: each.id for each in shows for key in each.keys if not (len(key) == 1 and key.isalpha())}
 
     async def _opened(self) -> None:
         """The screen on top stands, and shows what it was opened for."""

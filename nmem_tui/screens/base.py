@@ -70,6 +70,8 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Whether what it was opened for is shown, or is known not to be there."""
         self.recorded = True
         """Whether there is a database, as far as is known."""
+        self.untouched = False
+        """Whether the keyboard is in a box in which nothing was typed yet: the screens' numbers still lead away."""
         self._counting = False
         self.seen = -1
         """The generation of the store that this screen shows."""

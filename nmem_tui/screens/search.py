@@ -90,7 +90,10 @@ class Search(Seeking):
 
     def go_to(self, hit_id: str) -> None:
         """The cursor goes to a hit, at once or when it is listed."""
-        self.set_focus(self.index if hit_id else self.box)
+        if hit_id:
+            self.set_focus(self.index)
+        else:
+            self.arrive()
         place = next((place for place, hit in enumerate(self.hits) if hit.id == hit_id), None)
         if place is None or self.results is None:
             self._keep = hit_id
@@ -107,6 +110,7 @@ class Search(Seeking):
         if text is not None:
             self.put(text)
             self.set_focus(self.box)
+            self.untouched = not text
 
     # What is read
 

@@ -1,9 +1,8 @@
-"""Moving through the screen Search: its box, its chips, its list and its preview, and where a hit leads."""
+"""Moving through the screen Search: its chips, its list and its preview, and where a hit leads."""
 
 from __future__ import annotations
 
 from textual import on
-from textual.widgets import Input
 
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
@@ -12,21 +11,18 @@ from nmem_tui import steering
 from nmem_tui.model import keyed, search
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.search_reading import Shown
-from nmem_tui.screens.marking import Marking
-from nmem_tui.screens.moving import Moving
+from nmem_tui.screens.search_box import Boxed
 from nmem_tui.screens.search_file import open_file
 from nmem_tui.widgets.chips import Chips
-from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.hits import Hits
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
 
 _NOTHING = "there is no hit here"
-_LONGEST = 2_000
 
 
-class Seeking(Moving, Marking):
+class Seeking(Boxed):
     """The part of the screen Search that moves, opens, pins and copies."""
 
     CONTEXT = "search"
@@ -36,22 +32,12 @@ class Seeking(Moving, Marking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box = Field(id="box", placeholder='words, "a phrase", !not, type:test file:upload is:failed since:7d',
-                         compact=True, max_length=_LONGEST, select_on_focus=False)  # fmt: skip
-        self.chips, self.index, self.guide = Chips(id="chips"), Hits(id="hits"), Items(id="guide")
-        self.pane, self.side = Items(id="hit"), Frame(id="preview")
+        self.index, self.guide = Hits(id="hits"), Items(id="guide")
+        self.side = Frame(id="preview")
         self.hits: list[Hit] = []
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
         self.newest = False
-        self.untouched = False
-        """Whether nothing was typed since arriving: keys that lead to other screens still do."""
-        self._back = -1
-        """Which of the last queries is in the box, the newest being 0; -1: none of them."""
-
-    def look(self) -> None:
-        """Look for what stands in the box, at once."""
-        raise NotImplementedError
 
     def further(self) -> None:
         """Read the page after the last hit, if there is one."""
@@ -62,11 +48,6 @@ class Seeking(Moving, Marking):
         """The hit under the cursor."""
         place = self.index.hit
         return self.hits[place] if self.asking and 0 <= place < len(self.hits) else None
-
-    @property
-    def asking(self) -> bool:
-        """Whether something stands in the box."""
-        return bool(self.box.value.strip())
 
     @property
     def known(self) -> Shown | None:
@@ -80,78 +61,6 @@ class Seeking(Moving, Marking):
         if self.pane.has_focus:
             return self.pane
         return self.index if self.asking else self.guide
-
-    # The box
-
-    def do_seek(self) -> None:
-        """Type what to look for."""
-        self._close()
-        self.set_focus(self.box)
-
-    def arrive(self) -> None:
-        """The box has the keyboard, its query is selected: what is typed replaces it."""
-        self._close()
-        self.set_focus(self.box)
-        self.box.select_all()
-        self.untouched = True
-        self.check_keys()
-
-    def do_down(self) -> None:
-        """One hit down; out of the box into the list, or to a later one of the last queries."""
-        if self.box.has_focus:
-            if self._back >= 0:
-                self._recall(self._back - 1)
-            else:
-                self.set_focus(self.active)
-        elif self.chips.has_focus:
-            if not self.chips.change_row(1):
-                self.set_focus(self.active)
-        else:
-            super().do_down()
-
-    def do_up(self) -> None:
-        """One hit up; in the empty box the last queries, in the list's first row the box."""
-        if self.box.has_focus:
-            if not self.asking or self._back >= 0:
-                self._recall(self._back + 1)
-        elif self.chips.has_focus:
-            if not self.chips.change_row(-1):
-                self.set_focus(self.box)
-        elif self.active.cursor <= 0 and not self.pane.has_focus:
-            self.set_focus(self.box)
-        else:
-            super().do_up()
-
-    def do_bottom(self) -> None:
-        """The last hit that is listed; there the next ones are read."""
-        super().do_bottom()
-        self.further()
-
-    def _recall(self, place: int) -> None:
-        asked = self.cockpit.asked
-        if place < len(asked):
-            self.put(asked[place] if place >= 0 else "")
-            self._back = max(-1, place)
-
-    def put(self, text: str) -> None:
-        """Have this in the box, and look for it."""
-        self.box.value = text
-        self.box.cursor_position = len(text)
-        self.look()
-
-    @on(Input.Submitted, "#box")
-    def keep(self) -> None:
-        """What was typed is worth remembering; the hits get the keyboard."""
-        self.remember()
-        self.look()
-        self.set_focus(self.active)
-
-    def remember(self) -> None:
-        """Keep the query among the last ones."""
-        self._back = -1
-        text, asked = self.box.value.strip(), self.cockpit.asked
-        if text:
-            asked[:] = [text, *(each for each in asked if each != text)][:50]
 
     # The chips
 
@@ -221,6 +130,11 @@ class Seeking(Moving, Marking):
             self.set_focus(self.box)
 
     # Where a hit leads
+
+    def do_bottom(self) -> None:
+        """The last hit that is listed; there the next ones are read."""
+        super().do_bottom()
+        self.further()
 
     def may_open(self) -> str | None:
         """A chip, an example, a hit."""
@@ -326,6 +240,8 @@ class Seeking(Moving, Marking):
         """Only a hit that is still there, and is recorded: a decision is a file of the person's own."""
         if self.one is None:
             return _NOTHING
+        if self.marked and not self._purgeable():
+            return "only decisions are marked: they are files of the project, and not purged here"
         if self.one.kind == decisions.KIND and not self.marked:
             return "a decision is a file of the project: it is not purged here"
         return "it is gone" if self.known and self.known.thing is None else None
@@ -334,11 +250,14 @@ class Seeking(Moving, Marking):
         """See what goes with the hit, or with what it lies in, then let it go."""
         from nmem_tui.screens.purging import ask
 
-        ids = [search.whole_id(hit) for hit in self.hits if hit.id in self.marked and hit.kind != decisions.KIND]
-        if ids:
+        if ids := self._purgeable():
             ask(self.cockpit, ids, then=self.unmark)
         elif self.one and not self.marked:
             ask(self.cockpit, [search.whole_id(self.one)])
+
+    def _purgeable(self) -> list[str]:
+        """The marked hits, but decisions."""
+        return [search.whole_id(hit) for hit in self.hits if hit.id in self.marked and hit.kind != decisions.KIND]
 
     def may_copy(self) -> str | None:
         """Only a hit."""
@@ -347,7 +266,7 @@ class Seeking(Moving, Marking):
     def do_back(self) -> None:
         """Out of what lies over the list, out of the box, out of the query."""
         if self.pane.has_focus or self.chips.has_focus:
-            self._close()
+            self.uncover()
         elif self.box.has_focus:
             self._back = -1
             self.set_focus(self.active)
@@ -359,7 +278,8 @@ class Seeking(Moving, Marking):
             self.set_focus(self.guide)  # not into the box: whoever goes on by a key would type it
         self.check_keys()
 
-    def _close(self) -> None:
+    def uncover(self) -> None:
+        """Back to the list out of what lies over it, or of the chips."""
         self.side.remove_class("-open")
         self.set_focus(self.active if not self.pane.has_focus else self.index if self.asking else self.guide)
 

@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from nmem.text import width
 from nmem_tui.actions import Action, bar
+from nmem_tui.model import keyed
 from nmem_tui.model.line import Line, Span, length
 from nmem_tui.widgets.drawn import Drawn
 
@@ -140,7 +141,12 @@ class KeyBar(Bar):
     def _typing(self) -> Line:
         """What to say while every key goes into a box; nothing where none has the keyboard."""
         box = self.screen.focused
-        return (_FILTERING if box.id == "filter" else _TYPING) if isinstance(box, Input) else []
+        if not isinstance(box, Input):
+            return []
+        if getattr(self.screen, "untouched", False) and box.id != "filter":
+            numbers = f"  {keyed.of('show_now')}–{keyed.of('show_health')}"
+            return [*_TYPING, (numbers, "key"), (" other screens", "quiet")]
+        return _FILTERING if box.id == "filter" else _TYPING
 
     def _applies(self, action: Action) -> bool:
         return self.app.why_not(action.id) is None  # type: ignore[attr-defined]

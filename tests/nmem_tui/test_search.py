@@ -250,8 +250,9 @@ async def test_a_hit_leads_to_the_thing(
         await settled(pilot)
         assert pilot.app.current_mode == mode
         assert said in text(pilot)
-        await pilot.press("6")
+        await pilot.press("minus")
         await settled(pilot)
+        assert pilot.app.current_mode == "search"
         assert box(pilot) == query
         assert not isinstance(pilot.app.focused, Input), "the keys work at once"
 
@@ -272,15 +273,55 @@ async def test_enter_looks_at_a_hit_first_where_there_is_no_room(
         assert pilot.app.current_mode == "now"
 
 
+async def test_six_leads_into_the_box_and_what_is_typed_replaces_the_query(
+    make: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make("story"), (160, 45)) as pilot:
+        for way in (["6"], ["1", "6"], ["1", "shift+tab", "shift+tab", "shift+tab"], ["f", "6"]):
+            await pilot.press("6", *"flaky", "enter")
+            await settled(pilot)
+            assert not isinstance(pilot.app.focused, Input)
+            await pilot.press(*way)
+            await settled(pilot)
+            assert isinstance(pilot.app.focused, Input), way
+            await pilot.press(*"type")
+            await pilot.press("colon", *"test", "enter")
+            await settled(pilot)
+            assert box(pilot) == "type:test", way
+        assert not ask("SELECT 1 FROM corrections WHERE kind = 'pin'")
+
+
+async def test_numbers_lead_on_until_something_is_typed(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
+    async with cockpit(make("story")) as pilot:
+        for query in ("", "flaky"):
+            await pilot.press("6", *query, *(["enter"] if query else []), "1", "6")
+            await settled(pilot)
+            assert "1–8 other screens" in text(pilot).splitlines()[-1]
+            await pilot.press("7", "8")
+            await settled(pilot)
+            assert pilot.app.current_mode == "health"
+            await pilot.press("6", *"4", "0", "4")
+            assert pilot.app.current_mode == "learnings", "a number leads on, it is not typed"
+            await pilot.press("6")
+            assert box(pilot) == query
+        await pilot.press(*"e4")
+        await settled(pilot)
+        assert box(pilot) == "e4"
+        assert "1–8" not in text(pilot).splitlines()[-1]
+        await pilot.press("escape", "escape", "7")
+        await settled(pilot)
+        assert pilot.app.current_mode == "tasks", "escape leads out of the box, and a second one not into it again"
+
+
 async def test_the_last_queries_come_back(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
     async with cockpit(make("story"), (160, 45)) as pilot:
         await pilot.press("6", *"flaky", "enter", "escape")
         await settled(pilot)
         assert box(pilot) == ""
-        await pilot.press(*"limit", "enter", "escape")
+        await pilot.press("6", *"limit", "enter", "escape")
         await settled(pilot)
         assert "Asked before" in text(pilot)
-        await pilot.press("up")
+        await pilot.press("slash", "up")
         assert box(pilot) == "limit"
         await pilot.press("up")
         assert box(pilot) == "flaky"
@@ -343,7 +384,7 @@ async def test_what_is_recorded_meanwhile_is_told_and_looked_for_on_demand(
             await pilot.pause(0.02)
             if "more was recorded" in text(pilot):
                 break
-        assert "more was recorded since: r looks again" in text(pilot)
+        assert "more was recorded since: ^r looks again" in text(pilot)
         assert len(pilot.app.screen.hits) == before
         await pilot.press("ctrl+r")
         await settled(pilot)

@@ -64,15 +64,15 @@ async def test_decisions_come_with_every_key_and_show_what_is_answered(
         assert "# When Raising an Upload Limit" in shown and "Ask the storage team first" in shown
         assert "docs/decisions/limits.md" in shown and "when     /when raising" in shown
         assert "Related:" in shown and "Source: limits.md:3" in shown
-        await pilot.press("escape", "escape", *keys("limit"), "enter")
+        await pilot.press("escape", "escape", "6", *keys("limit"), "enter")
         await settled(pilot)
         found = [hit.kind for hit in pilot.app.screen.hits]
         assert found[0] == "recall" and found.count("recall") == 1 and len(found) > 1
-        await pilot.press("escape", *keys("type:recall"), "enter")
+        await pilot.press("escape", "6", *keys("type:recall"), "enter")
         await settled(pilot)
         assert len(pilot.app.screen.hits) == 2
         assert "\x1b[31m" not in text(pilot)
-        await pilot.press("escape", *keys("/how zzz"), "enter")
+        await pilot.press("escape", "6", *keys("/how zzz"), "enter")
         await settled(pilot)
         assert "nothing is decided under these words" in " ".join(text(pilot).split())
 
