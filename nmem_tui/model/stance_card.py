@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from nmem.stance.model import Stance
+from nmem.stance.model import ENOUGH, Stance
 from nmem_tui.model import figures
 from nmem_tui.model.figures import clock
 from nmem_tui.model.line import Line, cut, fitting
@@ -22,6 +22,8 @@ _LETTERS, _LOW = 2, 3
 
 def title(stance: Stance) -> str:
     """The title of the card."""
+    if stance.few:
+        return f"Stance ─ too few calls: {stance.placed} of {ENOUGH}"
     return f"Stance ─ {doing(stance)}"
 
 

@@ -232,7 +232,7 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
     """What stood in its way: as the narrative says it, where that is of the episode as it is; else by the records."""
     told = story.narrative
     if told and told.obstacle and not told.stale:
-        yield from _field("obstacle", flat(told.obstacle), cells, 4)
+        yield from _field("obstacle", flat(told.obstacle), cells, 6)
         return
     if not story.obstacle:
         yield [(pad("obstacle", _LABEL), "quiet"), ("✓ nothing failed", "good")]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
 from textual import on
 
 from nmem.read import views
 from nmem.read.views import SessionRow
 from nmem.text import fit, pad, printable, width
 from nmem_tui.messages import Loaded, ReadFailed
-from nmem_tui.model.figures import age, several
+from nmem_tui.model.figures import age, day, several
 from nmem_tui.model.line import Line, length
 from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
@@ -53,16 +55,16 @@ class Sessions(Dialog):
         self.offer([FOLLOW, *(self._choice(row, at) for row in found)])
 
     def _choice(self, row: SessionRow, at: int) -> Choice:
-        here = row.id == self.current
+        here, zone = row.id == self.current, self.app.zone  # type: ignore[attr-defined]
         words = f"{row.project} {row.branch} {row.client} {row.name} {row.intent} {'live' if _live(row, at) else ''}"
-        return Choice(lambda cells: [_line(row, at, cells, here=here)], printable(words), row.id)
+        return Choice(lambda cells: [_line(row, at, cells, zone, here=here)], printable(words), row.id)
 
 
 def _live(row: SessionRow, at: int) -> bool:
     return row.state != "ended" and at - row.last_at < _FRESH_MS
 
 
-def _line(row: SessionRow, at: int, cells: int, *, here: bool) -> Line:
+def _line(row: SessionRow, at: int, cells: int, zone: tzinfo | None, *, here: bool) -> Line:
     """One session by what it was begun for; branch and client give way first, then the last prompt, calls, project."""
     line: Line = [("▸" if here else " ", "accent"), ("● ", "good") if _live(row, at) else ("○ ", "quiet")]
     if cells >= _NARROWEST:
@@ -70,15 +72,16 @@ def _line(row: SessionRow, at: int, cells: int, *, here: bool) -> Line:
     if cells >= _WIDE:
         line.append((pad(printable(row.branch), 12) + " ", "accent"))
         line.append((pad(printable(row.client), 9) + " ", "text"))
-    line.append((pad(age(at - row.last_at), 5, right=True) + "  ", "quiet"))
+    when = day(row.last_at, zone)[:16] if cells >= _WIDE else age(at - row.last_at)
+    line.append((pad(when, 16 if cells >= _WIDE else 5, right=True) + "  ", "quiet"))
     if cells >= _NARROW:
         line.append((f"{pad(several(row.calls, 'call'), 10, right=True)}  ", "quiet"))
     name, last = _flat(row.name) or "no prompt", _flat(row.intent)
     room = cells - length(line)
     if last in ("", name) or room < _BOTH:
         return [*line, (name, "text")]
-    name = fit(name, max(room * 2 // 3, room - width(last) - 9))
-    return [*line, (name, "text"), (f"  … last: {last}", "quiet")]
+    name = fit(name, max(room * 2 // 3, room - width(last) - 8))
+    return [*line, (name, "text"), (f"  last: {last}", "quiet")]
 
 
 def _flat(text: str) -> str:
