@@ -159,7 +159,9 @@ class Choosing(Filtering):
         return None if self.mode in self.budgets else "the configured budget is shown"
 
     def may_keep(self) -> str | None:
-        """Only where another one is looked at."""
+        """Only where another one is looked at; the configuration is the person's own, also while the demo plays."""
+        if self.cockpit.demo:
+            return "the demo writes nothing of yours: the budget would go into your config.toml"
         return (
             None if self.mode in self.budgets else f"{keyed.of('less')} and {keyed.of('more')} try another budget first"
         )

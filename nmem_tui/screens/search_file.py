@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
@@ -13,6 +14,8 @@ from nmem.text import printable
 if TYPE_CHECKING:
     from nmem_tui.app import Cockpit
 
+_MOST = 1_000_000
+"""Bytes of a file that a copy has."""
 _PLUS = ("vi", "vim", "nvim", "view", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg")
 _COLON = ("hx", "helix", "subl", "zed", "mate")
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
@@ -29,9 +32,12 @@ def words(editor: list[str], path: str, line: int) -> list[str]:
 
 
 def open_file(app: Cockpit, path: str, line: int) -> None:
-    """Open it, and come back when the editor ends."""
+    """Open it, and come back when the editor ends; a cockpit that only reads opens a copy."""
     from nmem_tui import editor
 
+    if app.read_only:
+        _open_copy(app, path)
+        return
     try:
         own = editor.words(app.environ)
         with app.suspend(), editor.uninterrupted():
@@ -45,3 +51,13 @@ def open_file(app: Cockpit, path: str, line: int) -> None:
     app.refresh(layout=True)
     if done.returncode:
         app.say(f"{printable(own[0])} ended with {done.returncode}", severity="warning")
+
+
+def _open_copy(app: Cockpit, path: str) -> None:
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(_MOST).decode("utf-8", "replace")
+    except OSError as error:
+        app.say(f"{printable(path)} cannot be read: {error.strerror or error}", severity="warning")
+        return
+    app.edit_out(text)

@@ -369,3 +369,15 @@ def test_every_figure_is_had_at_the_command_line(make: Any, here: Path, monkeypa
     for words in (["--recovery"], ["--past"], ["--prompt", ASKED]):
         command.main(["--project", "aurora-api", "--json", *words], standalone_mode=False)
         assert json.loads(capsys.readouterr().out)
+
+
+async def test_the_demo_writes_no_budget_into_the_person_s_configuration(
+    make: Any, cockpit: Any, asking: Any, until: Any, here: Path
+) -> None:
+    (here / "config.toml").write_text("# mine\n", "utf-8")
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        pilot.app.demo = True
+        await pilot.press("greater_than_sign", "W")
+        await until(pilot, "the demo writes nothing of yours")
+    assert (here / "config.toml").read_text("utf-8") == "# mine\n"

@@ -16,6 +16,16 @@ from nmem_tui.writes import READ_ONLY, Writes
 
 SCREENS = NUMBERED.split()
 
+READING = """
+again ask attach audit back before bottom chips configured copy copy_id demo details_down details_up down
+editor export filter follow go half_down half_up help last_check last_evidence last_failure last_prompt
+last_queue last_state last_view later left less manual map mark mark_all models more next_check next_evidence
+next_failure next_prompt next_queue next_screen next_state next_view open order output over palette past
+previous previous_screen projects queue_boundaries queue_labels queue_learnings queue_links queue_redactions
+quit read reload right search_here seek sessions show_context show_episodes show_health show_learnings
+show_now show_search show_stance show_tasks stop story theme top up warning
+"""
+
 
 @pytest.fixture
 def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -132,3 +142,22 @@ def test_whatever_changes_something_is_marked() -> None:
     named = ("accept", "backup", "dismiss", "edit_", "exclude", "include", "keep", "merge", "move", "narrate", "new_",
              "pin", "purge", "rename", "run_", "snooze", "split", "sweep", "undo", "relabel", "remove")  # fmt: skip
     assert not [each for each in reads if each.startswith(named) and not each.startswith(harmless)]
+
+
+def test_whoever_adds_an_action_says_whether_it_writes() -> None:
+    """Complete on purpose: what is in neither list was not thought about."""
+    assert {action.id for action in ACTIONS if not action.writes} == set(READING.split())
+
+
+async def test_a_decision_is_opened_as_a_copy(
+    whole: Path, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmem_tui.screens.search_file import open_file
+
+    opened: list[str] = []
+    (whole / "0001.md").write_text("# Decided")
+    async with cockpit("aurora.db", (80, 24), read_only=True) as pilot:
+        monkeypatch.setattr(pilot.app, "edit_out", opened.append)
+        open_file(pilot.app, str(whole / "0001.md"), 1)
+        await settled(pilot)
+    assert opened == ["# Decided"]
