@@ -52,9 +52,9 @@ def undo(db: Connection, now: int) -> str:
         for each in every:
             notes.append(_tried(db, each, last, now))
             log.undone(db, each.id, now)
-    told = [note for note in notes if note]
+    told = list(dict.fromkeys(note for note in notes if note))
     said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
-    return f"{said} ({told[0]})" if told else said
+    return f"{said} ({'; '.join(told)})" if told else said
 
 
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 ALWAYS = {"back": "escape", "quit": "ctrl+q"}
 """Keys that an action keeps whatever is said: without them one could be caught in a box."""
-DECKS = {"review", "secrets"}
-"""Decks of cards lie over the screens."""
+DECKS = {"review"}
+"""A deck of cards lies over the screens."""
 _SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "esc"}
 """Keys that a terminal cannot tell from others."""
 _ALIASES = {"esc": "escape", "return": "enter", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}

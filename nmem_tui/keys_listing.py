@@ -10,8 +10,7 @@ from nmem_tui import config
 from nmem_tui.actions import ACTIONS, EVERYWHERE, Action, Keys, key_name
 
 BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
-_PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "review",
-           "secrets")  # fmt: skip
+_PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "review")
 
 
 def say(*, as_json: bool) -> None:

@@ -22,8 +22,6 @@ _WAITS = 8.0
 """Seconds for which readers are asked to let go of the write-ahead log."""
 SMALL = 64 << 20
 """Bytes of a database that is rewritten at once: a second."""
-DELETES_WHOLLY = (3, 44, 0)
-"""SQLite takes words out of an index when rows are deleted, from this version on; before, the index is merged whole."""
 
 
 def prepare(db: Connection) -> None:

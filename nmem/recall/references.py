@@ -52,10 +52,6 @@ def slug(heading: str) -> str:
     return kept.strip().replace(" ", "-")
 
 
-def _entered(name: str) -> bool:
-    return name in _HIDDEN or not (name in _LEFT or name.startswith("."))
-
-
 def _files(root: str) -> list[str]:
     out: list[str] = []
     for folder, folders, names in os.walk(root):

@@ -6,7 +6,7 @@ from nmem.errors import NmemError
 from nmem.recall import folder, links, markdown, words
 from nmem.recall.answer import ANSWERED, NOTHING, SEVERAL, SILENT, UNSURE, WRONG, Answer, Offer
 from nmem.recall.corpus import File
-from nmem.recall.index import EXTRAS, FILE, HEADING, LINE, OPERATOR, TRIGGER, Index
+from nmem.recall.index import EXTRAS, FILE, HEADING, LINE, OPERATOR, SECTION, TRIGGER, Index
 from nmem.recall.store import Recall
 
 _LISTED = 10
@@ -168,7 +168,7 @@ class Resolver:
 
 def _offer(index: Index, doc: int, score: float) -> Offer:
     entry = index.docs[doc]
-    return Offer(links.entry_link(index, doc), entry[FILE] or entry[7], score, ", ".join(entry[EXTRAS]))
+    return Offer(links.entry_link(index, doc), entry[FILE] or entry[SECTION], score, ", ".join(entry[EXTRAS]))
 
 
 def _or_none(out: Answer, otherwise: str) -> Answer:
