@@ -12,6 +12,7 @@ import html
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from nmem_tui.app import Cockpit
 AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
 _BACKGROUND = ("feed", "watch", "demo")
+_PATIENCE_S = 30.0
 _FONT = "DejaVu Sans Mono"
 _BRAILLE = re.compile(
     r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="([\d.]+)"([^>]*)>([^<]*[\u2801-\u28ff][^<]*)</text>'
@@ -122,16 +124,18 @@ def _name(shot: Shot, theme: str, size: tuple[int, int]) -> str:
 async def still(pilot: Pilot[None]) -> None:
     """Wait until the store was looked at, every read is done, and nothing on the screen changes any more."""
     app = pilot.app
+    assert isinstance(app, Cockpit)
     await pilot.pause(0.1)  # a story is read once the cursor rests
-    for _ in range(200):
-        await pilot.pause(0.01)
-        assert isinstance(app, Cockpit)
-        if app.feed.looked and not any(each.is_running for each in app.workers if each.group not in _BACKGROUND):
-            break
-    before: list[str] = []
-    while (now := screen_text(pilot)) != before:  # a scroll bar is drawn one refresh after what it scrolls
-        before = now
-        await pilot.pause(0.04)
+    end, running, before, now = time.monotonic() + _PATIENCE_S, ["the feed"], [""], [""]
+    while running or now != before:  # a scroll bar is drawn one refresh after what it scrolls
+        if time.monotonic() > end:
+            raise TimeoutError(
+                f"the screen is not still after {_PATIENCE_S:.0f} s: {', '.join(running) or 'it changes'}"
+            )
+        await pilot.pause(0.01 if running else 0.04)
+        running = [each.group for each in app.workers if each.is_running and each.group not in _BACKGROUND]
+        running += [] if app.feed.looked else ["the feed"]
+        before, now = now, [] if running else screen_text(pilot)
 
 
 def screen_text(pilot: Pilot[None]) -> list[str]:
