@@ -17,7 +17,7 @@ from capture import paths
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
-from nmem.commands.terminal import LIMIT, when
+from nmem.commands.terminal import LIMIT, when, wrapped
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
@@ -89,25 +89,32 @@ def _transcripts(
     begun = start(database)
     for line in report.failed:
         click.echo(f"nmem: {line}", err=True)
-    click.echo(json.dumps(report.to_dict()) if as_json else summary(report))
-    if told and not as_json:
-        click.echo(told)
-    if begun and not as_json:
-        click.echo("Stories, threads and learnings follow in the background: `nmem settle` waits for them")
+    if as_json:
+        click.echo(json.dumps(report.to_dict()))
+        return
+    for line in summary(report).split("\n"):
+        click.echo(wrapped(line))
+    if told:
+        click.echo(wrapped(told))
+    if begun:
+        click.echo(wrapped("Stories, threads and learnings follow in the background: `nmem settle` waits for them"))
 
 
 def _spare(db: sqlite3.Connection) -> str:
-    """Old history shall not be forgotten right after it came; in words when what is past its lifetime will be."""
+    """Old history shall not be forgotten right after it came; in words how much of it will be, and from when on."""
     from nmem.commands.terminal import day, now
     from nmem.retention import grace, policy
 
     at = now()
-    until = grace.anew(db, at)
-    if not policy.load().enabled or not grace.old(db, at):
+    grace.anew(db, at)
+    wanted = policy.load()
+    found = grace.aged(db, at, wanted) if wanted.enabled else grace.Aged()
+    if not found.count:
         return ""
     return (
-        f"From {day(until, at)} on single calls that are past their lifetime go by themselves, stories stay:"
-        " `nmem sweep --dry-run` shows which, `nmem config set retention.enabled false` keeps all"
+        f"{found.count:,} of {found.of:,} imported calls are older than single calls are kept: their time counts from"
+        f" their import, and the first go by themselves from {day(found.first, at)} on, stories stay."
+        " `nmem sweep --policy` says how long what is kept, `nmem config set retention.enabled false` keeps all"
     )
 
 

@@ -9,7 +9,7 @@ import click
 
 from capture import paths
 from nmem.commands.backup import progress
-from nmem.commands.terminal import now, writing
+from nmem.commands.terminal import now, wrapped, writing
 from nmem.retention import grace
 from nmem.settle_start import start
 from nmem.transfer import take_in as merging
@@ -31,9 +31,10 @@ def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(report)))
         return
-    click.echo(summary(report))
+    for line in summary(report).split("\n"):
+        click.echo(wrapped(line))
     if begun:
-        click.echo("Stories, threads and learnings follow in the background: `nmem settle` waits for them")
+        click.echo(wrapped("Stories, threads and learnings follow in the background: `nmem settle` waits for them"))
 
 
 def summary(report: Report) -> str:

@@ -119,6 +119,16 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def wrapped(line: str) -> str:
+    """A line broken between words at the terminal's width; whole where no person reads it."""
+    if not is_terminal():
+        return line
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    return fill(line, max(20, get_terminal_size().columns - 1), break_long_words=False, break_on_hyphens=False)
+
+
 def say(heading: str, sections: Sequence[Section]) -> None:
     """A heading and sections; folded to the terminal's width, or one line a row with tabs when piped."""
     full = [(title, rows) for title, rows in sections if rows]

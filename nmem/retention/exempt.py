@@ -22,6 +22,11 @@ SELECT u.id, u.started_at, u.last_at FROM work_units u LEFT JOIN threads t ON t.
 WHERE u.session_id = ?1 AND (u.pinned OR t.pinned OR EXISTS (SELECT 1 FROM context_choices c
   WHERE c.choice IN ('pin', 'include') AND c.item IN ('episode/' || u.id, 'thread/' || u.thread_id)))
 """
+TAKEN_IN = """
+SELECT c.session_id, max(c.updated_at) FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id
+WHERE s.origin = 'import' AND c.path NOT GLOB 'live:*' GROUP BY c.session_id
+"""
+"""Sessions that an import brought, and when it last found something new of them (ms)."""
 _GUARD = """
 SELECT s.seq || '.' || s.state || '.' || s.last_at,
   (SELECT group_concat(u.id || '.' || u.pinned || '.' || u.state || '.' || u.traced_seq || '.' || u.annotated_seq
@@ -56,6 +61,8 @@ class Kept:
     observations: Mapping[str, frozenset[int]]
     """By session."""
     prompts: Mapping[str, frozenset[int]]
+    taken_in: Mapping[str, int] = field(default_factory=dict)
+    """Imported sessions, and when they came: their lifetimes begin then."""
 
 
 def kept(db: Connection) -> Kept:
@@ -71,7 +78,8 @@ def kept(db: Connection) -> Kept:
             if kind in named and number.isdigit():
                 named[kind].add(int(number))
     calls = named["observation"] | named["obs"]
-    return Kept(_by_session(db, "observations", calls), _by_session(db, "prompts", named["prompt"]))
+    imported = {str(row[0]): int(row[1]) for row in db.execute(TAKEN_IN).fetchall()}
+    return Kept(_by_session(db, "observations", calls), _by_session(db, "prompts", named["prompt"]), imported)
 
 
 def _by_session(db: Connection, table: str, ids: set[int]) -> dict[str, frozenset[int]]:

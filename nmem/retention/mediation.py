@@ -96,8 +96,8 @@ def _life(project_id: int, name: str, type_: str, policy: Policy, shares: Mappin
     used, hot, near = found.used / max(1, found.told), found.hot / found.count, found.near / found.count
     evidence = found.told + found.hot + found.near
     factor = multiple(used, hot, near, evidence)
-    return Life(project_id, name, type_, written, max(LEAST_DAYS, written * factor), factor, used, hot, near, evidence,
-                _reason(found, factor))  # fmt: skip
+    days = max(LEAST_DAYS, round(written * factor))
+    return Life(project_id, name, type_, written, days, factor, used, hot, near, evidence, _reason(found, factor))
 
 
 def multiple(used: float, hot: float, near: float, evidence: int) -> float:

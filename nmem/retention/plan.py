@@ -49,6 +49,10 @@ class Lives:
         """Nothing after this is past any lifetime."""
         return max((self.cutoff(type_) for type_ in self.days), default=0)
 
+    def begun(self, at: int) -> Lives:
+        """The same of a session that was imported at a time: nothing of it has lived longer than since then."""
+        return Lives({name: days for name, days in self.days.items() if self.cutoff(name) > at}, self.now)
+
     def sql(self) -> tuple[str, list[object]]:
         """A condition on observations `o`, and its parameters."""
         types = [name for name in self.days if name not in SAYINGS and self.cutoff(name) > 0]
@@ -86,6 +90,7 @@ class Plan:
 
 def plan(db: Connection, session_id: str, lives: Lives, all_kept: Kept) -> Plan:
     """What of a session is to go now."""
+    lives = lives.begun(all_kept.taken_in.get(session_id, 0))
     out = Plan(session_id, guard=exempt.guard(db, session_id))
     rows = _observations(db, session_id, lives)
     said = _said(db, session_id, lives)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem import tables
-from nmem.retention import idle, journal, mediation, policy, sweep
+from nmem.retention import exempt, idle, journal, mediation, policy, sweep
 from nmem.retention.journal import Entry
 from nmem.retention.lifetimes import NOTIFICATION, PROMPT, REASONING
 from nmem.retention.mediation import Life
@@ -168,8 +168,9 @@ class _Sums:
         kind = f"CASE source WHEN 'user' THEN '{PROMPT}' WHEN 'agent' THEN '{REASONING}' ELSE '{NOTIFICATION}' END"
         for table, type_, where in (("observations", "obs_type", ""), ("prompts", kind, " AND content != ''")):
             found = db.execute(
-                f"SELECT {type_}, at / {DAY}, count(*), min(at) FROM {table} WHERE session_id IN ({marks}){where}"  # noqa: S608
-                " GROUP BY 1, 2",
+                f"WITH taken(id, at) AS MATERIALIZED ({exempt.TAKEN_IN})"  # noqa: S608
+                f" SELECT {type_}, max(t.at, coalesce(k.at, 0)) / {DAY}, count(*), min(t.at) FROM {table} t"
+                f" LEFT JOIN taken k ON k.id = t.session_id WHERE t.session_id IN ({marks}){where} GROUP BY 1, 2",
                 session_ids,
             )
             for name, day, count, oldest in found.fetchall():

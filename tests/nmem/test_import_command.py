@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from contextlib import closing
@@ -12,7 +13,12 @@ import pytest
 
 from capture.storage import store
 from nmem.commands import main as cli
+from nmem.commands import terminal
+from nmem.retention import read as retention
 from nmem.retention import sweep
+from nmem.retention.plan import DAY
+from nmem.retention.policy import Policy
+from nmem.settle import settle
 
 
 def nmem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -61,7 +67,7 @@ def test_what_was_just_taken_in_is_not_forgotten_at_once(
     history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
 ) -> None:
     _, said, _ = nmem(monkeypatch, capsys, "--client", "gemini")
-    assert "past their lifetime go by themselves" in said
+    assert "go by themselves" not in said, "no call is older than it is kept"
     day, now = 86_400_000, time.time_ns() // 1_000_000
     with closing(store.connect(db_path)) as db:
         db.execute("UPDATE upkeep SET at = ? WHERE name = ?", (now - 30 * day, sweep.NOTICED))
@@ -71,6 +77,40 @@ def test_what_was_just_taken_in_is_not_forgotten_at_once(
         db.execute("UPDATE upkeep SET at = ? WHERE name = ?", (now - 30 * day, sweep.NOTICED))
         nmem(monkeypatch, capsys, "--client", "claude")
         assert sweep.due(db, now), "nothing came, so nothing waits"
+
+
+def test_old_calls_live_from_their_import_on_and_it_is_said_how_many_and_until_when(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
+) -> None:
+    file = own_home / "s1.jsonl"
+    base = {"sessionId": "s1", "cwd": "/home/dev/src/shop", "promptId": "p1", "timestamp": "2023-02-01T10:00:01.000Z"}
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make all"}}
+    answer = {"type": "tool_result", "tool_use_id": "t1", "content": "built"}
+    rows = [{"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "id": "m1", "content": [call]}},
+            {"type": "user", "uuid": "u1", "message": {"role": "user", "content": [answer]}}]  # fmt: skip
+    text = claude_line("s1", "Build it", "2023-02-01") + "".join(json.dumps({**base, **row}) + "\n" for row in rows)
+    file.write_text(text, "utf-8")
+    os.utime(file, (time.time() - 3600,) * 2)
+    _, said, _ = nmem(monkeypatch, capsys, str(file))
+    assert "1 of 1 imported calls are older" in said
+    assert "nmem config set retention.enabled false" in said
+    now = time.time_ns() // 1_000_000
+    assert settle(db_path, 60, models=False) is not None
+    with closing(store.connect(db_path)) as db:
+        due = {one.type: one for one in retention.forecast(db, now=now).rows}
+        assert (due["command"].now, due["command"].month) == (0, 0)
+        assert sweep.sweep(db, Policy(mediation=False), now + 100 * DAY, dry=True).counts[("shop", "command")] == 0
+        assert sweep.sweep(db, Policy(mediation=False), now + 181 * DAY, dry=True).counts[("shop", "command")] == 1
+        assert retention.forecast(db, now=now + 182 * DAY).by_type()["command"] == (1, 1)
+
+
+def test_hints_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    said = "Stories, threads and learnings follow in the background: `nmem settle` waits for them"
+    lines = terminal.wrapped(said).split("\n")
+    assert " ".join(lines) == said
+    assert max(map(len, lines)) < 40
 
 
 def test_history_is_found_without_a_path(
