@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from capture import paths
@@ -60,5 +59,5 @@ def run(
         texts = [text for each in found if (text := told.told(each))]
         sys.stdout.write(told.BETWEEN.join(texts))
     sys.stdout.flush()
-    log.note(paths.database(), recall.place, found, log.origin(os.isatty(1)))
+    log.note(paths.database(), recall.place, found, log.origin())
     return int(not all(each.good for each in found))

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 PERSON, AGENT, HOOK = "person", "agent", "hook"
 OFFERED = "offered"
 _SESSION = "CLAUDE_CODE_SESSION_ID"
-_AGENTS = (_SESSION, "CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "NMEM_TASK")
+_AGENTS = (_SESSION, "CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "CURSOR_AGENT", "COPILOT_CLI", "GEMINI_CLI",
+           "OPENCODE", "NMEM_TASK")  # fmt: skip
+"""What clients set in the environment of what their agents run."""
 _LONGEST = 300
 _MOST = 50_000
 """Rows that are kept, the newest."""
 _WAIT = 0.25
 
 
-def origin(terminal: bool) -> str:
-    """Who asks at a command line: a person at a terminal, unless a client's environment says that an agent does."""
-    return PERSON if terminal and not any(os.environ.get(name) for name in _AGENTS) else AGENT
+def origin() -> str:
+    """Who asks at a command line: a person, also through a pipe, unless a client's environment says: an agent."""
+    return AGENT if any(os.environ.get(name) for name in _AGENTS) else PERSON
 
 
 def note(db_path: str, place: Place, answers: list[Answer], who: str, session: str = "") -> None:

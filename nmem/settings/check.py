@@ -63,7 +63,7 @@ def _walk(found: Mapping[str, object], above: Path) -> Iterator[tuple[Path, str]
         elif isinstance(value, Mapping):
             yield from _walk(value, path)
         else:
-            yield path, "is a table"
+            yield path, f"holds settings and no value: they stand below [{dotted(path)}]"
 
 
 def _wrong(setting: Setting, path: Path, value: object) -> str:

@@ -50,6 +50,9 @@ def read(path: str = "") -> Config:
         return Config(path, text, tomllib.loads(text))
     except FileNotFoundError:
         return Config(path, exists=False)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        return Config(path, unreadable=f"is not UTF-8 (at line {line}, byte {error.start + 1}): save it as UTF-8")
     except (OSError, ValueError, RecursionError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         return Config(path, unreadable=said or type(error).__name__)

@@ -101,12 +101,16 @@ def test_what_is_asked_is_noted_redacted_and_reported(
     with closing(storage.connect(db_path)) as db:
         tables.ensure(db)
     key = "ghp_" + "a1B2" * 9
+    for name in ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "NMEM_TASK"):
+        monkeypatch.delenv(name, raising=False)
     run("when", "bread does not rise")
+    monkeypatch.setenv("CLAUDECODE", "1")
     run("when", f"zzqx {key}")
+    monkeypatch.delenv("CLAUDECODE")
     with closing(sqlite3.connect(db_path)) as db:
         rows = db.execute("SELECT origin, outcome, entry, query FROM recall_calls ORDER BY id").fetchall()
         assert [row[:3] for row in rows] == [
-            ("agent", "answered", "/when bread does not rise"),
+            ("person", "answered", "/when bread does not rise"),
             ("agent", "nothing", ""),
         ]
         assert key not in rows[1][3]

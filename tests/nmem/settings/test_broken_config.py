@@ -93,3 +93,16 @@ def test_every_command_works_or_says_in_one_line_what_is_wrong(
     result = CliRunner().invoke(nmem, ["backup"])
     assert result.exception is None or (isinstance(result.exception, NmemError) and "\n" not in str(result.exception))
     assert CliRunner().invoke(nmem, ["config", "check"]).exit_code == 1
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (b"[tui]\ntheme = 'a\xff'\n", "is not UTF-8 (at line 2, byte 17): save it as UTF-8"),
+    (b"tui = 5\n", "tui holds settings and no value: they stand below [tui]"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_in_words(own_home: Path, text: bytes, said: str) -> None:
+    config = Path(paths.config())
+    config.parent.mkdir(parents=True)
+    config.write_bytes(text)
+    done = CliRunner().invoke(nmem, ["config", "check"])
+    assert said in " ".join(done.output.split())
+    assert "codec" not in done.output
