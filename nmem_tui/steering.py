@@ -296,15 +296,17 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
         from nmem import settle_start
         from nmem.purge import run, said
         from nmem_tui.model.figures import several
-        from nmem_tui.model.purging import moment
+        from nmem_tui.model.purging import moment, stays
 
         done = run.purge(path, chosen, now, window=0 if at_once else None, backups=backups, later=True)
         settle_start.start(str(Path(path).absolute()))
         gone = said.goes(done.rows)
         also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
+        held = f" · {held}" if (held := stays(len(done.stays), len(done.transcripts))) else ""
         if done.keep_until <= now:
-            return f"purged for good: {gone}{also}"
-        return f"purged: {gone}{also} · {keyed.of('undo')} brings them back until {moment(done.keep_until, now, zone)}"
+            return f"purged for good: {gone}{also}{held}"
+        back = f"{keyed.of('undo')} brings them back until {moment(done.keep_until, now, zone)}"
+        return f"purged: {gone}{also}{held} · {back}"
 
     return change
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.purge import files, journal, reach, sweep, traces
+from nmem.purge.needles import Needles
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 
@@ -72,14 +73,19 @@ def preview(
     backups: tuple[str, ...] = ()
     if db_path and words:
         held = tuple(str(path) for path in files.holding(files.beside(db_path), words))
-        backups = tuple(
-            str(path) for path in files.backups(db_path) if path.suffix == ".age" or files.holds(path, words)
-        )
+    if db_path and (words or not found.empty):
+        backups = tuple(map(str, copies(db_path, words)))
     return Preview(
         counted, _items(db, found, most, each=each), sum(counted.values()), units, tuple(sorted(found.touched)),
         derived,
         _elsewhere(db, chosen) if chosen.everywhere else {}, held, backups, transcripts(db, found),
     )  # fmt: skip
+
+
+def copies(db_path: str, words: Needles) -> list[Path]:
+    """Backups that hold words or cannot be looked into; all of them where there are no words."""
+    return [path for path in files.backups(db_path)
+            if not words or path.suffix == ".age" or files.holds(path, words)]  # fmt: skip
 
 
 def rows(db: Connection, found: Reach) -> dict[str, int]:

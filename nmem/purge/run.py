@@ -88,8 +88,8 @@ def purge(
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
         number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
-        gone = files.remove(_backups(db_path, words)) if backups else []
-        stays = tuple(map(str, _backups(db_path, words)))
+        gone = files.remove(preview.copies(db_path, words)) if backups else []
+        stays = tuple(map(str, preview.copies(db_path, words)))
         until = now + minutes * 60_000
         if later:
             return Purged(number, counts, rows, until, locked, (), tuple(gone), stays, theirs, clean=False)
@@ -144,7 +144,7 @@ def _erase(
             counts = journal.counts()
             words = chosen.matcher.needles(found.words)
             kept = files.found(db_path, words)
-            copies = bool(words) and backups and _backups(db_path, words)
+            copies = bool(words) and backups and preview.copies(db_path, words)
             if not counts and not kept and not copies and not _changed(journal):
                 raise NmemError("nothing is recorded that says it")
             until = now + minutes * 60_000
@@ -189,12 +189,6 @@ def _sealed(journal: Journal, of: tuple[list[str], list[int]], words: Needles, k
     columns = {table.name: table.columns for table in journal.tables}
     yield {"sessions": of[0], "projects": of[1], "words": words.packed, "columns": columns, "files": kept, "gone": gone}
     yield from journal.frames()
-
-
-def _backups(db_path: str, words: Needles) -> list[Path]:
-    """Backups that hold words or cannot be looked into; all of them where there are no words."""
-    return [path for path in files.backups(db_path)
-            if not words or path.suffix == ".age" or files.holds(path, words)]  # fmt: skip
 
 
 # files

@@ -46,8 +46,18 @@ def reach(one: Wider, *, single: bool) -> str:
     return f"{'its' if single else 'their'} file: {one.name}" if one.kind == "file" else f"their {one.name}"
 
 
-def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "") -> list[Line]:
-    """What goes, whether it can be brought back, and a note."""
+def stays(backups: int, transcripts: int) -> str:
+    """What goes on holding what is purged: `1 backup and 2 transcripts still hold it, or may`; empty: nothing does."""
+    held = " and ".join(
+        several(many, word) for many, word in ((backups, "backup"), (transcripts, "transcript")) if many
+    )
+    return f"{held} still {'holds' if backups + transcripts == 1 else 'hold'} it, or may" if held else ""
+
+
+def head(
+    found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "", *, backups: bool = False
+) -> list[Line]:
+    """What goes, whether it can be brought back, what stays although it holds it, and a note."""
     if found.empty:
         return [[(NOTHING, "strong")]]
     lines: list[Line] = [[(row, "strong")] for row in wrap(f"These go: {said.goes(found.rows)}", cells, 2)]
@@ -61,7 +71,11 @@ def head(found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int,
         )
     else:
         lines += _marked("! ", "warn", "for good: nothing brings them back", cells, "warn")
-    return [*lines, *(_marked("! ", "warn", note, cells) if note else [])]
+    lines += _marked("! ", "warn", note, cells) if note else []
+    if held := stays(0 if backups else len(found.backups), len(found.transcripts)):
+        also = "; b takes the backups too" if found.backups and not backups else ""
+        lines += _marked("! ", "warn", held + also, cells)
+    return lines
 
 
 def _marked(mark: str, tone: str, text: str, cells: int, look: str = "text") -> list[Line]:

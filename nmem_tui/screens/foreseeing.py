@@ -18,14 +18,18 @@ from textual.content import Content
 
 from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
+from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.reads import Reads
 from nmem_tui.screens.over import Over
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.tones import COMPONENTS
 from nmem_tui.widgets.ways import Way, Ways
+
+_LEAVES = "esc leaves"
 
 
 class Foresee(Over[bool]):
@@ -44,6 +48,8 @@ class Foresee(Over[bool]):
         Binding("G,end", "scroll(100000)", show=False),
     ]
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short")]  # noqa: RUF012 -- as the base class has it
+
     told = getters.query_one("#head", Panel)
     pane = getters.query_one("#what", Items)
     ends = getters.query_one("#ends", Ways)
@@ -60,7 +66,7 @@ class Foresee(Over[bool]):
         """A box: what it is about, over what would be done."""
         with Vertical(id="dialog", classes="-foresee") as box:
             box.border_title = Content(printable(self.title_text))
-            box.border_subtitle = Content("j k scroll · esc leaves")
+            box.border_subtitle = Content(_LEAVES)
             yield from self.above()
             yield Panel(id="head")
             yield Items(id="what")
@@ -105,6 +111,7 @@ class Foresee(Over[bool]):
         self._end(able=able)
         self.told.show(lambda cells, _rows: list(head(cells)))
         self.pane.tell(items, keep=False)
+        self.call_after_refresh(self.call_after_refresh, self.tell_more)  # once the head has the height that it takes
 
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:
@@ -133,5 +140,18 @@ class Foresee(Over[bool]):
         self.dismiss(False)
 
     def action_scroll(self, by: int) -> None:
-        """Move through what is shown."""
-        self.pane.move(by)
+        """Scroll what is shown, line by line."""
+        self.pane.roll(by)
+
+    @on(Lines.Scrolled, "#what")
+    def tell_more(self) -> None:
+        """How many lines are below what is in sight."""
+        box, below = self.query_one("#dialog"), self.pane.count - self.pane.places()[1]
+        box.set_class(below > 0, "-more")
+        box.border_subtitle = Content(
+            (f"{several(below, 'more line')} below · j k scroll · " if below > 0 else "") + _LEAVES
+        )
+
+    def on_resize(self) -> None:
+        """Another height shows more of it, or less."""
+        self.call_after_refresh(self.tell_more)

@@ -41,7 +41,7 @@ MOST = 100
 def ask(cockpit: Cockpit, ids: Sequence[str], note: str = "", then: Callable[[], object] = lambda: None) -> None:
     """Show what goes with some things (obs/12, episode/3 ...), and how far it may reach; purge it once confirmed.
 
-    `note`: what a person should know beside it, in a line. `then` is called once it is confirmed.
+    `note`: what a person should know beside it, in a line. `then` is called once it is purged.
     """
     if ids:
         _push(cockpit, Purge(tuple(ids), note=note), then)
@@ -62,13 +62,17 @@ def ask_words(cockpit: Cockpit, typed: str = "", *, backups: bool = False, at_on
 def _push(cockpit: Cockpit, dialog: Purge, then: Callable[[], object] = lambda: None) -> None:
     def take(sure: bool | None) -> None:
         if sure and dialog.chosen is not None:
-            then()
             cockpit.say(f"purging {dialog.name_text} …")
-            cockpit.change(
-                steering.purge(
-                    dialog.chosen, cockpit.db_path, cockpit.zone, backups=dialog.backups, at_once=dialog.at_once
-                )
+            purge = steering.purge(
+                dialog.chosen, cockpit.db_path, cockpit.zone, backups=dialog.backups, at_once=dialog.at_once
             )
+
+            def work(db: Connection, now: int) -> str:
+                said = purge(db, now)
+                cockpit.call_later(then)  # what could not be purged stays marked
+                return said
+
+            cockpit.change(work)
         elif dialog.words:
             ask_words(cockpit, backups=dialog.backups, at_once=dialog.at_once)
 
@@ -135,7 +139,7 @@ class Purge(Foresee):
         at, zone = self.app.clock(), self.app.zone  # type: ignore[attr-defined]
         left, gone = 0 if self.at_once else minutes, self.backups
         self.show(
-            lambda cells: purging.head(shown, left, at, zone, cells, self.note),
+            lambda cells: purging.head(shown, left, at, zone, cells, self.note, backups=gone),
             lambda _cells: purging.items(shown, at, zone, backups=gone),
             able=not shown.empty or (gone and bool(shown.backups)),
         )

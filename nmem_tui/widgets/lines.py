@@ -122,6 +122,12 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
         elif self.cursor + below >= top + height:
             self.scroll_to(y=self.cursor + below - height + 1, animate=False, immediate=True, force=True)
 
+    def roll(self, by: int) -> None:
+        """Scroll by so many lines where there is no cursor to see; it goes along."""
+        top = max(0, min(self.scroll_offset.y + by, self.count - self.scrollable_content_region.height))
+        self.set_reactive(Lines.cursor, top)
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
+
     def page(self) -> int:
         """Half of the places on screen."""
         return max(1, self.scrollable_content_region.height // 2)

@@ -304,6 +304,46 @@ async def test_backups_go_too_and_for_good_only_where_asked(
     assert not list(Path("trash").glob("*.age"))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+async def test_what_stays_stands_in_sight_and_is_said_again(
+    size: tuple[int, int], planted: str, cockpit: Any, until: Any, settled: Any, text: Any
+) -> None:
+    from nmem.backup import take
+
+    take.backup(planted)
+    Path("theirs.jsonl").write_text(TOKEN)
+    db = sqlite3.connect(PATH)
+    db.execute("UPDATE sessions SET transcript_path = 'theirs.jsonl' WHERE id ="
+               " (SELECT session_id FROM observations ORDER BY id DESC LIMIT 1)")  # fmt: skip
+    db.commit()
+    db.close()
+    async with cockpit(planted, size) as pilot:
+        await pilot.press("x")
+        await until(pilot, "purges this", "These go")
+        await settled(pilot)
+        shown = text(pilot)
+        assert "! 1 backup and 1 transcript still hold it, or may;" in shown
+        assert "backups too" in shown
+        assert "enter cancel" in shown and "y purges this" in shown
+        assert re.search(r"\d+ more lines? below · j k scroll", shown)
+        pane = pilot.app.screen.pane
+        assert pane.size.height
+        for rows in (1, 2, 1):
+            await pilot.press("j" if rows != 1 or not pane.scroll_offset.y else "k")
+            await settled(pilot)
+            assert pane.scroll_offset.y == rows
+        await pilot.press("G")
+        await settled(pilot)
+        assert "below" not in text(pilot).splitlines()[-1]
+        assert "more line" not in text(pilot)
+        pilot.app.say("a toast of some words")
+        await settled(pilot)
+        assert "Purge" in text(pilot) and "These go" in text(pilot)
+        await pilot.press("o", "y")
+        await until(pilot, "purged for good: ", "1 backup and 1 transcript")
+        await settled(pilot)
+
+
 async def test_after_its_window_a_purge_is_permanent(
     planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, seeds: Any
 ) -> None:
