@@ -330,11 +330,11 @@ class Cockpit(Sheeted, Looking, Going):
         self.demo, self.db_path = True, temporary()
         self.feed.close()
         self.feed.path = self.db_path
-        self.chosen, self.session = "", None
+        self.chosen, self.session, self.draft = "", None, None  # a task that was begun belongs to the real projects
         self.places.clear()
         if self._watch is not None:
             self._watch.stop()
-            self._watch = None
+            self._watch_files()  # of the demo from now on; what is configured is taken up as before
         for screen in self._all_views():
             screen.tell_demo()
         self._play()

@@ -297,3 +297,21 @@ async def test_another_session_begins_without_marks(whole: Any, cockpit: Any, se
         await settled(pilot)
         assert pilot.app.session.id == other
         assert not pilot.app.screen.marked
+
+
+async def test_what_could_not_be_purged_stays_marked(
+    whole: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_named: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr("nmem.purge.run.purge", fails)
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await on(pilot, settled, "2")
+        await pilot.press("space", "space", "x")
+        await until(pilot, "Purge 2 things")
+        await settled(pilot)
+        await pilot.press("y")
+        await until(pilot, "not changed: ")
+        await settled(pilot)
+        assert len(pilot.app.screen.marked) == 2

@@ -110,3 +110,19 @@ def test_a_watch_that_fails_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch)
     assert tried == 3
     assert [each.kind for each in told] == ["trouble"]
     assert "files are not watched: TypeError: no such record" in told[0].path
+
+
+async def test_a_demo_goes_on_watching_and_keeps_no_draft(
+    watched: dict[str, Path], cockpit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit("aurora.db") as pilot:
+        app = pilot.app
+        monkeypatch.setattr(app, "_play", lambda: None)
+        monkeypatch.setattr("nmem.demo.player.temporary", lambda: "demo.db")
+        app._watch_files()
+        before, app.draft = app._watch, object()
+        app.do_demo()
+        assert before._stopped.is_set()
+        assert app._watch is not before
+        assert not app._watch._stopped.is_set()
+        assert app.draft is None
