@@ -184,6 +184,8 @@ class Learnings(Leafing):
         at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
         shown = self.shown = learnings.matching(self.words, found.found)
         place = next((n for n, one in enumerate(shown) if one.id == keep), min(self.index.cursor, len(shown) - 1))
+        if keep and self.pane.has_focus and all(one.id != keep for one in shown):
+            self._close()  # it is listed elsewhere now: the next key must not change its neighbour unseen
 
         def draw(place: int, cells: int) -> Line:
             return learnings.row(shown[place], cells, at, states=states, where=where)

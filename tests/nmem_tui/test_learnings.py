@@ -168,7 +168,7 @@ async def test_dismiss_resolve_reopen_and_undo(
         await until(pilot, "dismissed: it is not listed", "4 learnings, open", "dismissed 1")
         assert state(known["thumbs"]) == "dismissed"
         await pilot.press("u")
-        await until(pilot, "undone", "5 learnings, open")
+        await until(pilot, "taken back", "5 learnings, open")
         assert state(known["thumbs"]) == "open"
         await settled(pilot)
         await pilot.press("g", "v")
@@ -217,7 +217,7 @@ async def test_accept_shows_the_diff_and_only_y_writes(
         assert state(known["thumbs"]) == "accepted"
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "undone", "accepted 1")
+        await until(pilot, "taken back", "accepted 1")
         assert file.read_bytes() == b"# Aurora\r\nno line end"
         assert state(known["thumbs"]) == "open"
 
@@ -337,6 +337,20 @@ async def test_states_that_hold_something_are_counted_first(
         shown = await until(pilot, "1 resolved, 1 accepted")
         assert "resolved 1" in shown
         assert "accepted 1" in shown
+
+
+async def test_details_close_with_a_learning_that_leaves_the_list(
+    known: Any, cockpit: Any, until: Any, at_thumbs: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen.pane.has_focus
+        await pilot.press("i")
+        await until(pilot, "dismissed 1")
+        await settled(pilot)
+        assert pilot.app.screen.index.has_focus, "the next key is for a row that is seen to be chosen"
 
 
 async def test_a_file_changed_meanwhile_is_not_written(
