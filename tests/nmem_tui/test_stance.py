@@ -35,7 +35,8 @@ def stance(points: list[Point], **given: Any) -> Stance:
     """A stance of these points."""
     told: dict[str, Any] = {
         "session_id": "s", "project": "aurora", "count": len(points), "observations": len(points) + 2,
-        "placed": max(20, len(points)), "quadrants": {name: Share(1, 0.25) for name in QUADRANTS}, "points": tuple(points),
+        "placed": max(20, len(points)), "points": tuple(points),
+        "quadrants": {name: Share(1, 0.25) for name in QUADRANTS},
         "phase_5": 0.4, "phase_20": -0.08, "scope_5": 0.2, "scope_20": 0.2, "phase_direction": "act",
         "scope_direction": "stable", "quadrant": "finish", "scope_base": 0.4, "shifts": (),
         "locus": {"internal": Share(3, 0.75), "external": Share(1, 0.25)},
@@ -540,7 +541,7 @@ async def test_keys_stay_quick_in_a_session_of_twenty_thousand_calls(
     db.close()
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("3")
-        for _ in range(200):
+        for _ in range(1500):
             await pilot.pause(0.05)
             if pilot.app.screen.found:
                 break
