@@ -276,6 +276,8 @@ class TaskForm(Over[Draft | int | None]):
             if first:
                 self.set_focus(self.query_one(f"#{first}"))
             return
+        if "folder" in self._shown_wrong():
+            self.set_focus(self.query_one("#folder"))  # it is tried all the same: the folder may be there by now
         self.busy, self.failed = True, ""
         self.say()
         values, base, task = dict(meant.values), self.base, self.edited

@@ -200,6 +200,10 @@ async def test_a_folder_that_is_not_there_is_said_before_anything_is_written(
         await until(pilot, "✗ folder: a task runs in a folder: name one, or a project")
         await pilot.press(*"/no/such/place")
         await until(pilot, "✗ /no/such/place is no folder", "✗ folder: /no/such/place is no folder: a task runs in one")
+        await pilot.press("shift+tab", "shift+tab", *"Do it")
+        await until(pilot, "Do it", "✗ folder: /no/such/place is no folder: a task runs in one")
+        await pilot.press("ctrl+s")
+        assert pilot.app.screen.focused.id == "folder"
 
 
 async def test_a_secret_is_said_and_not_stored(full: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any) -> None:
