@@ -9,8 +9,8 @@ from nmem.audit.finding import Finding
 from nmem_tui.model import health, keyed
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
-from nmem_tui.screens.filtering import Filtering
 from nmem_tui.screens.giving import Take
+from nmem_tui.screens.listing import Listed
 from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
@@ -20,7 +20,7 @@ _ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "lat
 """Findings whose figures stand in another view."""
 
 
-class Checking(Moving, Filtering):
+class Checking(Moving, Listed):
     """The part of the screen Health that moves."""
 
     CONTEXT = "health"
@@ -100,7 +100,7 @@ class Checking(Moving, Filtering):
     # The filter, the way back
 
     @property
-    def home(self) -> Lines:
+    def home(self) -> Items:
         """The list."""
         return self.pane
 
@@ -111,20 +111,6 @@ class Checking(Moving, Filtering):
         return (
             f"these are cards without rows: {keyed.of('next_check')} goes on to a list" if self.mode == HOOKS else None
         )
-
-    def narrow(self) -> None:
-        """List what the filter leaves."""
-        self.pane.narrow(self.words)
-        self.name_list()
-        self.pane.post_message(Lines.Moved(self.pane))
-
-    def tally(self) -> tuple[int, int, bool]:
-        """Rows that the filter leaves."""
-        return self.pane.taken, self.pane.whole, False
-
-    def name_list(self) -> None:
-        """The list's title."""
-        raise NotImplementedError
 
     def spot(self) -> tuple[str, str, str]:
         """The view, and what the cursor is on."""

@@ -12,8 +12,8 @@ from nmem_tui.model import keyed
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.items import Item
 from nmem_tui.model.stance_reading import Reading
-from nmem_tui.screens.filtering import Filtering
 from nmem_tui.screens.giving import Take
+from nmem_tui.screens.listing import Listed
 from nmem_tui.screens.moving import Moving
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines
@@ -21,7 +21,7 @@ from nmem_tui.widgets.lines import Lines
 ONE, OVER, MODELS = "one", "over", "models"
 
 
-class Touring(Moving, Filtering):
+class Touring(Moving, Listed):
     """The part of the screen Stance that moves: it decides what is listed, and opens what is under the cursor."""
 
     CONTEXT = "stance"
@@ -165,7 +165,7 @@ class Touring(Moving, Filtering):
     # The filter, the way back
 
     @property
-    def home(self) -> Lines:
+    def home(self) -> Items:
         """The list."""
         return self.pane
 
@@ -174,20 +174,6 @@ class Touring(Moving, Filtering):
         if self.mode == MODELS:
             return f"the model cards are to be read: {keyed.of('models')} goes back to the session"
         return None if self.found else "no session is recorded yet"
-
-    def narrow(self) -> None:
-        """List what the filter leaves."""
-        self.pane.narrow(self.words)
-        self.name_list()
-        self.pane.post_message(Lines.Moved(self.pane))
-
-    def tally(self) -> tuple[int, int, bool]:
-        """What the filter leaves of all that can be opened."""
-        return self.pane.taken, self.pane.whole, False
-
-    def name_list(self) -> None:
-        """The list's title."""
-        raise NotImplementedError
 
     def spot(self) -> tuple[str, str, str]:
         """What is listed, and what the cursor is on."""

@@ -104,7 +104,7 @@ def text() -> Callable[[Pilot[None]], str]:
 def until() -> Callable[..., Any]:
     """Waits until words are on the screen, and others are gone."""
 
-    async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 15) -> str:
+    async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 30) -> str:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             await pilot.pause(0.02)

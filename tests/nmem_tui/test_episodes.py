@@ -37,7 +37,7 @@ def until(text: Any) -> Callable[..., Any]:
     """Waits until a word is on the screen."""
 
     async def wait(pilot: Any, *words: str) -> str:
-        for _ in range(150):
+        for _ in range(1500):
             await pilot.pause(0.02)
             if all(word in text(pilot) for word in words):
                 return str(text(pilot))

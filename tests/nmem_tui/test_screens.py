@@ -86,7 +86,7 @@ async def test_arriving_rows_never_move_the_cursor(
         db = seeds.database(path)
         seeds.do(db, seeds.NOW, "command", "make all")
         seeds.say(db, seeds.NOW - 819_999, "an earlier thought that came late", "thinking", "agent")
-        for _ in range(40):
+        for _ in range(600):
             await pilot.pause(0.05)
             if "2 new" in text(pilot):
                 break
@@ -107,7 +107,7 @@ async def test_screen_comes_to_life_when_the_first_event_is_stored(
         assert "nmem init" in text(pilot)
         db = seeds.database("aurora.db")
         seeds.story(db)
-        for _ in range(60):
+        for _ in range(600):
             await pilot.pause(0.05)
             if "Raise it to 8 MB" in text(pilot):
                 break

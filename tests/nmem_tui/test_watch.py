@@ -51,14 +51,14 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
     async with app.run_test(size=(160, 45), notifications=True) as pilot:
 
         async def until(word: str) -> None:
-            for _ in range(300):
+            for _ in range(1000):
                 await pilot.pause(0.03)
                 if word in text(pilot):
                     return
             pytest.fail(f"{word} did not come:\n{text(pilot)}")
 
         await until("Why is the lamp dark?")
-        for _ in range(200):  # the watch begins a second after the first frame
+        for _ in range(1000):  # the watch begins a second after the first frame
             await asyncio.sleep(0.03)
             if app._watch is not None and app._watch.watching == app._watch.folders():
                 break
@@ -70,7 +70,7 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
         db.close()
 
         watched["config"].write_text('[tui]\ntheme = "light"\n')
-        for _ in range(300):
+        for _ in range(1000):
             await pilot.pause(0.03)
             if app.theme == "nmem-light":
                 break
