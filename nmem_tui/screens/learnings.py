@@ -248,6 +248,7 @@ class Learnings(Leafing):
         one = self.one
         if one is None or found.learning.id != one.id:
             return
+        self.weeks.choose(self.index.cursor)
         same = self.detail is not None and self.detail.learning.id == one.id
         if same and found == self.detail:
             return
@@ -285,7 +286,6 @@ class Learnings(Leafing):
 
     def _rested(self) -> None:
         self._rest = None
-        self.weeks.choose(self.index.cursor)
         self._read_detail()
 
     @on(Lines.Moved, "#learning")
