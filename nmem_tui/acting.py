@@ -132,7 +132,7 @@ class Acting(App[None]):
         """Any action by its name."""
         from nmem_tui.palette import Palette
 
-        if not Palette.is_open(self):
+        if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
     action_command_palette = do_palette
