@@ -31,8 +31,10 @@ class Stopped(NmemError):
 class Job:
     """One piece of long work: how far it is, and whether it shall go on."""
 
-    def __init__(self, name: str, post: Callable[[Message], object]) -> None:
+    def __init__(self, name: str, post: Callable[[Message], object], *, stops: bool = True) -> None:
         self.name = name
+        self.stops = stops
+        """Whether a person can stop it."""
         self.done = self.whole = 0
         """Steps; `whole` 0: nobody knows how many there are."""
         self.said = ""
@@ -85,11 +87,13 @@ class Working(Handing):
 
     def busy(self) -> str | None:
         """Why nothing else can begin; None when it can."""
-        return f"{self.job.name} is going on: {keyed.of('stop')} stops it" if self.job else None
+        if self.job is None:
+            return None
+        return f"{self.job.name} is going on" + (f": {keyed.of('stop')} stops it" if self.job.stops else "")
 
-    def work(self, name: str, do: Do, then: Callable[[Any], None] | None = None) -> None:
+    def work(self, name: str, do: Do, then: Callable[[Any], None] | None = None, *, stops: bool = True) -> None:
         """Begin; `then` is called with what came of it, on the event loop."""
-        job = self.job = Job(name, self.post_message)
+        job = self.job = Job(name, self.post_message, stops=stops)
         self._then, self.failed = then, ""
         path, now = self.db_path, self.clock()
         self.run_worker(lambda: self._do(job, do, path, now), group="job", thread=True, exit_on_error=False)

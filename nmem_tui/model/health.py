@@ -37,7 +37,7 @@ def bar(mode: str, cells: int) -> Line:
     return spread(line, [(f"{key_of('next_check')} next ", "quiet")], cells)
 
 
-def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
+def working(name: str, done: int, whole: int, said: str, cells: int, *, stops: bool = True) -> Line:
     """How far long work is."""
     room = 20 if cells >= 60 else 8
     full = filled(done, whole, room)
@@ -46,8 +46,8 @@ def working(name: str, done: int, whole: int, said: str, cells: int) -> Line:
         (symbols.now().free * (room - full), "rest"),
         (f" {done:,} of {whole:,} ", "text"),
     ]
-    return cut([(f" {name} ", "strong"), *(drawn if whole else []), (f" {printable(said)}", "quiet"),
-                (f"  {key_of('stop')}", "key"), (" stops it", "quiet")], cells)  # fmt: skip
+    end: Line = [(f"  {key_of('stop')}", "key"), (" stops it", "quiet")] if stops else []
+    return cut([(f" {name} ", "strong"), *(drawn if whole else []), (f" {printable(said)}", "quiet"), *end], cells)
 
 
 def not_done(why: str, cells: int) -> Line:

@@ -246,8 +246,10 @@ class Health(Mending):
         if job is None:
             self.query_one("#working", Panel).show(lambda c, _: [health.not_done(failed, c)])
         else:
-            name, done, whole, said = job.name, job.done, job.whole, job.said
-            self.query_one("#working", Panel).show(lambda c, _: [health.working(name, done, whole, said, c)])
+            name, done, whole, said, stops = job.name, job.done, job.whole, job.said, job.stops
+            self.query_one("#working", Panel).show(
+                lambda c, _: [health.working(name, done, whole, said, c, stops=stops)]
+            )
         self.check_keys()
 
     def nothing_yet(self) -> None:

@@ -69,7 +69,7 @@ class Mending(Checking):
 
     def _mend(self, sure: bool | None) -> None:
         if sure and self.cockpit.busy() is None:
-            self.cockpit.work("mending", chores.mend, self.mended)
+            self.cockpit.work("mending", chores.mend, self.mended, stops=False)
 
     def look_again(self) -> None:
         """Show at once what came of a change."""
@@ -81,6 +81,8 @@ class Mending(Checking):
 
     def may_stop(self) -> str | None:
         """Only what goes on can be stopped."""
+        if self.cockpit.job and not self.cockpit.job.stops:
+            return f"{self.cockpit.job.name} goes on to its end: half of it would be worse"
         return None if self.cockpit.job else "nothing is going on"
 
     def do_stop(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from nmem_tui.model.health import working
 from nmem_tui.working import Job
 
 
@@ -14,3 +15,9 @@ def test_a_stop_between_the_end_of_the_work_and_its_word_is_harmless() -> None:
     db.close()
     job.stop()
     assert job.stopped()
+
+
+def test_work_that_cannot_be_stopped_does_not_say_that_it_can() -> None:
+    for stops in (True, False):
+        shown = "".join(text for text, _ in working("mending", 0, 0, "spool", 80, stops=stops))
+        assert ("stops it" in shown) is stops
