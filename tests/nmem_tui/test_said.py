@@ -12,9 +12,7 @@ from nmem.text import width
 from nmem_tui.gallery import screen_text
 from nmem_tui.model import said
 
-LONG = (
-    "the folder of a project, /home/dev/src/some-project, is no longer there: run this in a checkout · u undoes"
-)
+LONG = "the folder of a project, /home/dev/src/some-project, is no longer there: run this in a checkout · u undoes"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
