@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nmem_tui.places import Place, Places
+from textual.widgets import Input
+
+from nmem_tui.places import Asked, Place, Places
 from nmem_tui.working import Working
 
 if TYPE_CHECKING:
@@ -50,12 +53,37 @@ class Going(Working):
         if place is None:
             return
         self.switch_mode(place.mode)
+        if isinstance(place.anchor, Asked):
+            self._ask_again(place.anchor)
+            return
         if place.session and (self.session is None or self.session.id != place.session):
             self.chosen = place.session
             self._tell_choice()
         if (go := getattr(self.view(), "return_to", None)) and self.here() != place:
             go(place.anchor)
         self.call_later(self._check_keys)
+
+    # From a question of the review to what it is about, and back
+
+    def read_for(self, asked: Asked, go: Callable[[], None]) -> None:
+        """Go to what a question is about; the way back leads to the question."""
+        mode, session = self.current_mode, self.session.id if self.session else ""
+        go()
+        self.places.leave(Place(mode, session, asked))
+
+    def _ask_again(self, asked: Asked) -> None:
+        from nmem_tui.screens.review import Review
+
+        self.push_screen(Review(queue=asked.queue, at=asked.key))
+
+    def action_act(self, action_id: str) -> None:
+        """Carry an action out; where one only reads for a question, esc leads back to that."""
+        last = self.places.last
+        reads = last is not None and isinstance(last.anchor, Asked) and self.view().is_current
+        if action_id == "back" and reads and not isinstance(self.focused, Input):
+            self.do_previous()
+        else:
+            super().action_act(action_id)
 
     # Sessions
 

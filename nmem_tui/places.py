@@ -21,6 +21,14 @@ class Place:
     """What the screen itself needs to find the place again; only the screen reads it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The anchor of a question of the review that was left to read what it is about."""
+
+    queue: str
+    key: tuple[str, int]
+
+
 class Places:
     """The places that were left, the newest last."""
 
@@ -35,6 +43,11 @@ class Places:
         if not self._left or self._left[-1] != place:
             self._left.append(place)
             del self._left[:-MOST]
+
+    @property
+    def last(self) -> Place | None:
+        """The one that was left last."""
+        return self._left[-1] if self._left else None
 
     def back(self, here: Place) -> Place | None:
         """The last place that is another one than where one is; None where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from sqlite3 import Connection
 
 from textual import getters, on
@@ -21,6 +22,7 @@ from nmem.read.threads import Link
 from nmem_tui import steering
 from nmem_tui.model import keyed, review
 from nmem_tui.model.figures import several
+from nmem_tui.places import Asked
 from nmem_tui.screens.base import View
 from nmem_tui.steering import Change
 from nmem_tui.widgets.card import Card
@@ -42,8 +44,10 @@ class Review(View):
 
     card = getters.query_one("#question", Card)
 
-    def __init__(self, links: Sequence[Link] = (), queue: str = "") -> None:
+    def __init__(self, links: Sequence[Link] = (), queue: str = "", at: Key | None = None) -> None:
         super().__init__()
+        self._at = at
+        """The question to begin with."""
         self._only: set[int] | None = {link.id for link in links} or None
         """Where given, only these links are asked about."""
         self.queue = LINKS if links else queue
@@ -93,7 +97,7 @@ class Review(View):
         self.reads.ask("deck", work, self._show)
 
     def _show(self, found: Queues) -> None:
-        here = review.key(self.question) if self.question else None
+        here, self._at = self._at or (review.key(self.question) if self.question else None), None
         for name in QUEUES:
             cards = [one for one in found.cards.get(name, ()) if review.key(one) not in self._under_way]
             hidden = len(found.cards.get(name, ())) - len(cards)
@@ -338,13 +342,16 @@ class Review(View):
     def do_read(self) -> None:
         """What the question is about, in full, on its own screen."""
         one, app = self.question, self.cockpit
+        assert one is not None
+        asked = Asked(self.queue, review.key(one))
         self.dismiss()
         if isinstance(one, Offer):
-            app.call_later(app.show_episode, one.unit_id)
+            app.call_later(app.read_for, asked, partial(app.show_episode, one.unit_id))
         elif isinstance(one, Learning):
-            app.call_later(app.show_learning, one.id)
+            app.call_later(app.read_for, asked, partial(app.show_learning, one.id))
         elif isinstance(one, Doubt):
-            app.call_later(app.show_moment, one.call.session_id, one.call.at, one.call.id * 2 + 1)
+            row = (one.call.session_id, one.call.at, one.call.id * 2 + 1)
+            app.call_later(app.read_for, asked, partial(app.show_moment, *row))
 
     def do_back(self) -> None:
         """Leave the deck."""

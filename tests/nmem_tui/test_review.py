@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nmem.audit import review
+from nmem_tui.model.review import key as key_of
 
 PATH = "aurora.db"
 
@@ -86,6 +87,29 @@ async def test_one_key_answers_and_u_takes_it_back(
         await settled(pilot)
         assert ask(sql) == before
         assert pilot.app.screen.queue == ("boundaries", "links", "learnings", "labels", "redactions")[int(queue) - 1]
+
+
+@pytest.mark.parametrize("back", ["minus", "escape"])
+@pytest.mark.parametrize(("queue", "there"), [("1", "Story ─ "), ("3", "Evidence"), ("4", "Stream")])
+async def test_what_was_read_leads_back_to_its_question(
+    queue: str, there: str, back: str, waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(PATH, (160, 45)) as pilot:
+        await opened(pilot, until, queue)
+        await settled(pilot)
+        await pilot.press("j")
+        await settled(pilot)
+        question = pilot.app.screen.question
+        await pilot.press("enter")
+        await until(pilot, there, gone="▸ Review")
+        await settled(pilot)
+        await pilot.press(back)
+        await until(pilot, "▸ Review")
+        await settled(pilot)
+        assert pilot.app.screen.queue == ("boundaries", "links", "learnings", "labels")[int(queue) - 1]
+        assert key_of(pilot.app.screen.question) == key_of(question)
+        await pilot.press("escape")
+        await until(pilot, "Stream", gone="▸ Review")
 
 
 async def test_accepting_shows_the_rule_first(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
