@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from textual.binding import Binding
 
+from nmem_tui.model import symbols
+
 EVERYWHERE = "everywhere"
 NUMBERED = "now episodes stance learnings context search tasks health"
 Keys = Mapping[str, tuple[str, ...]]
@@ -43,7 +45,7 @@ class Action:
     @property
     def shown_key(self) -> str:
         """The key as a person reads it."""
-        return self.key_label or (key_name(self.keys[0]) if self.keys else "–")
+        return symbols.keys(self.key_label or (key_name(self.keys[0]) if self.keys else "–"))
 
     def with_keys(self, keys: Keys) -> Action:
         """The action with the person's own keys, where there are some."""

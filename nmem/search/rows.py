@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -127,10 +128,20 @@ def _story(row: Raw, place: Place) -> Row:
                project_id=place[2])  # fmt: skip
 
 
+def _listed(body: str) -> str:
+    """A text that ends in a list of files as JSON, with the files as words."""
+    if body.endswith("[]"):
+        return body[:-2].rstrip()
+    told, sign, files = body.rpartition('["')
+    with suppress(ValueError):
+        return told + " ".join(map(str, json.loads(sign + files)))
+    return body
+
+
 def _doc(row: Raw, place: Place) -> Row:
     number, at, session, kind, ref, title, body, project, project_id, pinned = row
     return Row("search_docs", _int(number), str(kind), str(ref), str(kind), _int(at), str(session),
-               str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{body}",
+               str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{_listed(str(body))}",
                pinned=bool(pinned), project_id=_int(project_id))  # fmt: skip
 
 

@@ -117,6 +117,11 @@ def filled(part: float, whole: float, cells: int) -> int:
     return min(max(1, round(cells * part / whole)), max(1, cells - 1))
 
 
+def scaled(part: float, whole: float, cells: int) -> int:
+    """How many cells of a bar beside its number: what is too little for one has none, so that lengths compare."""
+    return min(cells, round(cells * part / whole)) if whole > 0 else 0
+
+
 def spark(values: Sequence[float], cells: int, top: float = 0.0) -> str:
     """The newest `cells` values as a row of bars, in braille twice as many; the highest, or `top`, is a full one."""
     signs = symbols.now()

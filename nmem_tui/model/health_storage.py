@@ -12,7 +12,7 @@ from nmem.retention.read import Due
 from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import ago, count, date, duration, filled, plural, several, size
+from nmem_tui.model.figures import ago, count, date, duration, plural, scaled, several, size
 from nmem_tui.model.health import say
 from nmem_tui.model.health_reading import Stored
 from nmem_tui.model.items import Item
@@ -20,6 +20,7 @@ from nmem_tui.model.line import Line, cut, wrap
 
 TYPE, LIFE, SWEEP = "type", "life", "sweep"
 _NAME = 15
+_SHORTEST = 8
 _WHY = {"person": "by you", "settled": "by itself", "size": "for the size of the file"}
 
 
@@ -81,7 +82,7 @@ def _types(found: Stored) -> Iterator[Item]:
         return
 
     def head(cells: int) -> Line:
-        bar = max(0, min(30, cells - 66))
+        bar = _room(cells)
         columns = (pad(name, wide, right=True) for name, wide in
                    (("lives", 11), ("past it", 9), ("in 7 d", 9), ("in 30 d", 9)))  # fmt: skip
         first = " " + pad("type", _NAME) + pad("rows", 9, right=True) + " " * (bar + 1)
@@ -92,14 +93,20 @@ def _types(found: Stored) -> Iterator[Item]:
         yield _type(one, top)
 
 
+def _room(cells: int) -> int:
+    """Cells for the bars; none where they were too short to tell anything."""
+    room = min(30, cells - 66)
+    return room if room >= _SHORTEST else 0
+
+
 def _type(one: Sum, top: int) -> Item:
     low, high = one.days[0], one.days[-1]
     spread = f"{low:g}–{high:g} d" if low else f"≤ {high:g} d"
     lives = "for ever" if high <= 0 else f"{low:g} d" if low == high else spread
 
     def draw(cells: int) -> Line:
-        room = max(0, min(30, cells - 66))
-        full = filled(one.total, top, room) if room else 0
+        room = _room(cells)
+        full = scaled(one.total, top, room)
         return cut([
             (" " + pad(fit(printable(one.type).replace("_", " "), _NAME - 1), _NAME), "text"),
             (pad(count(one.total), 9, right=True), "strong"), (" ", "text"),

@@ -12,7 +12,7 @@ from nmem.search.facets import Facet, Facets
 from nmem.search.query import TIMES
 from nmem.search.search import Hit, Results
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import keyed, rows
+from nmem_tui.model import keyed, rows, symbols
 from nmem_tui.model.figures import date, several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, Span, cut, fitting, spread, wrap
@@ -200,7 +200,7 @@ def tail(results: Results, loaded: int, *, more: bool, reading: bool, cells: int
     if reading:
         end = "reading further ..."
     elif more:
-        end = "↓ reads further"
+        end = symbols.keys("↓ reads further")
     elif loaded < results.found:
         end = f"the first {loaded} are listed: another word narrows them"
     else:
@@ -245,12 +245,12 @@ def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int)
     )  # fmt: skip
     yield from (_still([(" ", "text"), (row, "text")]) for row in lines)
     if asked:
-        yield from (_still([]), _still([(" Asked before", "title"), ("   ↑ in the empty box", "quiet")]))
+        yield from (_still([]), _still([(" Asked before", "title"), (symbols.keys("   ↑ in the empty box"), "quiet")]))
         yield from (_query(text, "", cells) for text in asked[:6])
     if examples is None:
         yield from (_still([]), _still([(" looking for examples that work here ...", "quiet")]))
     elif examples:
-        yield from (_still([]), _still([(" Try", "title"), ("   ↓ and enter, or a click", "quiet")]))
+        yield from (_still([]), _still([(" Try", "title"), (symbols.keys("   ↓ and enter, or a click"), "quiet")]))
         for one in examples:
             yield _query(one.text, f"{one.words} · {one.found}{'+' if one.more else ''}", cells)
     yield from (_still([]), _still([(f" {keyed.of('manual')}", "key"), (" all that can be typed", "quiet")]))

@@ -103,10 +103,10 @@ _BRAILLE = replace(
     bands="⠐⠢⠶⣿",
 )
 _ASCII = Symbols(
-    name=ASCII, ok="+", failed="x", neither="-", unsure="-", live="*", rest="o", waits="?", later="z",
+    name=ASCII, ok="+", failed="x", neither="-", unsure="|", live="*", rest="o", waits="?", later="z",
     pinned="P", marked="#", always="A", accepted="S", hot="^", below="v", advice="*", again="@", resumes="<",
     taken_up=">", reverted="<", follow="@", by_helper="/", asked=">", left="<", right=">", up="^", down="v",
-    more_left="<", more_right=">", here=">", cursor="|", cut="~", dot="-", dash="-", times="x", minus="-",
+    more_left="<", more_right=">", here=">", cursor="|", cut="~", dot="|", dash="-", times="x", minus="-",
     most="<", quote='"', unquote='"', bar="=", full="#", much="#", free=".", held="-", track=".", across="-",
     upright="|", crossing="+", tick="+", corner="+", mark="+", border=":", levels="_.-:=+*#", shades=".-+%#",
     bands="-+%#",
@@ -134,6 +134,17 @@ def possible(wanted: str, encoding: str = "") -> str:
     except LookupError:
         unicode = False
     return (wanted if wanted in SETS else BLOCKS) if unicode else ASCII
+
+
+_ARROWS = {"←": "left", "→": "right", "↑": "up", "↓": "down"}
+
+
+def keys(text: str) -> str:
+    """A text that names keys: an arrow is a word where its sign would read as another key."""
+    if _chosen.name == ASCII:
+        for arrow, word in _ARROWS.items():
+            text = text.replace(arrow, word)
+    return text
 
 
 _ALSO = {

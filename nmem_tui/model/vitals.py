@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from nmem.read.health import HealthView, Latency
+from nmem.read.hook_cost import EventCost
 from nmem.text import fit, pad, printable
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import ago, count, day, filled, micro, plural, several, size, spark
-from nmem_tui.model.line import Line
+from nmem_tui.model.figures import ago, count, day, filled, micro, plural, scaled, several, size, spark
+from nmem_tui.model.line import Line, wrap
 
 
 def hooks(view: HealthView, cells: int) -> list[Line]:
@@ -18,13 +19,34 @@ def hooks(view: HealthView, cells: int) -> list[Line]:
             [("no hook has run yet", "quiet")],
             [("nmem init", "key"), ("  registers them, ", "quiet"), ("nmem doctor", "key"), ("  tries each", "quiet")],
         ]
-    head: Line = [(pad("", 8), "quiet"), *((pad(name, 9, right=True), "quiet") for name in ("p50", "p95", "p99"))]
-    lines = [head, _percentiles("wall", view.wall), _percentiles("cpu", view.cpu)]
+    head: Line = [(pad("", _NAME), "quiet"), *((pad(name, 9, right=True), "quiet") for name in ("p50", "p95", "p99"))]
+    lines = [head, _percentiles("inside", view.wall), _percentiles("cpu", view.cpu)]
+    lines += [_event(one) for one in view.cost.events[:_EVENTS_SHOWN]]
     recent = view.recent[-min(cells - 8, 60) :]
     lines.append([(pad("recent", 8), "quiet"), (spark(recent, cells - 8), "bar")])
+    tone = "warn" if view.cost.slow else "quiet" if view.cost.slow is None else "good"
+    lines += _said(view.cost.verdict, tone, cells)
+    lines += _said(f"why: {view.cost.why}", "text", cells) if view.cost.why else []
     newest = f"the newest {count(view.runs)} {plural(view.runs, 'run')}"
-    lines.append([(f"{newest}; wall: entry to commit; cpu: the whole process", "quiet")])
+    lines += _said(f"{newest}; inside: first line to commit; cpu: of the whole process, its start too", "quiet", cells)
     return [_cut(line, cells) for line in lines]
+
+
+_EVENTS_SHOWN = 6
+_NAME = 20
+"""Cells of an event's name."""
+
+
+def _said(text: str, tone: str, cells: int) -> list[Line]:
+    """A sentence in as many lines as it needs."""
+    return [[(row, tone)] for row in wrap(printable(text), cells, 4)]
+
+
+def _event(one: EventCost) -> Line:
+    return [
+        (pad(f"  {fit(printable(one.event), _NAME - 3)}", _NAME), "text"), (pad(micro(one.p50), 9, right=True), "text"),
+        (pad(micro(one.p95), 9, right=True), "text"), (f"  {several(one.runs, 'run')}", "quiet"),
+    ]  # fmt: skip
 
 
 def _cut(line: Line, cells: int) -> Line:
@@ -35,7 +57,7 @@ def _cut(line: Line, cells: int) -> Line:
 
 def _percentiles(name: str, what: Latency) -> Line:
     return [
-        (pad(name, 8), "text"),
+        (pad(name, _NAME), "text"),
         *((pad(micro(value), 9, right=True), "strong") for value in (what.p50, what.p95, what.p99)),
     ]
 
@@ -86,7 +108,7 @@ def storage(view: HealthView, cells: int) -> list[Line]:
     top = max(view.rows.values(), default=0)
     room = max(4, min(24, cells - 28))
     for name, number in view.rows.items():
-        done = filled(number, top, room)
+        done = scaled(number, top, room)
         lines.append(
             [
                 (pad(printable(name.replace("_", " ")), 15), "text"),

@@ -18,7 +18,7 @@ from capture.text import clean
 from nmem.dispatch.task import CLIENTS, LONGEST, NewTask
 from nmem.text import printable
 from nmem_tui.messages import Changed, Loaded, ReadFailed
-from nmem_tui.model import keyed, tasks_form
+from nmem_tui.model import keyed, symbols, tasks_form
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.tasks_form import Checked, Draft
@@ -129,7 +129,7 @@ class TaskForm(Over[Draft | int | None]):
             known = self._known
             if name == "folder" and known and known.project:
                 return [cut([("project ", "quiet"), (known.project, "good")], cells)]
-            return [cut([(tasks_form.HINTS[name], "quiet")], cells)]
+            return [cut([(symbols.keys(tasks_form.HINTS[name]), "quiet")], cells)]
 
         return draw
 

@@ -176,6 +176,18 @@ async def test_braille_is_another_drawing_of_the_same_words(
     assert len({len(each.splitlines()) for each in drawn.values()}) == 1
 
 
+async def test_in_ascii_arrows_that_are_keys_are_words(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (160, 45), symbols="ascii") as pilot:
+        await settled(pilot)
+        assert "- +" not in text(pilot), "a point between two facts is no minus"
+        await pilot.press("6")
+        await settled(pilot)
+        assert "down and enter, or a click" in text(pilot)
+        await pilot.press("escape", "question_mark")
+        await settled(pilot)
+        assert "j down" in text(pilot)
+
+
 def test_a_terminal_without_utf_8_is_drawn_on_in_ascii() -> None:
     assert symbols.possible("blocks", "ANSI_X3.4-1968") == "ascii"
     assert symbols.possible("braille", "ISO-8859-1") == "ascii"
