@@ -1,4 +1,4 @@
-"""What hooks cost lately, by client and event (SQL): median and 95th percentile, and whether they are slower."""
+"""What hooks cost inside, by client and event (SQL), as nmem.read.hook_cost has it, and whether they are slower."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.audit.finding import NOTE, OK, Finding
-from nmem.audit.shift import median, percentile, slower
+from nmem.audit.shift import median, slower
+from nmem.read.hook_cost import RUNS, EventCost, hook_cost, percentile
 
 _RATIO = 1.5
 """Times as slow from which on it is told."""
@@ -15,13 +16,12 @@ _MENDS = "nmem doctor --fix (bytecode, rule cache, write-ahead log)"
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One client's event: microseconds, of the newest quarter of its runs and of those before."""
+    """One client's event: microseconds, of the newest quarter of all its runs that are kept and of those before."""
 
     client: str
     event: str
     runs: int
     p50: int
-    p95: int
     before_p50: int | None
     slower: bool
 
@@ -38,26 +38,29 @@ def latencies(db: Connection) -> tuple[Latency, ...]:
 def _latency(client: str, event: str, walls: list[int]) -> Latency:
     split = len(walls) * 3 // 4
     before, after = walls[:split], walls[split:]
-    recent = after if len(walls) >= 8 else walls
-    return Latency(client, event, len(walls), percentile(recent, 0.5), percentile(recent, 0.95),
+    return Latency(client, event, len(walls), percentile(after if len(walls) >= 8 else walls, 0.5),
                    median(before) if before else None, slower(before, after, _RATIO))  # fmt: skip
 
 
 def findings(db: Connection) -> list[Finding]:
-    """Events whose hooks have become slower; else a line for each client."""
+    """Events whose hooks have become slower; else a line for each client; and whether what a client waits is much."""
     out = []
-    found = latencies(db)
+    found, cost = latencies(db), hook_cost(db)
+    if cost.slow:
+        out.append(Finding("latency", NOTE, cost.verdict + (f"; {cost.why}" if cost.why else ""), _MENDS))
     for client in dict.fromkeys(one.client for one in found):
         mine = [one for one in found if one.client == client]
         for one in (one for one in mine if one.slower):
-            was = f"{(one.before_p50 or 0) / 1000:.0f} ms"
-            said = f"{one.event} takes {_ms(one)} lately, was {was} ({one.runs:,} runs)"
+            was, now = f"{(one.before_p50 or 0) / 1000:.0f} ms", f"{one.p50 / 1000:.0f} ms"
+            said = f"{one.event} takes {now} lately, was {was} ({one.runs:,} runs)"
             out.append(Finding("latency", NOTE, said, _MENDS, client, one.p50 / 1000))
         if not any(one.slower for one in mine):
-            said = ", ".join(f"{one.event} {_ms(one)}" for one in mine[:4])
-            out.append(Finding("latency", OK, f"half of the hooks take at most, and 95 in 100: {said}", "", client))
+            said = ", ".join(_ms(one) for one in [each for each in cost.events if each.client == client][:4])
+            if said:
+                said = f"inside the hook half take up to, and 95 in 100 (of the newest {RUNS:,}): {said}"
+                out.append(Finding("latency", OK, said, "", client))
     return out
 
 
-def _ms(one: Latency) -> str:
-    return f"{one.p50 / 1000:.0f}/{one.p95 / 1000:.0f} ms"
+def _ms(one: EventCost) -> str:
+    return f"{one.event} {one.p50 / 1000:.0f} and {one.p95 / 1000:.0f} ms"

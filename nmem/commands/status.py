@@ -50,6 +50,14 @@ def _latency(name: str, what: Latency) -> tuple[str, ...]:
     return (name, ms(what.p50), ms(what.p95), ms(what.p99))
 
 
+def _hooks(view: HealthView) -> list[tuple[str, ...]]:
+    """Inside the hook, all and by event; then what a client waits, and why it is much."""
+    rows = [_latency("inside the hook", view.wall), _latency("processor, with the start", view.cpu)]
+    rows += [(f"{one.client} {one.event}", ms(one.p50), ms(one.p95), "") for one in view.cost.events]
+    said = [view.cost.verdict, *([f"likely: {view.cost.why}"] if view.cost.why else [])]
+    return rows + [(each, "", "", "") for each in said]
+
+
 def _labels(found: labels.Standing) -> list[tuple[str, ...]]:
     """Which model labels calls, and what would label the rest."""
     model = f"{found.model} ({found.source})" if found.model else "none: install nmem again"
@@ -84,7 +92,7 @@ def sections(
         **dict.fromkeys(("spooled", "drained", "lost", "errors"), 0),
         **view.counters,
     }
-    latency = [_latency("wall", view.wall), _latency("cpu", view.cpu)] if view.runs else []
+    latency = _hooks(view) if view.runs else []
     found: list[Section] = [
         (
             "Sessions",

@@ -9,10 +9,9 @@ from sqlite3 import Connection
 
 from capture import paths
 from capture.storage import spool
+from nmem.read.hook_cost import RUNS, HookCost, hook_cost
 from nmem.read.views import counters
 
-RUNS = 1000
-"""The newest hook runs that the figures are made of."""
 _TABLES = ("projects", "sessions", "prompts", "observations", "hook_runs", "redactions", "payload_drift")
 _LOG_TAIL = 16_384
 
@@ -69,6 +68,8 @@ class HealthView:
     drift: tuple[Drift, ...]
     clients: tuple[ClientRow, ...]
     log: tuple[str, ...]
+    cost: HookCost
+    """By event, against the limit, and why."""
 
 
 def _percentile(ordered: Sequence[int], share: float) -> int | None:
@@ -141,4 +142,5 @@ def health(db: Connection, path: str) -> HealthView:
         drift=tuple(Drift(*row) for row in drift.fetchall()),
         clients=_clients(db),
         log=log_tail(path),
+        cost=hook_cost(db),
     )

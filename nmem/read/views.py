@@ -13,6 +13,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from capture.storage import spool, sqlite
+from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
@@ -264,8 +265,8 @@ def counters(db: Connection) -> dict[str, int]:
 
 
 def hooks(db: Connection) -> Hooks:
-    """The state of the hooks, from their newest hundred runs."""
-    runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT 100").fetchall()
+    """The state of the hooks, from as many of their newest runs as every other figure of them."""
+    runs = db.execute("SELECT at, wall_us FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)).fetchall()
     tally = counters(db)
     walls = sorted(row["wall_us"] for row in runs)
     return Hooks(

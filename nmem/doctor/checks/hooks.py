@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import statistics
 import subprocess
 import uuid
+from contextlib import closing, suppress
 from pathlib import Path
 
 from capture import paths
@@ -14,8 +16,11 @@ from capture.install import hook_entries, registered, targets
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from capture.install.targets import TITLES, Target
+from capture.storage import store
+from capture.storage.schema import NewerDatabase
 from nmem.doctor import probe, registrations
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
+from nmem.read import hook_cost
 
 _DEAR = 5.0
 """Times a bare interpreter, from which on something is amiss: bytecode or the rule cache is missing."""
@@ -116,17 +121,26 @@ def round_trips(folder: str) -> list[Finding]:
     """Run every registered command with an event of its own, and look for it in the database it went to."""
     out: list[Finding] = []
     bare: dict[str, float] = {}
+    whole: list[float] = []
     for client in found(folder):
         seen: set[str] = set()
         for target, entries in registrations.all_of(client, folder):
             # what is gone was said once: running it ten times says nothing more
             todo = [entry for entry in entries if entry.command.line not in seen and not _gone(entry.command)]
             seen |= {entry.command.line for entry in todo}
-            out += _round_trip(target, todo, bare)
+            out += _round_trip(target, todo, bare, whole)
+    if whole and any(bare.values()):
+        _keep(statistics.median(whole), max(bare.values()))
     return out
 
 
-def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float]) -> list[Finding]:
+def _keep(whole: float, bare: float) -> None:
+    """What was timed stands beside what hooks say of themselves; where the database cannot be written, it does not."""
+    with suppress(sqlite3.Error, OSError, NewerDatabase), closing(store.connect(paths.database(), timeout=1)) as db:
+        hook_cost.keep(db, whole, bare)
+
+
+def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float], whole: list[float]) -> list[Finding]:
     """One finding for all commands that work, and one for each cause for which others do not."""
     times: list[float] = []
     failed: dict[str, list[Entry]] = {}
@@ -139,6 +153,7 @@ def _round_trip(target: Target, entries: list[Entry], bare: dict[str, float]) ->
         times.append(outcome.ms)
         if outcome.logged:
             logged.setdefault(_cause(outcome), []).append(entry)
+    whole += times
     out = [_cost(target, entries[0].command.interpreter, len(entries), times, bare)] if times else []
     for said, of in failed.items():
         mend = f"see {paths.log(probe.database(of[0].command))}; a command: {of[0].command.line}"
@@ -171,7 +186,7 @@ def _cost(target: Target, interpreter: str, sent: int, times: list[float], bare:
             bare[interpreter] = 0.0
     ms = statistics.median(times)
     ratio = ms / bare[interpreter] if bare[interpreter] else 0.0
-    cost = f"{ms:.0f} ms each, a bare interpreter {bare[interpreter]:.0f} ms ({ratio:.1f}x)"
+    cost = f"{ms:.0f} ms each as the client waits, a bare interpreter {bare[interpreter]:.0f} ms ({ratio:.1f}x)"
     said = f"{len(times)} of {sent} events arrived; {cost}"
     if ratio > _DEAR:
         return Finding("round trip", NOTE, said, "nmem doctor --fix", target.client, ms)

@@ -1,0 +1,167 @@
+"""What hooks cost the client that waits for them (SQL): one definition for every place that tells it.
+
+Inside: from the hook's first line to its commit, of the newest runs. As the client waits: the whole process, which only
+`nmem doctor` can time; it is kept from when that ran last, with a bare interpreter's start, and judged by their ratio.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem import tables
+
+RUNS = 1000
+"""The newest hook runs that every figure is made of."""
+LIMIT = 3.0
+"""Bare interpreters that a hook may take; one more where it tells a session something."""
+_MEASURED = "hooks measured"
+_TOLD = re.compile(r"([\d.]+) ms as the client waits, a bare interpreter ([\d.]+) ms")
+_PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt", "userPromptSubmitted", "chat.message"))
+_SLOW_US = 50_000
+_TAIL = 3
+"""Times the usual from which on the slowest runs are asked for their reason."""
+_LARGE = 100_000
+"""Bytes of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventCost:
+    """One client's event, inside the hook, in microseconds."""
+
+    client: str
+    event: str
+    runs: int
+    p50: int
+    p95: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What doctor timed, in milliseconds."""
+
+    at: int
+    whole: float
+    bare: float
+
+    @property
+    def ratio(self) -> float:
+        """In bare interpreters."""
+        return self.whole / self.bare if self.bare else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HookCost:
+    """What hooks cost, by event, whether that is too much, and why."""
+
+    runs: int = 0
+    p50: int = 0
+    p95: int = 0
+    events: tuple[EventCost, ...] = ()
+    """The most frequent first."""
+    measured: Measured | None = None
+    slow: bool | None = None
+    """Above the limit; None: doctor has not measured it yet."""
+    why: str = ""
+    """The likeliest reason, where they are slow or some are."""
+
+    @property
+    def verdict(self) -> str:
+        """What the client waits, against the limit, in words."""
+        seen = self.measured
+        if seen is None:
+            return "what the client waits is not measured yet: `nmem doctor` times it"
+        said = "above" if self.slow else "within"
+        return (
+            f"the client waits {seen.whole:.0f} ms, {seen.ratio:.1f} of a bare interpreter's {seen.bare:.0f} ms:"
+            f" {said} the limit of {LIMIT:.0f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    client: str
+    event: str
+    wall: int
+    cpu: int
+    size: int
+
+
+def percentile(values: Sequence[int], share: float) -> int:
+    """The value at a share of the ordered values; 0 of none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
+
+
+def hook_cost(db: Connection) -> HookCost:
+    """From the newest runs, and from what doctor kept."""
+    found = db.execute(
+        "SELECT client, event, wall_us, cpu_us, bytes FROM hook_runs ORDER BY id DESC LIMIT ?", (RUNS,)
+    ).fetchall()
+    runs = [_Run(*row) for row in found]
+    walls = [run.wall for run in runs]
+    seen = measured(db)
+    slow = None if seen is None else seen.ratio > LIMIT
+    events = _events(runs)
+    return HookCost(len(runs), percentile(walls, 0.5), percentile(walls, 0.95), events, seen, slow,
+                    _why(db, runs, events, seen, slow=bool(slow)))  # fmt: skip
+
+
+def _events(runs: list[_Run]) -> tuple[EventCost, ...]:
+    walls: dict[tuple[str, str], list[int]] = {}
+    for run in runs:
+        walls.setdefault((run.client, run.event), []).append(run.wall)
+    found = [EventCost(*name, len(each), percentile(each, 0.5), percentile(each, 0.95)) for name, each in walls.items()]
+    return tuple(sorted(found, key=lambda one: (-one.runs, one.client, one.event)))
+
+
+def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: Measured | None, *, slow: bool) -> str:
+    """The likeliest reason why hooks are slow, or why the slowest of them are; nothing where none is."""
+    if not runs:
+        return ""
+    usual = percentile([run.wall for run in runs], 0.5)
+    bound = max(_SLOW_US, _TAIL * usual) if usual < _SLOW_US else _SLOW_US
+    late = [run for run in runs if run.wall >= bound]
+    if slow and seen is not None and seen.whole - usual / 1000 > 2 * seen.bare:
+        return "starting takes longest: it is not compiled, or its cache of rules is missing: nmem doctor --fix"
+    if not slow and len(late) * 50 < len(runs):
+        return ""
+    of = late or runs
+    waits = percentile([run.wall - run.cpu for run in of], 0.5)
+    if waits > usual / 2 and waits > _SLOW_US / 2:
+        tried = db.execute("SELECT 1 FROM counters WHERE name IN ('spooled', 'drained') AND value > 0").fetchone()
+        held = "the database is held by another process" if tried else "the disk of the database is slow, or busy"
+        return f"they wait {waits / 1000:.0f} ms without working: {held}"
+    if percentile([run.size for run in of], 0.5) > _LARGE:
+        size = percentile([run.size for run in of], 0.5) / 1000
+        return f"large events: half of the slow ones hold {size:,.0f} kB or more"
+    if sum(run.event in _PROMPTS for run in of) * 2 > len(of):
+        return "prompts: what a session is told is selected while it waits"
+    worst = max(events, key=lambda one: one.p95)
+    return f"mostly {worst.event}: 95 in 100 take up to {worst.p95 / 1000:.0f} ms"
+
+
+def measured(db: Connection) -> Measured | None:
+    """What doctor timed last; None when it never did."""
+    if not tables.version(db):
+        return None
+    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (_MEASURED,)).fetchone()
+    found = _TOLD.match(row[1]) if row else None
+    return Measured(int(row[0]), float(found[1]), float(found[2])) if found else None
+
+
+def keep(db: Connection, whole: float, bare: float, now: int | None = None) -> None:
+    """Keep what was timed, in milliseconds. On a writing connection, outside a transaction."""
+    from capture.storage.store import transaction
+
+    if not tables.version(db) or not bare:
+        return
+    said = f"{whole:.1f} ms as the client waits, a bare interpreter {bare:.1f} ms"
+    with transaction(db):
+        db.execute(
+            "INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)",
+            (_MEASURED, time.time_ns() // 1_000_000 if now is None else now, said),
+        )
