@@ -12,6 +12,18 @@ from nmem import tables
 from nmem.errors import NmemError, NoDatabase
 
 _BUSY_MS = 500
+_BUSY = "is locked"
+_WHY = {
+    _BUSY: "the database is busy: another program is writing",
+    "no such": "the database file is another one, or incomplete",
+    "not a database": "the file is no database",
+    "malformed": "the database is damaged",
+    "readonly": "the database may only be read",
+    "is full": "the disk is full",
+    "I/O": "the disk cannot be read or written",
+    "unable to open": "the database file cannot be opened",
+}
+"""What SQLite says of a failure -> what that means."""
 
 
 def exists(path: str) -> bool:
@@ -43,7 +55,7 @@ def reader(path: str) -> sqlite3.Connection:
     try:
         db, version, meaning = _opened(path, "mode=ro" if _shared(path) else "mode=ro&immutable=1")
     except sqlite3.Error as error:
-        raise NmemError(f"cannot read the database {path}: {error}; `nmem doctor` says more") from error
+        raise NmemError(f"cannot read the database {path}: {worded(error)}") from error
     if version == len(MIGRATIONS) and meaning in (0, tables.VERSION):
         return db
     db.close()
@@ -57,6 +69,30 @@ def leniently(db: sqlite3.Connection) -> sqlite3.Connection:
     # every text costs half as much again: who reads much reads as usual first, and so where `garbled` says so
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return db
+
+
+def worded(error: Exception) -> str:
+    """What a failure of SQLite means for a person; its own words are for whoever wrote the query."""
+    said = str(error)
+    if not isinstance(error, sqlite3.Error):
+        return said
+    known = (why for sign, why in _WHY.items() if sign in said)
+    return next(known, "the database cannot be read or written") + (
+        "" if _BUSY in said else "; `nmem doctor` says more"
+    )
+
+
+def busy(path: str, seconds: float) -> bool:
+    """Whether somebody else holds the database for longer than that; an absent one is not busy."""
+    if not exists(path):
+        return False
+    try:
+        with closing(sqlite3.connect(path, timeout=seconds, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return _BUSY in str(error)
+    return False
 
 
 def garbled(error: Exception) -> bool:

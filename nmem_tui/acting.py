@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from nmem_tui import themes
 from nmem_tui.actions import BY_ID, EVERYWHERE, Keys
+from nmem_tui.feed import Feed
 from nmem_tui.messages import Changed
 from nmem_tui.model import keyed, said
 from nmem_tui.screens.base import View
@@ -37,6 +38,7 @@ class Acting(App[None]):
     db_path: str
     clock: Callable[[], int]
     writes: Writes
+    feed: Feed
     read_only: bool
     """Whether nothing of what the registry marks as writing may be done."""
     keys: Keys
@@ -98,6 +100,8 @@ class Acting(App[None]):
             return f"only on the screen {action.context.capitalize()}"
         if action.writes and self.read_only:
             return READ_ONLY
+        if action.writes and self.feed.deleted:
+            return self.feed.deleted
         if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
             return str(reason)
         for owner in (view, self):

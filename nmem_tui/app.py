@@ -25,7 +25,7 @@ from nmem_tui.link import Link
 from nmem_tui.litter import collect
 from nmem_tui.looking import Looking
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
-from nmem_tui.model import keyed
+from nmem_tui.model import figures, keyed
 from nmem_tui.paths import style
 from nmem_tui.places import Places
 from nmem_tui.screens.base import View
@@ -185,7 +185,7 @@ class Cockpit(Sheeted, Looking, Going):
         self._player: Any = None
         self.animation_level = "none"
         self.dress(themes.first(theme, no_color=self.no_color), symbols, colours)
-        self.feed = Feed(db_path, self.post_message)
+        self.feed = Feed(db_path, self.post_message, lambda: figures.clock(clock(), zone)[:5])
         self.read_only = read_only
         self._wrong = wrong
         """What is wrong with the person's settings, a line each."""

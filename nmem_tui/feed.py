@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from nmem import database
 from nmem.errors import NmemError, NoDatabase
-from nmem_tui.messages import StoreChanged, StoreGone
+from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
 
 FOCUSED_S = 0.06
 BLURRED_S = 0.5
@@ -24,8 +25,14 @@ _INODE_EVERY_S = 2.0
 class Feed:
     """Watches one database file: its commits, its appearing, its being replaced."""
 
-    def __init__(self, path: str, post: Callable[[StoreChanged | StoreGone], object]) -> None:
+    def __init__(
+        self,
+        path: str,
+        post: Callable[[StoreChanged | StoreGone | FileChanged], object],
+        time_of_day: Callable[[], str] = lambda: time.strftime("%H:%M"),
+    ) -> None:
         self.path = path
+        self._time = time_of_day
         self.every = FOCUSED_S
         self.generation = 0
         self.looked = False
@@ -33,7 +40,9 @@ class Feed:
         self._post = post
         self._db: sqlite3.Connection | None = None
         self._version = -1
-        self._inode = 0
+        self._file = (0, 0)
+        self.deleted = ""
+        """What to say of a database that was there and is no more; empty: it is there, or never was."""
         self._gone: str | None = None
         self._since_inode = 0.0
 
@@ -57,7 +66,7 @@ class Feed:
             version = self._db.execute("PRAGMA data_version").fetchone()[0]
             self._check_inode()
         except sqlite3.Error as error:
-            self._lose(f"the database cannot be read: {error}")
+            self._lose(database.worded(error))
             return
         except Exception as error:  # noqa: BLE001 -- the worker boundary: it is said in place, and tried again
             self._lose(f"the database cannot be watched: {type(error).__name__}: {error}")
@@ -71,26 +80,42 @@ class Feed:
         try:
             self._db = database.reader(self.path)
         except NoDatabase:
-            self._lose("")
+            self._lose(self.deleted)
             return
         except NmemError as error:
             self._lose(str(error))
             return
-        self._inode = Path(self.path).stat().st_ino
-        self._version, self._gone = -1, None
+        self._file = self._on_disk()
+        self._version, self._gone, self.deleted = -1, None, ""
 
     def _check_inode(self) -> None:
         """A restored or deleted database is another file: open that one."""
         self._since_inode += self.every
         if self._since_inode < _INODE_EVERY_S:
             return
-        self._since_inode = 0.0
+        self.check()
+
+    def _on_disk(self) -> tuple[int, int]:
+        """Which file the path leads to; zeros where there is none."""
         try:
-            same = Path(self.path).stat().st_ino == self._inode
+            found = Path(self.path).stat()
         except OSError:
-            same = False
-        if not same:
-            self.close()
+            return 0, 0
+        return found.st_dev, found.st_ino
+
+    def check(self) -> None:
+        """Look at once whether the file is still the one that is read."""
+        self._since_inode = 0.0
+        found = self._on_disk()
+        if self._db is None or found == self._file:
+            return
+        self.close()
+        if found == (0, 0):
+            self.deleted = (f"the database was deleted at {self._time()}: what is shown is old; "
+                            "`nmem restore` brings a backup back")  # fmt: skip
+            self._lose(self.deleted)
+        else:
+            self._post(FileChanged("trouble", "the database is another file now: what that holds is shown"))
 
     def _lose(self, reason: str) -> None:
         self.close()

@@ -7,7 +7,7 @@ One read a topic runs at a time; a newer wish waits and replaces an older waitin
 from __future__ import annotations
 
 from collections.abc import Callable
-from sqlite3 import Connection, OperationalError
+from sqlite3 import Connection, Error, OperationalError
 from typing import Any
 
 from textual.dom import DOMNode
@@ -54,6 +54,8 @@ class Reads:
             message = ReadFailed(topic, ticket, "")
         except NmemError as error:
             message = ReadFailed(topic, ticket, str(error))
+        except Error as error:
+            message = ReadFailed(topic, ticket, database.worded(error))
         except Exception as error:  # noqa: BLE001 -- the worker boundary: a failed read must not end the cockpit
             message = ReadFailed(topic, ticket, f"{topic}: {type(error).__name__}: {error}")
         self._owner.post_message(message)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from sqlite3 import Connection
 
+from nmem import database
 from nmem.errors import NmemError
 from nmem_tui.model import keyed
 from nmem_tui.model.figures import several
@@ -23,8 +24,10 @@ def each(changes: Sequence[Change], done: str) -> Change:
             for one in changes:
                 try:
                     one(db, now)
-                except (NmemError, sqlite3.Error) as error:
+                except NmemError as error:
                     wrong.append(str(error))
+                except sqlite3.Error as error:
+                    wrong.append(database.worded(error))
         number = len(changes) - len(wrong)
         if not number:
             raise NmemError(wrong[0] if wrong else "there is nothing to change")

@@ -62,8 +62,10 @@ def _stands(db_path: str, task_id: int) -> Changed:
     try:
         with closing(database.reader(db_path)) as db:
             one = read.task(db, task_id)
-    except (NmemError, sqlite3.Error) as error:
+    except NmemError as error:
         return Changed(str(error), failed=True)
+    except sqlite3.Error as error:
+        return Changed(database.worded(error), failed=True)
     if one is None:
         return Changed(f"task/{task_id} is gone", failed=True)
     why = f": {one.reason}" if one.reason else ""

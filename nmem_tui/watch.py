@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capture import paths
+from nmem import database
 from nmem.errors import NmemError
 from nmem.search import decisions
 from nmem_tui.messages import FileChanged
@@ -120,7 +121,7 @@ class Watch:
         except FileNotFoundError:
             return
         except (sqlite3.Error, OSError, KeyError, ValueError) as error:
-            self._trouble(f"the transcript could not be read: {error}")
+            self._trouble(f"the transcript could not be read: {database.worded(error)}")
 
     def _is_decision(self, path: str) -> bool:
         root = self._session.root if self._session else ""

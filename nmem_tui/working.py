@@ -15,6 +15,7 @@ from typing import Any
 from textual import on
 from textual.message import Message
 
+from nmem import database
 from nmem.errors import NmemError
 from nmem_tui.handing import Handing
 from nmem_tui.messages import Changed, Finished, Progress
@@ -108,7 +109,7 @@ class Working(Handing):
         except NmemError as error:
             message = Finished(str(error), failed=True)
         except (sqlite3.Error, OSError) as error:
-            said = "stopped" if job.stopped() else f"{error}; try again"
+            said = "stopped" if job.stopped() else f"{database.worded(error)}; try again"
             message = Finished(f"{job.name}: {said}", failed=True)
         except Exception as error:  # noqa: BLE001 -- the worker boundary: failed work must not end the cockpit
             message = Finished(f"{job.name}: {type(error).__name__}: {error}", failed=True)

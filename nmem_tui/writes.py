@@ -10,11 +10,14 @@ import sqlite3
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from nmem import database
 from nmem.errors import NmemError
-from nmem_tui.messages import Changed
+from nmem_tui.messages import Changed, FileChanged
 from nmem_tui.steering import Change
 
 _BUSY_S = 3.0
+_SOON_S = 0.5
+"""A change that waits longer than this for another program says so."""
 _LINE = ThreadPoolExecutor(1, "nmem-writes")
 """A thread of its own: changes are made in the order in which they were asked for; those that wait hold up no read."""
 READ_ONLY = "read-only: nothing is changed from here"
@@ -23,7 +26,7 @@ READ_ONLY = "read-only: nothing is changed from here"
 class Writes:
     """The changes of one cockpit."""
 
-    def __init__(self, post: Callable[[Changed], object], *, read_only: bool = False) -> None:
+    def __init__(self, post: Callable[[Changed | FileChanged], object], *, read_only: bool = False) -> None:
         self._post = post
         self._read_only = read_only
 
@@ -41,6 +44,8 @@ class Writes:
 
         if self._read_only:
             return Changed(READ_ONLY, failed=True)
+        if database.busy(path, _SOON_S):
+            self._post(FileChanged("trouble", "waiting for the database: another program is writing …"))
         try:
             db = store.connect(path, timeout=_BUSY_S)
             try:
@@ -50,8 +55,8 @@ class Writes:
                 db.close()
         except NmemError as error:
             return Changed(str(error), failed=True)
-        except sqlite3.OperationalError as error:
-            return Changed(f"not changed: {error}; try again", failed=True)
+        except sqlite3.Error as error:
+            return Changed(f"not changed: {database.worded(error)}; try again", failed=True)
         except Exception as error:  # noqa: BLE001 -- the worker boundary: a failed change must not end the cockpit
             return Changed(f"not changed: {type(error).__name__}: {error}", failed=True)
 

@@ -175,6 +175,11 @@ def log(view: HealthView, cells: int) -> list[Line]:
     return [[(fit(printable(text), cells), "text")] for text in view.log]
 
 
+def unread(_cells: int) -> Line:
+    """The header of the screen while nothing can be read."""
+    return [(" nmem ▸ ", "quiet"), ("Health", "title"), ("  ✗ not known", "bad")]
+
+
 def header(view: HealthView, at: int, zone: tzinfo | None) -> Line:
     """The header of the screen: the file that all this is about."""
     lost = view.counters.get("lost", 0)

@@ -246,6 +246,9 @@ class View(Giving, Screen[None], inherit_bindings=False):
         """Show that nothing is recorded (no reason), or the reason why it cannot be read."""
         self.ready.set()
         if not reason:
+            self.cockpit.feed.check()
+            reason = self.cockpit.feed.deleted
+        if not reason:
             self.recorded = False
             self.nothing_yet()
             return

@@ -256,7 +256,14 @@ class Health(Mending):
         """Nothing is recorded: say so in place, and only so."""
         self._read_at.clear()
         self.add_class("-blank")
-        self.lost("nothing is recorded yet: `nmem init` connects your client, `nmem import` loads past sessions")
+        super().lost("nothing is recorded yet: `nmem init` connects your client, `nmem import` loads past sessions")
+
+    def lost(self, reason: str) -> None:
+        """What cannot be read is not in order: neither the header nor the list's title says so."""
+        super().lost(reason)
+        if self.has_class("-error"):
+            self.header.show(vitals.unread)
+            self.query_one("#listed").border_title = Content("Not known: the database cannot be read")
 
     def is_blank(self) -> bool:
         """Whether no figure was read yet."""

@@ -9,7 +9,7 @@ import pytest
 
 from capture.storage import store
 from nmem_tui.feed import Feed
-from nmem_tui.messages import StoreChanged, StoreGone
+from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
 
 
 def begun(path: Path) -> None:
@@ -21,7 +21,7 @@ def begun(path: Path) -> None:
 def test_a_deleted_database_is_noticed_and_so_is_the_next_one(tmp_path: Path) -> None:
     path = tmp_path / "nmem.db"
     begun(path)
-    told: list[StoreChanged | StoreGone] = []
+    told: list[StoreChanged | StoreGone | FileChanged] = []
     feed = Feed(str(path), told.append)
     feed.every = 3.0  # each poll looks at the file, too
     feed.poll()
@@ -43,7 +43,7 @@ def test_a_deleted_database_is_noticed_and_so_is_the_next_one(tmp_path: Path) ->
 def test_a_damaged_database_is_told(tmp_path: Path) -> None:
     path = tmp_path / "nmem.db"
     path.write_bytes(b"no database" * 1000)
-    told: list[StoreChanged | StoreGone] = []
+    told: list[StoreChanged | StoreGone | FileChanged] = []
     feed = Feed(str(path), told.append)
     feed.poll()
     feed.poll()
@@ -54,7 +54,7 @@ def test_a_damaged_database_is_told(tmp_path: Path) -> None:
 def test_whatever_goes_wrong_is_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "nmem.db"
     begun(path)
-    told: list[StoreChanged | StoreGone] = []
+    told: list[StoreChanged | StoreGone | FileChanged] = []
     feed = Feed(str(path), told.append)
     with monkeypatch.context() as broken:
         broken.setattr(feed, "_open", lambda: Path(tmp_path / "gone").stat())
@@ -64,4 +64,30 @@ def test_whatever_goes_wrong_is_told_and_tried_again(tmp_path: Path, monkeypatch
     assert "FileNotFoundError" in str(told[0])
     feed.poll()
     assert isinstance(told[-1], StoreChanged)
+    feed.close()
+
+
+def test_a_deleted_database_is_said_with_the_time_and_another_one_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "nmem.db"
+    begun(path)
+    told: list[StoreChanged | StoreGone | FileChanged] = []
+    feed = Feed(str(path), told.append, lambda: "13:20")
+    feed.poll()
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    feed.check()
+    feed.poll()
+    gone = told.pop()
+    assert isinstance(gone, StoreGone)
+    assert gone.reason.startswith("the database was deleted at 13:20: what is shown is old")
+    assert "nmem restore" in gone.reason
+    begun(path)
+    feed.poll()
+    assert not feed.deleted
+    assert [type(each) for each in told] == [StoreChanged, StoreChanged]
+    begun(tmp_path / "other.db")
+    (tmp_path / "other.db").replace(path)
+    feed.check()
+    feed.poll()
+    assert [type(each) for each in told[2:]] == [FileChanged, StoreChanged]
     feed.close()

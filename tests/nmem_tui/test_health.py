@@ -329,7 +329,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
         for key in "sy":
             await pilot.press(key)
             await settled(pilot)
-        await until(pilot, "✗ sweep: database is locked; try again", "esc seen", seconds=40)
+        await until(pilot, "✗ sweep: the database is busy", "esc seen", seconds=40)
         db.execute("ROLLBACK")
         await pilot.press("escape")
         await until(pilot, gone="is locked")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +175,39 @@ async def test_copy_says_how_it_travels(
         await settled(pilot)
         await pilot.pause(0.2)
         assert "through tmux (OSC 52)" in text(pilot)
+
+
+@pytest.mark.parametrize("screen", "1238")
+async def test_a_database_that_was_deleted_is_said_and_nothing_is_written_into_a_new_one(
+    screen: str, make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any
+) -> None:
+    path = Path(make_db("story"))
+    async with cockpit(str(path), (120, 36)) as pilot:
+        await pilot.press(screen)
+        await settled(pilot)
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        pilot.app.view().refresh_data()
+        shown = await until(pilot, "the database was deleted at 08:5", "nmem restore")
+        assert "No episode yet" not in shown
+        assert "nothing lost" not in shown
+        assert "0 wrong" not in shown
+        await pilot.press("u")
+        await settled(pilot)
+        assert not path.exists()
+
+
+async def test_what_sqlite_says_reaches_nobody(make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any) -> None:
+    path = make_db("story")
+    async with cockpit(path, (120, 36)) as pilot:
+        db = sqlite3.connect(path)
+        db.execute("DROP TABLE search_state")
+        db.execute("BEGIN EXCLUSIVE")
+        await pilot.press("p")
+        await until(pilot, "waiting for the database")
+        db.rollback()
+        db.close()
+        await settled(pilot)
+        await pilot.press("6", *"limit", "enter")
+        shown = await until(pilot, "the database file is another one, or incomplete")
+        assert "OperationalError" not in shown and "no such table" not in shown
