@@ -73,11 +73,17 @@ def _known(db: Connection, project: str) -> None:
 
 
 def _dry(wanted: Policy, project: str) -> Swept:
+    from nmem.retention import grace
     from nmem.retention.sweep import sweep
 
     with terminal.reading() as db:
         _known(db, project)
-        return sweep(db, wanted, terminal.now(), project=project, dry=True)
+        out = sweep(db, wanted, terminal.now(), project=project, dry=True)
+        found = grace.aged(db, terminal.now(), wanted, project)
+        if found.count:
+            from_when = f"imported: their time counts from then, until {terminal.day(found.first, terminal.now())}"
+            out.imported = (found.count, f"{from_when} and later")
+        return out
 
 
 def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
@@ -124,6 +130,7 @@ def _say(done: Swept, as_json: bool) -> None:
     if len(done.counts) > _LISTED:
         rows.append(("", f"and {len(done.counts) - _LISTED} more sorts: --json has them all"))
     kept = [(f"{done.spared:,}", "pinned, decided, or evidence of what was accepted")] if done.spared else []
+    kept += [(f"{done.imported[0]:,}", done.imported[1])] if done.imported[0] else []
     kept += [(terminal.count(number, "session"), why) for why, number in done.skipped.most_common()]
     shorter = [("lifetimes", f"shortened to {done.shorter:.0%}: the file is too large")] if done.shorter < 1 else []
     moved = [_life(one) for one in done.lives if one.factor != 1.0][:_LISTED]
@@ -135,7 +142,7 @@ def _say(done: Swept, as_json: bool) -> None:
 def told(done: Swept) -> dict[str, Any]:
     """A sweep as JSON."""
     return {
-        "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared,
+        "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared, "imported": done.imported[0],
         "skipped": dict(done.skipped), "done": done.done, "seconds": done.seconds, "longest_lock_ms": done.longest_ms,
         "shortened_to": done.shorter, "unknown_projects": [asdict(one) for one in done.strangers],
         "counts": [{"project": project, "type": type_, "count": count}

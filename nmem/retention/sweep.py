@@ -46,6 +46,8 @@ class Swept:
     sessions: int = 0
     spared: int = 0
     """Past their lifetime, and kept: pinned, decided, evidence ..."""
+    imported: tuple[int, str] = (0, "")
+    """Calls that happened longer ago than their lifetime, and came by an import since: how many, and until when."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Sessions let alone, by reason."""
     lives: tuple[Life, ...] = ()
