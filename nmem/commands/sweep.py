@@ -142,7 +142,8 @@ def _say(done: Swept, as_json: bool) -> None:
 def told(done: Swept) -> dict[str, Any]:
     """A sweep as JSON."""
     return {
-        "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared, "imported": done.imported[0],
+        "dry_run": done.dry, "forgotten": done.count, "sessions": done.sessions, "spared": done.spared,
+        "imported": done.imported[0],
         "skipped": dict(done.skipped), "done": done.done, "seconds": done.seconds, "longest_lock_ms": done.longest_ms,
         "shortened_to": done.shorter, "unknown_projects": [asdict(one) for one in done.strangers],
         "counts": [{"project": project, "type": type_, "count": count}
