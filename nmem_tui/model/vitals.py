@@ -180,10 +180,12 @@ def unread(_cells: int) -> Line:
     return [(" nmem ▸ ", "quiet"), ("Health", "title"), ("  ✗ not known", "bad")]
 
 
-def header(view: HealthView, at: int, zone: tzinfo | None) -> Line:
+def header(view: HealthView, at: int, zone: tzinfo | None, *, alone: bool = False) -> Line:
     """The header of the screen: the file that all this is about."""
     lost = view.counters.get("lost", 0)
     state: Line = [("✗ events were lost", "bad")] if lost else [("✓ nothing lost", "good")]
+    if alone:
+        state = [("✗ no client is connected", "bad")]
     return [
         (" nmem ▸ ", "quiet"),
         (printable(view.path), "title"),

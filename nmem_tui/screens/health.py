@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
@@ -12,6 +13,7 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from nmem.audit.finding import Finding
+from nmem.read import connected
 from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.pace import Pace
@@ -89,6 +91,14 @@ class Health(Mending):
         if time.monotonic() - self._read_at.get(self.mode, _NEVER) > _OFTEN.get(self.mode, _EVERY_S):
             self._read_view()
 
+    @property
+    def alone(self) -> bool:
+        """Whether no client is connected, as far as is known."""
+        return any(one.check == connected.CHECK for one in self.found)
+
+    def _unconnected(self) -> tuple[Finding, ...]:
+        return () if self.cockpit.demo else connected.unconnected(str(Path.cwd()))
+
     def look_again(self) -> None:
         """The person changed something: show at once what came of it."""
         self._read_at.clear()
@@ -106,7 +116,7 @@ class Health(Mending):
 
         def work(db: Connection) -> Any:  # noqa: ANN401 -- each view has its own
             if mode == FINDINGS:
-                return reading.worst_first(reading.findings(db, path, at))
+                return reading.worst_first((*self._unconnected(), *reading.findings(db, path, at)))
             if mode == SECRETS:
                 return reading.secrets(db, at)
             if mode == STORAGE:
@@ -131,7 +141,8 @@ class Health(Mending):
         at, zone, known = self.cockpit.clock(), self.cockpit.zone, self.pace
         self.view = view
         self.remove_class("-blank")
-        self.header.show(lambda _cells: vitals.header(view, at, zone))
+        alone = self.alone
+        self.header.show(lambda _cells: vitals.header(view, at, zone, alone=alone))
         show = self.query_one
         show("#hooks", Card).show(
             lambda c, _: [*vitals.hooks(view, c), *pace.hooks(known, zone, c)], "Hooks ─ what they cost"
@@ -153,6 +164,8 @@ class Health(Mending):
         if mode == FINDINGS:
             if not self._deep_at:
                 self.found = found
+            if self.view is not None:
+                self._show(self.view)
         elif mode == SECRETS:
             self.secrets = found
         elif mode == STORAGE:
@@ -165,7 +178,7 @@ class Health(Mending):
     def read_everything(self, found: tuple[Finding, ...]) -> None:
         """The deep audit is over."""
         self._deep_at = self.cockpit.clock()
-        self.found = reading.worst_first(found)
+        self.found = reading.worst_first((*(one for one in self.found if one.check == connected.CHECK), *found))
         if self.mode == FINDINGS:
             self._list(keep=False)
 

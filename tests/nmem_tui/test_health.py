@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nmem.read.connected import unconnected
 from nmem.settle import settle
 
 VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
@@ -383,3 +384,21 @@ async def test_a_backup_is_stopped_and_leaves_nothing(
         await settled(pilot)
     left = {path.name for path in here.rglob("*") if path.is_file()} - {path.name for path in before}
     assert not [name for name in left if not name.startswith("aurora.db")]
+
+
+async def test_without_a_client_it_says_first_that_nothing_is_recorded(
+    make: Any, cockpit: Any, until: Any, settled: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("nmem.read.connected.unconnected", unconnected)
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await pilot.press("8")
+        shown = await until(pilot, "nothing is being recorded", "nmem init", "✗ no client is connected")
+        assert "nothing lost" not in shown
+        assert "Findings ─ 0 wrong" not in shown
+        assert pilot.app.screen.finding.mend == "nmem init"
+        await settled(pilot)
+        settings = Path.home() / ".claude" / "settings.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("{")
+        await pilot.press("ctrl+r")
+        await until(pilot, "nothing lost", gone="nothing is being recorded")
