@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from nmem_tui.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, bar, of
-from nmem_tui.messages import Changed
 from nmem_tui.screens.base import View
 from nmem_tui.watch import Watch
 from nmem_tui.writes import READ_ONLY, Writes
@@ -114,7 +113,7 @@ async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
 
 def test_what_would_write_in_the_background_does_not(whole: Path, seeds: Any) -> None:
     before = stored(whole)
-    told: list[Changed] = []
+    told: list[Any] = []
     Writes(told.append, read_only=True).carry_out("aurora.db", lambda _db, _now: pytest.fail("it was done"), 0)
     assert [(each.text, each.failed) for each in told] == [(READ_ONLY, True)]
     watch = Watch("aurora.db", lambda message: pytest.fail(str(message)), read_only=True)
@@ -161,3 +160,20 @@ async def test_a_decision_is_opened_as_a_copy(
         open_file(pilot.app, str(whole / "0001.md"), 1)
         await settled(pilot)
     assert opened == ["# Decided"]
+
+
+async def test_the_palette_shows_what_may_not_be_done_and_names_come_first(
+    make_db: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story"), (120, 36), read_only=True) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        mode = pilot.app.screen.mode
+        await pilot.press("colon")
+        await until(pilot, "theme")
+        await pilot.press(*"backup")
+        await until(pilot, "backup  ·  ", "─ read-only: nothing is changed from here")
+        await settled(pilot)
+        await pilot.press("enter")
+        await until(pilot, "read-only: nothing is changed from here", gone="backup  ·")
+        assert pilot.app.screen.mode == mode, "nothing else was run"

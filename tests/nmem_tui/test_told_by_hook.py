@@ -63,7 +63,7 @@ async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled
             assert copied[-1].encode() == (start if "V" in keys else told).encode(), keys
             chosen = keys in ("i", "V", "p", "ji", "v")
             assert bool(start) == chosen, keys
-            apart = any("Told before the prompt comes" in row for row in screen_text(app))
+            apart = any("Told before the prompt comes" in row for row in screen_text(pilot))
             assert apart == (chosen and "V" not in keys), keys
             seen.append(told)
     first, excluded, again, included, _, taken_back, pinned, _, unpinned, _, kept, *_ = seen
