@@ -152,6 +152,8 @@ class Cockpit(Sheeted, Looking, Going):
         self.clock = clock
         self.zone = zone
         self.demo = demo
+        self.posed = False
+        """Whether its picture is taken: this machine's settings are not looked at."""
         self.chosen = link.session
         """The session that the person chose; empty: the cockpit follows the newest."""
         self.places = Places()

@@ -102,6 +102,7 @@ def _each_in_its_cell(found: re.Match[str]) -> str:
 async def take(shot: Shot, theme: str, path: str) -> dict[str, str]:
     """The pictures of one theme as SVG, by the names of their files; taken from one opening, the first size first."""
     app = Cockpit(path, theme=theme, watch=False, clock=lambda: AT, zone=UTC)
+    app.posed = True
     made: dict[str, str] = {}
     async with app.run_test(size=shot.sizes[0]) as pilot:
         await still(pilot)

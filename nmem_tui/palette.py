@@ -11,16 +11,22 @@ from textual.content import Content
 
 from nmem_tui.actions import Action, of
 from nmem_tui.screens.over import Once
+from nmem_tui.writes import READ_ONLY
+
+_NAMED = 100.0
+"""More than any likeness of a description is worth."""
 
 
 class Actions(Provider):
     """The actions of the screen that the palette was opened over."""
 
-    def _actions(self) -> list[Action]:
+    def _actions(self) -> list[tuple[Action, str]]:
+        """What applies now, and what only a cockpit that reads forbids, with that reason."""
         why_not, keys = self.app.why_not, self.app.keys  # type: ignore[attr-defined]
         skip = ("palette", "down", "up", "back")
         found = of(getattr(self.screen, "CONTEXT", ""), keys)
-        return [item for item in found if item.id not in skip and not why_not(item.id)]
+        every = [(item, why_not(item.id) or "") for item in found if item.id not in skip]
+        return [(item, why) for item, why in every if why in ("", READ_ONLY)]
 
     def _run(self, action: Action) -> partial[None]:
         return partial(self.app.action_act, action.id)  # type: ignore[attr-defined]
@@ -31,16 +37,23 @@ class Actions(Provider):
 
     async def discover(self) -> Hits:
         """All of them while nothing is typed."""
-        for action in self._actions():
-            yield DiscoveryHit(Content(self._title(action)), self._run(action), self._title(action), action.help)
+        for action, why in self._actions():
+            yield DiscoveryHit(_shown(self._title(action), why), self._run(action), self._title(action), action.help)
 
     async def search(self, query: str) -> Hits:
-        """Those that match."""
+        """Those that match; by their names before those that do by what is told of them."""
         matcher = self.matcher(query)
-        for action in self._actions():
-            words = f"{self._title(action)}  {action.help}"
-            if (score := matcher.match(words)) > 0:
-                yield Hit(score, Content(self._title(action)), self._run(action), words, action.help)
+        for action, why in self._actions():
+            title = self._title(action)
+            words = f"{title}  {action.help}"
+            named = _NAMED if query.strip().lower() in title.lower() else 0.0
+            if (score := matcher.match(words) + named) > 0:
+                yield Hit(score, _shown(title, why), self._run(action), words, action.help)
+
+
+def _shown(title: str, why: str) -> Content:
+    """A line of the list; grey with the reason where it cannot be done."""
+    return Content.styled(f"{title}  ─ {why}", "$nm-quiet") if why else Content(title)
 
 
 class Palette(Once, CommandPalette):

@@ -97,7 +97,7 @@ class Health(Mending):
         return any(one.check == connected.CHECK for one in self.found)
 
     def _unconnected(self) -> tuple[Finding, ...]:
-        return () if self.cockpit.demo else connected.unconnected(str(Path.cwd()))
+        return () if self.cockpit.demo or self.cockpit.posed else connected.unconnected(str(Path.cwd()))
 
     def look_again(self) -> None:
         """The person changed something: show at once what came of it."""

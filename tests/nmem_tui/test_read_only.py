@@ -170,7 +170,7 @@ async def test_the_palette_shows_what_may_not_be_done_and_names_come_first(
         await settled(pilot)
         mode = pilot.app.screen.mode
         await pilot.press("colon")
-        await until(pilot, "theme")
+        await until(pilot, "review  ·  r")
         await pilot.press(*"backup")
         await until(pilot, "backup  ·  ", "─ read-only: nothing is changed from here")
         await settled(pilot)
