@@ -10,6 +10,7 @@ import pytest
 from nmem import database, tables
 from nmem.audit import latency
 from nmem.commands.status import plain, sections
+from nmem.doctor.checks import hooks
 from nmem.read import views
 from nmem.read.health import health
 from nmem.read.hook_cost import HookCost, hook_cost, keep
@@ -78,3 +79,16 @@ def test_a_database_that_others_hold_and_a_start_that_is_not_compiled(record: Re
     assert found.slow
     assert "not compiled" in found.why
     assert [one.severity for one in latency.findings(record.db)] == ["note", "ok"]
+
+
+def test_what_doctor_timed_is_kept_for_every_other_place(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables.ensure(record.db)
+    monkeypatch.setattr("nmem.doctor.checks.hooks.paths.database", lambda: db_path)
+    hooks._keep(41.0, 14.0)
+    seen = cost(record.db).measured
+    assert seen is not None
+    assert (seen.whole, seen.bare) == (41.0, 14.0)
+    monkeypatch.setattr("nmem.doctor.checks.hooks.paths.database", lambda: "/proc/none/nmem.db")
+    hooks._keep(99.0, 14.0)  # where nothing can be written, doctor goes on
