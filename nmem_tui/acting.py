@@ -13,15 +13,15 @@ from textual.events import Event, Key, Paste
 from textual.screen import Screen
 from textual.widgets import Input
 
-from nmem_tui import themes
 from nmem_tui.actions import BY_ID, EVERYWHERE, Keys
-from nmem_tui.feed import Feed
+from nmem_tui.doing.steering import Change
+from nmem_tui.looks import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import keyed, said
 from nmem_tui.screens.base import View
-from nmem_tui.steering import Change
+from nmem_tui.store.feed import Feed
+from nmem_tui.store.writes import READ_ONLY, Writes
 from nmem_tui.widgets.bars import TABS
-from nmem_tui.writes import READ_ONLY, Writes
 
 MODES = tuple(mode for _, _, mode in TABS)
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
@@ -230,7 +230,7 @@ class Acting(App[None]):
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""
-        from nmem_tui.steering import undo
+        from nmem_tui.doing.steering import undo
 
         self.change(undo)
 

@@ -16,27 +16,27 @@ from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
 from nmem.text import printable
-from nmem_tui import themes
 from nmem_tui.actions import EVERYWHERE, Keys, bindings
-from nmem_tui.feed import BLURRED_S, FOCUSED_S, Feed
 from nmem_tui.going import Going
 from nmem_tui.home import Home
 from nmem_tui.link import Link
 from nmem_tui.litter import collect
-from nmem_tui.looking import Looking
+from nmem_tui.looks import themes
+from nmem_tui.looks.looking import Looking
+from nmem_tui.looks.sheet import Sheeted
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
 from nmem_tui.model import figures, keyed
 from nmem_tui.paths import style
 from nmem_tui.places import Places
 from nmem_tui.screens.base import View
-from nmem_tui.sheet import Sheeted
+from nmem_tui.store.feed import BLURRED_S, FOCUSED_S, Feed
+from nmem_tui.store.writes import Writes
 from nmem_tui.widgets.tones import COMPONENTS
-from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
     from nmem_tui.model.tasks_form import Draft
-    from nmem_tui.watch import Watch
+    from nmem_tui.store.watch import Watch
 
 
 def _now() -> Screen[None]:
@@ -268,7 +268,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.feed.every = FOCUSED_S
 
     def _watch_files(self) -> None:
-        from nmem_tui.watch import Watch
+        from nmem_tui.store.watch import Watch
 
         self._watch = Watch(self.db_path, self.post_message, read_only=self.read_only)
         self._watch.follow(self.session)
@@ -300,7 +300,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def narrate(self, unit_id: int) -> None:
         """Write an episode's narrative in a process of its own, and say when it is there."""
-        from nmem_tui.background import narrate
+        from nmem_tui.doing.background import narrate
 
         self.narrating = True
         self.say("the narrative is being written")

@@ -114,7 +114,7 @@ def _check_theme(theme: str) -> None:
     """A theme that nobody knows is a wrong option."""
     if not theme:
         return
-    from nmem_tui import themes
+    from nmem_tui.looks import themes
 
     if not themes.known(theme):
         told = f"no theme is called {printable(theme)!r}: try dark, light, ansi, {', '.join(themes.NAMES)}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
+from nmem_tui.doing.working import Working
 from nmem_tui.places import Asked, Place, Places
-from nmem_tui.working import Working
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow

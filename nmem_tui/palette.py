@@ -11,7 +11,7 @@ from textual.content import Content
 
 from nmem_tui.actions import Action, of
 from nmem_tui.screens.over import Once
-from nmem_tui.writes import READ_ONLY
+from nmem_tui.store.writes import READ_ONLY
 
 _NAMED = 100.0
 """More than any likeness of a description is worth."""

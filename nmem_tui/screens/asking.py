@@ -19,9 +19,9 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import day
 from nmem_tui.model.unit import flat
-from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
 from nmem_tui.screens.over import Over
+from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.fields import Field
 
 Read = Callable[[Connection], Sequence[EpisodeRow]]

@@ -19,8 +19,8 @@ from nmem.text import printable
 from nmem_tui.actions import bindings
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.reads import Reads
 from nmem_tui.screens.giving import Giving
+from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.frame import Frame

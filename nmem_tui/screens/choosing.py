@@ -6,7 +6,7 @@ from typing import Protocol
 
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
-from nmem_tui import steering, steering_many
+from nmem_tui.doing import steering, steering_many
 from nmem_tui.model import context, keyed
 from nmem_tui.model.context_reading import PAST, RESET, START, Shown
 from nmem_tui.screens.filtering import Filtering

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.read import episodes as episode_views
-from nmem_tui import steering, steering_many
+from nmem_tui.doing import steering, steering_many
 from nmem_tui.model.unit import flat
 from nmem_tui.screens.filtering import Filtering
 from nmem_tui.screens.warns import Warns
@@ -70,7 +70,7 @@ class Correcting(Warns, Filtering):
 
     def do_dispatch(self) -> None:
         """A task of what it left to do: the form, filled in."""
-        from nmem_tui import drafting
+        from nmem_tui.doing import drafting
 
         if self.unit_id is not None:
             drafting.of_episode(self.cockpit, self.unit_id)

@@ -21,8 +21,8 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.figures import several
 from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.reads import Reads
 from nmem_tui.screens.over import Over
+from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.items import Items
 from nmem_tui.widgets.lines import Lines

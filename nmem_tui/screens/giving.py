@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from nmem_tui.app import Cockpit
     from nmem_tui.model.exported import Gather
-    from nmem_tui.reads import Reads
+    from nmem_tui.store.reads import Reads
 
 Take = Callable[[str], None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nmem_tui import steering, steering_many
+from nmem_tui.doing import steering, steering_many
 from nmem_tui.model import keyed
 from nmem_tui.screens.filtering import Filtering
 
@@ -87,7 +87,7 @@ class Judging(Filtering):
 
     def do_dispatch(self) -> None:
         """A task about it: the form, filled in."""
-        from nmem_tui import drafting
+        from nmem_tui.doing import drafting
 
         if self.one:
             drafting.of_learning(self.cockpit, self.one.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem_tui import chores, steering
+from nmem_tui.doing import chores, steering
 from nmem_tui.model import health, keyed
 from nmem_tui.screens.checking import Checking
 

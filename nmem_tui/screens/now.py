@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui import steering
+from nmem_tui.doing import steering
 from nmem_tui.model import cards
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.reading import Glance, Opening, glance, pick

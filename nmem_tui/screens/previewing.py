@@ -21,9 +21,9 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import diff
 from nmem_tui.model.learnings_reading import Candidate, Offer, offer
 from nmem_tui.model.line import Line
-from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
 from nmem_tui.screens.over import Over
+from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.items import Items

@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from nmem.errors import NmemError
 from nmem.text import pad, printable
-from nmem_tui import steering
+from nmem_tui.doing import steering
 from nmem_tui.model import purging
 from nmem_tui.model.line import Line
 from nmem_tui.screens.foreseeing import Foresee

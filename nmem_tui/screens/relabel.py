@@ -13,11 +13,11 @@ from textual.content import Content
 from nmem.labels import read
 from nmem.labels.read import Labelled, Word
 from nmem.text import printable
-from nmem_tui import steering
+from nmem_tui.doing import steering
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import relabel
-from nmem_tui.reads import Reads
 from nmem_tui.screens.over import Over
+from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.tones import COMPONENTS
 

@@ -19,12 +19,12 @@ from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDAC
 from nmem.read.queues import Card as Question
 from nmem.read.stories import Offer
 from nmem.read.threads import Link
-from nmem_tui import steering
+from nmem_tui.doing import steering
+from nmem_tui.doing.steering import Change
 from nmem_tui.model import keyed, review
 from nmem_tui.model.figures import several
 from nmem_tui.places import Asked
 from nmem_tui.screens.base import View
-from nmem_tui.steering import Change
 from nmem_tui.widgets.card import Card
 from nmem_tui.widgets.ways import Way, Ways
 

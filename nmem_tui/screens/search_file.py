@@ -33,7 +33,7 @@ def words(editor: list[str], path: str, line: int) -> list[str]:
 
 def open_file(app: Cockpit, path: str, line: int) -> None:
     """Open it, and come back when the editor ends; a cockpit that only reads opens a copy."""
-    from nmem_tui import editor
+    from nmem_tui.outlets import editor
 
     if app.read_only:
         _open_copy(app, path)

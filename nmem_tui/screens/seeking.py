@@ -7,7 +7,7 @@ from textual import on
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
 from nmem.search.search import Hit
-from nmem_tui import steering
+from nmem_tui.doing import steering
 from nmem_tui.model import keyed, search
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.search_reading import Shown
@@ -225,7 +225,7 @@ class Seeking(Boxed):
 
     def do_pin_hit(self) -> None:
         """Pin it, or take its pin away; of several all are pinned, or none where all are."""
-        from nmem_tui import steering_many
+        from nmem_tui.doing import steering_many
 
         if self.marked:
             hits = self._pinnable()

@@ -12,8 +12,8 @@ from nmem.text import fit, pad, printable, width
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.figures import age, day, several
 from nmem_tui.model.line import Line, length
-from nmem_tui.reads import Reads
 from nmem_tui.screens.dialog import Choice, Dialog
+from nmem_tui.store.reads import Reads
 
 FOLLOW = Choice([("↻ ", "accent"), ("follow the newest session", "strong")], "follow newest auto", "")
 _FRESH_MS = 30 * 60_000

@@ -111,7 +111,7 @@ class Tasks(TasksMoving):
     def _take_up(self) -> None:
         if self.cockpit.read_only:
             return
-        from nmem_tui.tasking import take_up
+        from nmem_tui.doing.tasking import take_up
 
         path = self.cockpit.db_path
         self.run_worker(lambda: take_up(path), group="take-up", thread=True, exit_on_error=False)

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
 from nmem.text import fit, fit_path, pad, printable
-from nmem_tui import tasking_many
+from nmem_tui.doing import tasking_many
 from nmem_tui.messages import Changed
 from nmem_tui.model import keyed, tasks
 from nmem_tui.model.figures import several
@@ -68,7 +68,7 @@ class TasksActing(Filtering):
 
     def do_new_task(self) -> None:
         """The form, empty, or as it was left."""
-        from nmem_tui import drafting
+        from nmem_tui.doing import drafting
 
         drafting.new(self.cockpit)
 
@@ -138,7 +138,7 @@ class TasksActing(Filtering):
             said += [[], [("! ", "warn"), (f"{tasks.waits(held, at, zone)}: it starts all the same", "text")]]
 
         def start() -> Changed:
-            from nmem_tui.tasking import start
+            from nmem_tui.doing.tasking import start
 
             return start(path, one.id)
 
@@ -200,7 +200,7 @@ class TasksActing(Filtering):
             said += [[], [("cancelled with it: ", "warn"), (fit(tasks.names(found.waiting), _CELLS - 20), "text")]]
 
         def cancel() -> Changed:
-            from nmem_tui.tasking import cancel
+            from nmem_tui.doing.tasking import cancel
 
             return cancel(path, one.id)
 

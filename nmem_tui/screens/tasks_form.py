@@ -22,13 +22,13 @@ from nmem_tui.model import keyed, symbols, tasks_form
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.tasks_form import Checked, Draft
-from nmem_tui.reads import Reads
 from nmem_tui.screens.over import Over
+from nmem_tui.store.reads import Reads
+from nmem_tui.store.writes import Writes
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.choice import Choice
 from nmem_tui.widgets.fields import Field
 from nmem_tui.widgets.tones import COMPONENTS
-from nmem_tui.writes import Writes
 
 if TYPE_CHECKING:
     from nmem.dispatch.task import Task

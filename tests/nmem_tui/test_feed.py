@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from capture.storage import store
-from nmem_tui.feed import Feed
 from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
+from nmem_tui.store.feed import Feed
 
 
 def begun(path: Path) -> None:

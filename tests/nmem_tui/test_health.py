@@ -319,7 +319,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
     path = make("full")
     settle(path, 60, models=False, clock=lambda: seeds.NOW)
     db = sqlite3.connect(path)
-    monkeypatch.setattr("nmem_tui.chores._BUSY_S", 0.1)
+    monkeypatch.setattr("nmem_tui.doing.chores._BUSY_S", 0.1)
     before = facts()
     async with cockpit(path, (100, 30)) as pilot:
         await pilot.press("8")

@@ -15,8 +15,8 @@ from textual.widgets import Input
 
 from nmem.settings.declared import looks as declared
 from nmem.text import width
-from nmem_tui import themes
-from nmem_tui.borrowed import READABLE, VISIBLE, contrast, roles
+from nmem_tui.looks import themes
+from nmem_tui.looks.borrowed import READABLE, VISIBLE, contrast, roles
 from nmem_tui.messages import FileChanged
 from nmem_tui.model import symbols
 

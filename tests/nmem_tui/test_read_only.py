@@ -10,8 +10,8 @@ import pytest
 
 from nmem_tui.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, bar, of
 from nmem_tui.screens.base import View
-from nmem_tui.watch import Watch
-from nmem_tui.writes import READ_ONLY, Writes
+from nmem_tui.store.watch import Watch
+from nmem_tui.store.writes import READ_ONLY, Writes
 
 SCREENS = NUMBERED.split()
 
@@ -30,7 +30,7 @@ show_now show_search show_stance show_tasks stop story theme top up warning
 def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with something on every screen, nothing of it in a log; projects with files that could be changed."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    monkeypatch.setattr("nmem_tui.handing.Handing.environ", {"PATH": ""})
+    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"PATH": ""})
     load("whole_seed").database(load, str(here / "aurora.db"))
     return here
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from nmem_tui import litter
 from nmem_tui.gallery import still as settle
-from nmem_tui.sheet import Sheet
+from nmem_tui.looks.sheet import Sheet
 from nmem_tui.widgets.card import Card
 
 Open = Callable[..., Any]

@@ -382,7 +382,7 @@ async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text
         assert "Earlier work, part 1" in text(pilot), "the screen Now follows"
         await pilot.press("3", "minus", "minus", "minus")
         await settled(pilot)
-        assert "Are there other formats" in text(pilot).splitlines()[0]
+        assert "Why do the thumbnails" in text(pilot).splitlines()[0]
 
 
 async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any) -> None:

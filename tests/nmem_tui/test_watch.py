@@ -13,7 +13,7 @@ import pytest
 
 from nmem_tui.app import Cockpit
 from nmem_tui.messages import FileChanged
-from nmem_tui.watch import Watch
+from nmem_tui.store.watch import Watch
 
 SESSION = "5f0c1e0a-watched"
 
@@ -105,7 +105,7 @@ def test_a_watch_that_fails_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch)
         raise TypeError("no such record")
 
     monkeypatch.setattr(watch, "_catch_up", fails)
-    monkeypatch.setattr("nmem_tui.watch._WAIT_MS", 1)
+    monkeypatch.setattr("nmem_tui.store.watch._WAIT_MS", 1)
     watch.run()
     assert tried == 3
     assert [each.kind for each in told] == ["trouble"]

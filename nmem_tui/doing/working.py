@@ -17,9 +17,9 @@ from textual.message import Message
 
 from nmem import database
 from nmem.errors import NmemError
-from nmem_tui.handing import Handing
 from nmem_tui.messages import Changed, Finished, Progress
 from nmem_tui.model import keyed
+from nmem_tui.outlets.handing import Handing
 
 _EVERY_S = 0.1
 """How far it is is told at most this often."""

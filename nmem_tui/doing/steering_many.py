@@ -8,9 +8,9 @@ from sqlite3 import Connection
 
 from nmem import database
 from nmem.errors import NmemError
+from nmem_tui.doing.steering import Change
 from nmem_tui.model import keyed
 from nmem_tui.model.figures import several
-from nmem_tui.steering import Change
 
 
 def each(changes: Sequence[Change], done: str) -> Change:
@@ -43,7 +43,7 @@ def pin(kind: str, numbers: Sequence[int]) -> Change:
 
     def change(db: Connection, now: int) -> str:
         from nmem import pins
-        from nmem_tui.steering import pin_found
+        from nmem_tui.doing.steering import pin_found
 
         on = pins.pinned(db, kind, numbers)
         wanted = len(on) < len(set(numbers))

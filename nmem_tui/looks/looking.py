@@ -8,7 +8,7 @@ from textual.app import App
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from nmem_tui import themes
+from nmem_tui.looks import themes
 from nmem_tui.model import symbols
 
 

@@ -22,7 +22,7 @@ class Handing(Acting):
 
     def copy_out(self, text: str) -> None:
         """Put text on the person's clipboard, and say how it went there."""
-        from nmem_tui import clipboard
+        from nmem_tui.outlets import clipboard
 
         if not text:
             self.say("there is nothing to copy", severity="warning")
@@ -33,14 +33,14 @@ class Handing(Acting):
 
     def _by_helper(self, words: list[str], text: str) -> Changed:
         """In a worker: a program that does not take it leaves it to the terminal."""
-        from nmem_tui import clipboard
+        from nmem_tui.outlets import clipboard
 
         if clipboard.give(words, text, self.environ):
             return Changed(clipboard.told(text, f"with {words[0]}", cut=False), failed=False)
         return Changed(self.call_from_thread(self._by_terminal, text), failed=False)
 
     def _by_terminal(self, text: str) -> str:
-        from nmem_tui import clipboard
+        from nmem_tui.outlets import clipboard
 
         sequence, how = clipboard.osc52(text, {} if self.is_web else self.environ)
         how = "through the page (OSC 52)" if self.is_web else how
@@ -50,7 +50,7 @@ class Handing(Acting):
 
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""
-        from nmem_tui import editor
+        from nmem_tui.outlets import editor
 
         try:
             words = editor.words(self.environ)
@@ -70,7 +70,7 @@ class Handing(Acting):
 
     def export_out(self, view: str, content: str, form: str, place: str) -> None:
         """A whole view: its form and where it goes, as screens.exporting offers them."""
-        from nmem_tui.files import write
+        from nmem_tui.outlets.files import write
 
         if place == "clipboard":
             self.copy_out(content)

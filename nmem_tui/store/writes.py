@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from nmem import database
 from nmem.errors import NmemError
+from nmem_tui.doing.steering import Change
 from nmem_tui.messages import Changed, FileChanged
-from nmem_tui.steering import Change
 
 _BUSY_S = 3.0
 _SOON_S = 0.5

@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from nmem.errors import NmemError
+from nmem_tui.doing.working import Job
 from nmem_tui.model.figures import duration, several, size
-from nmem_tui.working import Job
 
 SWEEP_S = 600.0
 """A sweep goes on at most so long; what is left is for the next."""

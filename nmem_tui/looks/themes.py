@@ -141,7 +141,7 @@ def variables(theme: Theme, colours: Mapping[str, str]) -> dict[str, str]:
     """Our variables for a theme that is not ours; the person's own colours over them."""
     if theme.ansi:
         return _variables(**_ANSI)
-    from nmem_tui.borrowed import roles
+    from nmem_tui.looks.borrowed import roles
 
     return _variables(**roles(theme) | {role: colour for role, colour in colours.items() if role in ROLES})
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem_tui import tasking
+from nmem_tui.doing import tasking
+from nmem_tui.doing.steering import Change
 from nmem_tui.messages import Changed
 from nmem_tui.model.figures import several
-from nmem_tui.steering import Change
 
 
 def cancel(db_path: str, ids: Sequence[int]) -> Changed:

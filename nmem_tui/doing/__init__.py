@@ -1,0 +1,1 @@
+"""What a person does from the cockpit: corrections, tasks, long work."""

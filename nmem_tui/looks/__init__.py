@@ -1,0 +1,1 @@
+"""How the cockpit looks: themes, a person's colours, style sheets."""

@@ -1,0 +1,1 @@
+"""What goes out of the cockpit: to the clipboard, an editor, files."""
