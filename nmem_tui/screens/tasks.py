@@ -171,10 +171,11 @@ class Tasks(TasksMoving):
         self.tail.hint = "  it has said nothing yet" if found.task.live else "  it has said nothing"
         if old is None or old.output != found.output:
             self.tail.grow(lambda cells: tasks_detail.output(found.output, cells), fresh=not same)
-        self._name_output()
+        self.name_output()
         self.check_keys()
 
-    def _name_output(self) -> None:
+    def name_output(self) -> None:
+        """As the part that moves asks for."""
         if self.detail is not None:
             title = tasks_detail.output_title(self.detail.task, following=self.tail.following)
             self.tail.border_title = Content(title)
@@ -256,4 +257,4 @@ class Tasks(TasksMoving):
     @on(Lines.Moved, "#tail")
     def moved_in_output(self) -> None:
         """Further up it is not followed."""
-        self._name_output()
+        self.name_output()

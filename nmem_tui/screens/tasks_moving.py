@@ -83,6 +83,10 @@ class TasksMoving(Moving, TasksActing):
             else "it has said nothing" + ("" if self.one.over else f" yet: {keyed.of('run_task')} starts it")
         )
 
+    def name_output(self) -> None:
+        """Say of the output whether it follows, and which key makes it whole or closes it."""
+        raise NotImplementedError
+
     def do_output(self) -> None:
         """Its output over the whole screen, or back."""
         if self.has_class("-output"):
@@ -90,6 +94,7 @@ class TasksMoving(Moving, TasksActing):
         else:
             self.add_class("-output")
             self._into(self.tail)
+            self.name_output()
 
     def _into(self, lines: Lines) -> None:
         self.side.add_class("-open")
@@ -136,6 +141,7 @@ class TasksMoving(Moving, TasksActing):
     def _close(self) -> None:
         self.remove_class("-output")
         self.side.remove_class("-open")
+        self.name_output()
         self.set_focus(self.index)
         self.check_keys()
 

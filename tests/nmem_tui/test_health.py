@@ -81,7 +81,10 @@ async def test_views_are_as_accepted(
 
 
 @pytest.mark.parametrize("dialog", ["purge", "sweep", "fix", "words", "deck"])
-async def test_dialogs_are_as_accepted(dialog: str, make: Any, looks: Any, settled: Any, seeds: Any) -> None:
+async def test_dialogs_are_as_accepted(
+    dialog: str, make: Any, looks: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmem.purge.files.backups", lambda _path: sorted(Path("backups").glob("*.db")))
     keys = {"purge": ["2", "j", "x"], "sweep": ["8", "s"], "fix": ["8", "f"], "words": ["8", "x"], "deck": ["8", "r"]}
 
     async def arrive(pilot: Any) -> None:
