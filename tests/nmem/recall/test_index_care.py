@@ -227,11 +227,11 @@ def test_a_migration_needs_something_to_migrate(project: Path) -> None:
 
 def test_a_decision_is_remembered_and_found(project: Path) -> None:
     before = image(project)
-    done = run("recall", "remember", "mending a bent fork", "--how", "--file", "kitchen", "--under", "Baking",
+    done = run("recall", "remember", "mend a bent fork", "--how", "--file", "kitchen", "--under", "Baking",
                "--text", "# Steps\n\nHeat it until it glows and then hammer it softly on the anvil.",
                "--extra", "cutlery, repair", "--yes")  # fmt: skip
     assert done.exit_code == 0, done.output
-    found = run("how", "mending a bent fork")
+    found = run("how", "mend a bent fork")
     assert "hammer it softly" in found.output and "/when .Baking" in found.output and "#### Steps" in found.output
     assert run("recall", "check").return_value == 0
     assert run("undo").exit_code == 0
