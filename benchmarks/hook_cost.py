@@ -245,7 +245,7 @@ def forget(path: Path, sessions: str) -> None:
         db.execute("PRAGMA defer_foreign_keys=ON")
         for (session_id,) in db.execute("SELECT id FROM sessions WHERE id GLOB ?", (sessions,)).fetchall():
             removal.forget_session(db, session_id)
-        for table in ("session_threads", "prompts"):
+        for table in ("session_threads", "observations", "prompts"):
             db.execute(f"DELETE FROM {table} WHERE session_id GLOB ?", (sessions,))
         db.execute("DELETE FROM sessions WHERE id GLOB ?", (sessions,))
         db.execute("UPDATE context_projects SET taken = known")  # what went was in no candidate
