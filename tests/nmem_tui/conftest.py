@@ -81,6 +81,24 @@ def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
 
 
 @pytest.fixture
+def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """A database in which every screen has something: ids by name."""
+    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
+    for name in ("TMUX", "TMUX_PANE", "NMEM_TASK", "NMEM_DB"):
+        monkeypatch.delenv(name, raising=False)
+    db = seeds.database("aurora.db")
+    seeds.story(db)
+    made: dict[str, int] = seeds.history(db)
+    load("context_seed").fill(db, seeds, made)
+    load("context_seed").told(db, seeds)
+    made |= load("learnings_seed").fill(db, seeds, made)
+    made |= load("tasks_seed").fill(db, seeds)
+    seeds.label(db)
+    db.close()
+    return made
+
+
+@pytest.fixture
 def cockpit(seeds: Any) -> Open:
     """Opens the cockpit on a database and waits until it shows it."""
 

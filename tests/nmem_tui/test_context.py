@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from nmem.context.preview import Asked, Preview, preview
 from nmem.context.recovery import CHANGED
 from nmem_tui.model import context, context_text
 from nmem_tui.widgets.bars import KeyBar
+from tests.nmem_tui.asked import rows as ask
 
 ASKED = "the upload limit error"
 EPISODE = 7
@@ -49,16 +49,6 @@ def make(here: Path, seeds: Any, contexts: Any, monkeypatch: pytest.MonkeyPatch)
         return "aurora.db"
 
     return write
-
-
-def ask(sql: str, *values: object) -> Any:
-    """All rows of the database, each as its one value or a tuple."""
-    db = sqlite3.connect("aurora.db")
-    try:
-        rows = db.execute(sql, values).fetchall()
-    finally:
-        db.close()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def would_be_told(seeds: Any, prompt: str = ASKED) -> Any:

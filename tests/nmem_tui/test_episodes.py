@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from nmem.episodes import storytelling
+from tests.nmem_tui.asked import row as ask
 
 
 @pytest.fixture
@@ -20,16 +20,6 @@ def told(here: Any, seeds: Any) -> dict[str, int]:
     made: dict[str, int] = seeds.history(db)
     db.close()
     return made
-
-
-def ask(sql: str, *values: object) -> Any:
-    """One row of the database."""
-    db = sqlite3.connect("aurora.db")
-    try:
-        row = db.execute(sql, values).fetchone()
-    finally:
-        db.close()
-    return row if row is None or len(row) > 1 else row[0]
 
 
 @pytest.fixture

@@ -23,22 +23,6 @@ LISTS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """A database in which every screen has something: ids by name."""
-    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    db = seeds.database(PATH)
-    seeds.story(db)
-    made: dict[str, int] = seeds.history(db)
-    load("context_seed").fill(db, seeds, made)
-    load("context_seed").told(db, seeds)
-    made |= load("learnings_seed").fill(db, seeds, made)
-    made |= load("tasks_seed").fill(db, seeds)
-    seeds.label(db)
-    db.close()
-    return made
-
-
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 @pytest.mark.parametrize("screen", list(LISTS))
 async def test_a_filter_is_typed_counted_kept_and_taken_off(

@@ -11,6 +11,7 @@ import pytest
 
 from nmem.read.connected import unconnected
 from nmem.settle import settle
+from tests.nmem_tui.asked import rows as ask
 
 VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
 
@@ -45,16 +46,6 @@ def make(here: Path, seeds: Any, healths: Any, monkeypatch: pytest.MonkeyPatch) 
         return "aurora.db"
 
     return write
-
-
-def ask(sql: str, *values: object) -> Any:
-    """All rows of the database, each as its one value or a tuple."""
-    db = sqlite3.connect("aurora.db")
-    try:
-        rows = db.execute(sql, values).fetchall()
-    finally:
-        db.close()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def facts() -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.nmem_tui.asked import row as ask
+
 RULE = "`pytest tests/test_thumbs.py` fails here"
 
 
@@ -49,16 +51,6 @@ def make(here: Path, seeds: Any, learned: Any) -> Callable[[str], None]:
         db.close()
 
     return write
-
-
-def ask(sql: str, *values: object) -> Any:
-    """One row of the database."""
-    db = sqlite3.connect("aurora.db")
-    try:
-        row = db.execute(sql, values).fetchone()
-    finally:
-        db.close()
-    return row if row is None or len(row) > 1 else row[0]
 
 
 def state(learning_id: int) -> str:

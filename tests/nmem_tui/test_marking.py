@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.nmem_tui.asked import rows as ask
+
 PATH = "aurora.db"
-
-
-def ask(sql: str, *values: object) -> Any:
-    """All rows of the database, each as its one value or a tuple."""
-    db = sqlite3.connect(PATH)
-    try:
-        rows = db.execute(sql, values).fetchall()
-    finally:
-        db.close()
-    return [row[0] if len(row) == 1 else row for row in rows]
-
-
-@pytest.fixture
-def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """A database in which every screen has something: ids by name."""
-    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    for name in ("TMUX", "TMUX_PANE", "NMEM_TASK", "NMEM_DB"):
-        monkeypatch.delenv(name, raising=False)
-    db = seeds.database(PATH)
-    seeds.story(db)
-    made: dict[str, int] = seeds.history(db)
-    load("context_seed").fill(db, seeds, made)
-    made |= load("learnings_seed").fill(db, seeds, made)
-    made |= load("tasks_seed").fill(db, seeds)
-    seeds.label(db)
-    db.close()
-    return made
 
 
 async def on(pilot: Any, settled: Any, screen: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,22 +9,6 @@ import pytest
 from nmem_tui.places import MOST, Place, Places
 
 PATH = "aurora.db"
-
-
-@pytest.fixture
-def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """A database in which every screen has something: ids by name."""
-    monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    db = seeds.database(PATH)
-    seeds.story(db)
-    made: dict[str, int] = seeds.history(db)
-    load("context_seed").fill(db, seeds, made)
-    load("context_seed").told(db, seeds)
-    made |= load("learnings_seed").fill(db, seeds, made)
-    made |= load("tasks_seed").fill(db, seeds)
-    seeds.label(db)
-    db.close()
-    return made
 
 
 def test_places_are_bounded_and_never_lead_to_where_one_is() -> None:

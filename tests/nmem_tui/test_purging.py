@@ -12,19 +12,10 @@ import pytest
 
 from nmem.purge import run
 from nmem.settle import settle
+from tests.nmem_tui.asked import rows as ask
 
 TOKEN = "zq7planted-token-42"
 PATH = "aurora.db"
-
-
-def ask(sql: str, *values: object) -> Any:
-    """All rows of the database, each as its one value or a tuple."""
-    db = sqlite3.connect(PATH)
-    try:
-        rows = db.execute(sql, values).fetchall()
-    finally:
-        db.close()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def facts() -> Any:

@@ -10,18 +10,9 @@ import pytest
 
 from nmem.audit import review
 from nmem_tui.model.review import key as key_of
+from tests.nmem_tui.asked import rows as ask
 
 PATH = "aurora.db"
-
-
-def ask(sql: str, *values: object) -> Any:
-    """All rows of the database, each as its one value or a tuple."""
-    db = sqlite3.connect(PATH)
-    try:
-        rows = db.execute(sql, values).fetchall()
-    finally:
-        db.close()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 @pytest.fixture

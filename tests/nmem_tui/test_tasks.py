@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.nmem_tui.asked import row as ask
+
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 TO_AFTER, TO_NEEDS = ("tab",) * 3, ("tab",) * 3
 """In the form: from the folder to the time, and from there to the tasks that it needs."""
@@ -53,16 +55,6 @@ def make(here: Path, seeds: Any, tasked: Any, monkeypatch: pytest.MonkeyPatch) -
 def full(make: Any) -> dict[str, int]:
     """The busy day."""
     return dict(make("full"))
-
-
-def ask(sql: str, *values: object) -> Any:
-    """One row of the database."""
-    db = sqlite3.connect("aurora.db")
-    try:
-        row = db.execute(sql, values).fetchone()
-    finally:
-        db.close()
-    return row if row is None or len(row) > 1 else row[0]
 
 
 @pytest.fixture
