@@ -120,7 +120,11 @@ class Now(Streaming, Warns):
         session_id, one, at = self.session_id, self._following, self.cockpit.clock()
         self.reads.ask("stance", lambda db: _go_on(db, session_id, one, at), self._show_stance)
         if self._roomy:
-            self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
+            self._read_reset()
+
+    def _read_reset(self) -> None:
+        session_id, at = self.session_id, self.cockpit.clock()
+        self.reads.ask("reset", lambda db: _after_reset(db, session_id, at), self._show_reset)
 
     def _days_soon(self) -> None:
         if self.days is None:
@@ -201,8 +205,13 @@ class Now(Streaming, Warns):
             self._days_soon()
 
     def on_resize(self) -> None:
-        """Cards, or a few lines: what was hidden was not drawn."""
-        self.call_after_refresh(self._draw_cards)
+        """Cards, or a few lines: what was hidden was not drawn, and what only the cards tell was not read."""
+        self.call_after_refresh(self._drawn_anew)
+
+    def _drawn_anew(self) -> None:
+        self._draw_cards()
+        if self._roomy and self.session_id and self.reset is None:
+            self._read_reset()
 
     def _draw_cards(self) -> None:
         if self.view is None:
