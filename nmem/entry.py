@@ -32,6 +32,9 @@ def main() -> None:
             package = type(sys)(name)
             package.__path__ = [above + "/" + name]
             sys.modules[name] = package
+        from capture.compiled import install
+
+        install()
     from capture.hook import main as run
 
     run(sys.argv[1:], STARTED, listen)

@@ -14,6 +14,9 @@ def main() -> None:
         package = type(sys)("capture")
         package.__path__ = [(here.rpartition("/")[0] if "/" in here else here + "/..") + "/capture"]
         sys.modules["capture"] = package
+        from capture.compiled import install
+
+        install()
     from capture.statusline import main as run
 
     run(sys.argv[1:])
