@@ -13,7 +13,7 @@ from nmem.learn.schema import LEARNED
 from nmem.purge.schema import PURGED_KEYS, PURGES
 from nmem.recall.schema import RECALL
 from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
-from nmem.search.schema import KEYED, SEARCH
+from nmem.search.schema import KEYED, SEARCH, TASKS_FOUND
 
 _MEANING = """
 CREATE TABLE threads (
@@ -332,4 +332,5 @@ MIGRATIONS: tuple[str, ...] = (
     _WHOLLY_INDEXED,
     PURGED_KEYS,
     TAKEN_BACK,
+    TASKS_FOUND,
 )

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-VERSION = 15
+VERSION = 16
 """How many migrations nmem.schema has; a test holds the two together."""
 
 

@@ -23,6 +23,7 @@ class Going(Working):
     wanted_episode: int
     wanted_learning: int
     wanted_query: str | None
+    wanted_task: int
     wanted_row: tuple[int, int] | None
     places: Places
 
@@ -139,6 +140,12 @@ class Going(Working):
         self.leave()
         self.wanted_learning = learning_id
         self._open("learnings")
+
+    def show_task(self, task_id: int) -> None:
+        """The screen Tasks with one of them under the cursor."""
+        self.leave()
+        self.wanted_task = task_id
+        self._open("tasks")
 
     def show_search(self, query: str) -> None:
         """The screen Search with a query."""

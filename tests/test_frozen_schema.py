@@ -27,6 +27,7 @@ FROZEN = {
         "5f2127336f126d9d",
         "ec7900e9b5c06acb",
         "fd5db3e54589f76c",
+        "c08bd3fddbf800d6",
     ],
 }
 

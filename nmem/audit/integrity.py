@@ -36,7 +36,7 @@ INDEXES = (
     Index("observations_fts", "observations"),
     Index("prompts_fts", "prompts"),
     Index("narratives_fts", "episodes"),
-    Index("search_docs_fts", "summaries and learnings"),
+    Index("search_docs_fts", "summaries, learnings and tasks"),
     Index("search_parts", "parts of words", whole=False),
     Index("search_outputs_fts", "what failing calls answered", whole=False),
     Index("search_unspaced_fts", "texts without blanks between words", whole=False),
@@ -62,7 +62,8 @@ class Left:
 
 
 _ONE = (("shapes ", "shape "), ("runs ", "run "), ("repeats ", "repeat "), ("redactions ", "redaction "),
-        ("summaries ", "summary "), ("learnings that are", "learning that is"))  # fmt: skip
+        ("summaries ", "summary "), ("learnings that are", "learning that is"),
+        ("tasks that are", "task that is"))  # fmt: skip
 _NO_SESSION = "session_id <> '' AND session_id NOT IN (SELECT id FROM sessions)"
 LEFT = (
     Left("shapes of payloads of sessions that are gone", "session_shapes", _NO_SESSION, "DELETE FROM"),
@@ -75,6 +76,8 @@ LEFT = (
          "kind = 'session' AND ref NOT IN (SELECT id FROM sessions)", "DELETE FROM"),
     Left("searchable learnings that are gone", "search_docs",
          "kind = 'learning' AND CAST(ref AS INTEGER) NOT IN (SELECT id FROM learnings)", "DELETE FROM"),
+    Left("searchable tasks that are gone", "search_docs",
+         "kind = 'task' AND CAST(ref AS INTEGER) NOT IN (SELECT id FROM tasks)", "DELETE FROM"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`nmem show`: the plain story of an episode, a session, a prompt or a thread; an observation, a file's history."""
+"""`nmem show`: the plain story of an episode, a session, a prompt or a thread; a call, a task, a file's history."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
 
-KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "file")
-_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2 or file PATH"
+KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "task", "file")
+_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7 or file PATH"
 _FEW = 60
 """Rows of what happened that are shown without --all; the beginning and the end are."""
 _TEXT = 600
@@ -43,7 +43,7 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
 @click.pass_context
 def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
-    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, or an ID alone.
+    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, or an ID alone.
 
     A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
     tells who touched a file: episodes, what came of them, what was decided; the newest first.
@@ -60,6 +60,11 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         from nmem.commands import threads
 
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
+        return
+    if kind == "task":
+        from nmem.commands import task_list
+
+        ctx.invoke(task_list.show_, task=int(number), as_json=as_json)
         return
     with terminal.reading() as db:
         heading, sections, found = _told(db, kind, number, whole=whole)

@@ -11,10 +11,12 @@ from nmem.mcp.reply import line
 from nmem.mcp.tool import Usage
 
 OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING = "obs", "prompt", "episode", "session", "thread", "learning"
-KINDS = (OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING)
-_TABLES = {OBS: "observations", PROMPT: "prompts", EPISODE: "work_units", THREAD: "threads", LEARNING: "learnings"}
+TASK = "task"
+KINDS = (OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING, TASK)
+_TABLES = {OBS: "observations", PROMPT: "prompts", EPISODE: "work_units", THREAD: "threads", LEARNING: "learnings",
+           TASK: "tasks"}  # fmt: skip
 _ALIASES = {"observation": OBS, "marker": OBS, "reasoning": PROMPT, "next": EPISODE, "unit": EPISODE}
-_FORMS = "obs/12, prompt/5, episode/3, session/abc, thread/4 or learning/2"
+_FORMS = "obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2 or task/7"
 _FEW = 3
 
 

@@ -1,4 +1,4 @@
-"""Episodes, sessions, threads and learnings for an agent: a line of an index, and one in full."""
+"""Episodes, sessions, threads, learnings and tasks for an agent: a line of an index, and one in full."""
 
 from __future__ import annotations
 
@@ -146,4 +146,22 @@ def learning(db: Connection, number: int, now: int) -> Shown:
         "met_in": [some({"id": f"obs/{each.observation_id}" if each.observation_id else f"prompt/{each.prompt_id}",
                          "at": when(each.at), "role": each.role, "text": line(each.excerpt, _SHORT)})
                    for each in read.evidence(db, number, _MANY)],
+    })  # fmt: skip
+
+
+def task(db: Connection, number: int, most: int, now: int) -> Shown:
+    """One task: what was asked, where it stands, what it said last."""
+    from nmem.dispatch import read
+
+    one = read.task(db, number)
+    assert one is not None
+    return some({
+        "id": f"task/{number}", "state": one.state, "why": line(read.standing(one, now), _TEXT),
+        "project": line(one.project, 80), "client": line(one.client, 40), "folder": line(one.cwd, 400),
+        "queued": when(one.created_at), "from": when(one.started_at), "to": when(one.ended_at),
+        "session": f"session/{line(one.session_id, 80)}" if one.session_id else "",
+        "branch": line(one.branch, 80), "needs": [f"task/{each}" for each in one.needs],
+        "queued_by": one.source if one.source != "person" else "",
+        "learning": f"learning/{one.learning_id}" if one.learning_id else "",
+        "prompt": lines(one.prompt, most), "said_last": lines(one.output, min(most, 1200)),
     })  # fmt: skip

@@ -22,6 +22,13 @@ _PINNED_LEARNINGS = (
     "o.kind = 'learning' AND o.ref IN"
     " (SELECT substr(item, 10) FROM context_choices WHERE choice = 'pin' AND item GLOB 'learning/*')"
 )
+_A_TASK = "o.kind = 'task' AND EXISTS (SELECT 1 FROM tasks t WHERE t.id = CAST(o.ref AS INTEGER) AND t.{})"
+_FAILED_TASKS = _A_TASK.format("state IN ('failed', 'timed-out')")
+_CLIENT = (
+    "(EXISTS (SELECT 1 FROM sessions s WHERE s.id = o.session_id AND s.client IN ({}))"  # noqa: S608 -- our words
+    " OR (" + _A_TASK.format("client IN ({})") + "))"
+)
+_CLIENTS = "SELECT client, client FROM sessions UNION SELECT client, client FROM tasks"
 _FILES_PAIRED = 40
 
 
@@ -57,9 +64,8 @@ class Narrowed:
 
     def places(self, source: Source) -> Where:
         """The part of the conditions that speaks of project and client."""
-        if source is DOCS:  # a learning belongs to a project, and to no session
-            client = "EXISTS (SELECT 1 FROM sessions s WHERE s.id = o.session_id AND s.client IN ({}))"
-            return _among("o.project_id", self.projects) & _among(client, self.clients)
+        if source is DOCS:  # a learning belongs to a project, and to no session; a task names its client
+            return _among("o.project_id", self.projects) & _among(_CLIENT, self.clients)
         placed = _among("s.project_id", self.projects) & _among("s.client", self.clients)
         return Where(placed.sql, placed.values, sessions=bool(placed))
 
@@ -68,8 +74,8 @@ def _among(column: str, values: Sequence[object]) -> Where:
     if not values:
         return Where()
     marks = ",".join("?" * len(values))
-    test = column.format(marks) if "{}" in column else f"{column} IN ({marks})"
-    return Where(f" AND {test}", tuple(values))
+    test = column.replace("{}", marks) if "{}" in column else f"{column} IN ({marks})"
+    return Where(f" AND {test}", tuple(values) * max(1, column.count("{}")))
 
 
 def narrowed(
@@ -80,7 +86,7 @@ def narrowed(
     `within` are the projects that are meant where the filters name none.
     """
     projects = _named(db, "SELECT id, name FROM projects", filters.project) if filters.project else list(within)
-    clients = _named(db, "SELECT DISTINCT client, client FROM sessions", filters.client) if filters.client else []
+    clients = _named(db, _CLIENTS, filters.client) if filters.client else []
     unknown = [f"project:{','.join(filters.project)}"] if filters.project and not projects else []
     if filters.client and not clients:
         unknown.append(f"client:{','.join(filters.client)}")
@@ -161,12 +167,11 @@ def _stories(filters: Filters) -> Kept | None:
 
 
 def _docs(filters: Filters) -> Kept | None:
-    if filters.failed:
-        return None
-    asked = [one for one in filters.type if one in (kinds.SESSION, kinds.LEARNING, "task", "recall")]
+    asked = [one for one in filters.type if one in (kinds.SESSION, kinds.LEARNING, kinds.TASK, "recall")]
     if filters.type and not asked:
         return None
     sql, values = list[str](), list[object]()
+    sql += [_FAILED_TASKS] if filters.failed else []
     if asked:
         sql.append(f"o.kind IN ({','.join('?' * len(asked))})")
         values += asked

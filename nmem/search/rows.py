@@ -60,8 +60,9 @@ _SELECT = {
     "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
                    " p.name, coalesce(d.project_id, 0), EXISTS (SELECT 1 FROM context_choices c"
                    " WHERE c.project_id = d.project_id"
-                   " AND c.item = d.kind || '/' || d.ref AND c.choice = 'pin')"
-                   " FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id WHERE d.id IN ({marks})"
+                   " AND c.item = d.kind || '/' || d.ref AND c.choice = 'pin'), t.client, t.state"
+                   " FROM search_docs d LEFT JOIN projects p ON p.id = d.project_id"
+                   " LEFT JOIN tasks t ON d.kind = 'task' AND t.id = CAST(d.ref AS INTEGER) WHERE d.id IN ({marks})"
                    " ORDER BY d.id DESC",
 }  # fmt: skip
 
@@ -139,7 +140,12 @@ def _listed(body: str) -> str:
 
 
 def _doc(row: Raw, place: Place) -> Row:
-    number, at, session, kind, ref, title, body, project, project_id, pinned = row
+    number, at, session, kind, ref, title, body, project, project_id, pinned, client, state = row
+    if kind == kinds.TASK:  # its title is the name of its project, recorded or not
+        return Row("search_docs", _int(number), kinds.TASK, str(ref), kinds.TASK, _int(at), str(session),
+                   str(project or title), str(client or ""), title=str(title), text=str(body),
+                   outcome="failed" if state in ("failed", "timed-out") else "",
+                   project_id=_int(project_id))  # fmt: skip
     return Row("search_docs", _int(number), str(kind), str(ref), str(kind), _int(at), str(session),
                str(project or place[0]), place[1], title=str(title)[:300], text=f"{title}\n{_listed(str(body))}",
                pinned=bool(pinned), project_id=_int(project_id))  # fmt: skip

@@ -252,3 +252,35 @@ UPDATE gone_ids SET newest = max(newest, (SELECT indexed FROM search_state WHERE
     WHERE target GLOB iif(gone_ids.name = 'prompts', 'prompt/[0-9]*', 'obs/[0-9]*')), 0));
 """
 """Texts leave an index only where they are in it: an id that was given twice, before ids were for good, broke them."""
+
+TASKS_FOUND = """
+CREATE VIEW search_tasks AS                  -- tasks as texts
+  SELECT 'task' AS kind, t.id AS ref,
+    coalesce((SELECT max(p.id) FROM projects p WHERE p.name = t.project
+        AND (t.cwd = p.root OR instr(t.cwd, p.root || '/') = 1)),
+      (SELECT max(p.id) FROM projects p WHERE p.name = t.project)) AS project_id,
+    t.session_id, t.created_at AS at, t.project AS title, t.prompt AS body
+  FROM tasks t;
+CREATE TRIGGER search_docs_update AFTER UPDATE OF title, body ON search_docs BEGIN
+  INSERT INTO search_docs_fts(search_docs_fts, rowid, title, body) VALUES ('delete', old.id, old.title, old.body);
+  INSERT INTO search_docs_fts(rowid, title, body) VALUES (new.id, new.title, new.body);
+END;
+CREATE TRIGGER search_tasks_insert AFTER INSERT ON tasks BEGIN
+  DELETE FROM search_docs WHERE kind = 'task' AND ref = new.id;
+  INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
+    SELECT * FROM search_tasks WHERE ref = new.id;
+END;
+CREATE TRIGGER search_tasks_update AFTER UPDATE OF prompt, project, cwd, session_id ON tasks
+WHEN old.prompt IS NOT new.prompt OR old.project IS NOT new.project OR old.cwd IS NOT new.cwd
+  OR old.session_id IS NOT new.session_id BEGIN
+  DELETE FROM search_docs WHERE kind = 'task' AND ref = old.id;
+  INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
+    SELECT * FROM search_tasks WHERE ref = new.id;
+END;
+CREATE TRIGGER search_tasks_delete AFTER DELETE ON tasks BEGIN
+  DELETE FROM search_docs WHERE kind = 'task' AND ref = old.id;
+END;
+INSERT INTO search_docs(kind, ref, project_id, session_id, at, title, body)
+  SELECT * FROM search_tasks;
+"""
+"""A task is found by what it asks for and by its project's name; a text that is changed in place leaves its index."""

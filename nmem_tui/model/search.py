@@ -25,7 +25,7 @@ _LEAD = 24
 """Characters before the first mark, where the beginning is left out."""
 _KINDS: dict[str, tuple[str, str]] = {
     kinds.PROMPT: ("you", "user"), kinds.EPISODE: ("episode", "accent"), kinds.SESSION: ("session", "accent"),
-    kinds.LEARNING: ("learning", "warn"), kinds.MARKER: ("mark", "accent"), "task": ("task", "accent"),
+    kinds.LEARNING: ("learning", "warn"), kinds.MARKER: ("mark", "accent"), kinds.TASK: ("task", "accent"),
 }  # fmt: skip
 _USUAL = ("prompt", "reasoning", "episode", "learning", "test", "command", "file_edit", "git", "marker", "session")
 """Types to choose from while nothing is found yet."""
@@ -184,7 +184,7 @@ def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) 
 
 def unpinned(hit: Hit) -> str | None:
     """Why a hit cannot be pinned, if it cannot."""
-    name = {kinds.SESSION: "session", decisions.KIND: "decision"}.get(hit.kind)
+    name = {kinds.SESSION: "session", kinds.TASK: "task", decisions.KIND: "decision"}.get(hit.kind)
     return f"a {name} cannot be pinned" if name else None
 
 
@@ -241,7 +241,7 @@ def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int)
     yield _still([])
     lines = wrap(
         "One box over all that is recorded: what you asked, what the agent thought and did, what failing calls"
-        " answered, paths, episodes, summaries, markers and learnings.", max(8, cells - 2), 4,
+        " answered, paths, episodes, summaries, markers, learnings and tasks.", max(8, cells - 2), 4,
     )  # fmt: skip
     yield from (_still([(" ", "text"), (row, "text")]) for row in lines)
     if asked:
@@ -274,7 +274,7 @@ MANUAL: tuple[tuple[str, str], ...] = (
     ('"the test file"', "the phrase, in this order"),
     ("!legacy", "without that word"),
     ("type:test", "calls that ran tests"),
-    ("type:prompt", "what you asked; also reasoning, episode, session, learning, marker"),
+    ("type:prompt", "what you asked; also reasoning, episode, session, learning, marker, task"),
     ("type:recall", "written decisions alone; so does /when or /how before words"),
     ("type:git", "commits, pushes and other git: the beginning of a type is enough"),
     ("type:file_edit,file_write", "several, with commas"),

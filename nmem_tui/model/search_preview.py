@@ -1,4 +1,4 @@
-"""A hit in full: the story of a call, a prompt as it was, an episode's story, a session, a learning."""
+"""A hit in full: the story of a call, a prompt as it was, an episode's story, a session, a learning, a task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nmem.read.stories import Story
 from nmem.read.views import SessionRow, StreamRow
 from nmem.search.decisions import Decision
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import episodes, keyed, learnings_detail, rows, search_decision
+from nmem_tui.model import episodes, keyed, learnings_detail, rows, search_decision, search_task, tasks_reading
 from nmem_tui.model.figures import ago, day, duration, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail
@@ -47,6 +47,8 @@ def items(found: Shown, cells: int, at: int, zone: tzinfo | None) -> Sequence[It
         return learnings_detail.items(thing, cells, at, zone)
     if isinstance(thing, Past):
         return list(plain([cut(line, cells) for line in _past(thing, cells, at, zone)]))
+    if isinstance(thing, tasks_reading.Detail):
+        return list(plain([cut(line, cells) for line in search_task.told(thing, cells, at, zone)]))
     return list(plain([[], [(" it is gone", "quiet")]]))
 
 
@@ -54,6 +56,8 @@ def text(found: Shown) -> str:
     """The hit's own text, as it is copied; empty where what is shown is what there is."""
     if isinstance(found.thing, Decision):
         return found.thing.text
+    if isinstance(found.thing, tasks_reading.Detail):
+        return search_task.asked(found.thing)
     if not isinstance(found.thing, Moment):
         return ""
     done = found.thing.done

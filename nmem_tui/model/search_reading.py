@@ -25,6 +25,7 @@ from nmem.search.examples import Example
 from nmem.search.examples import examples as found_examples
 from nmem.search.page import NEWEST, RELEVANCE
 from nmem.search.search import Hit, Results, search
+from nmem_tui.model import tasks_reading
 from nmem_tui.model.learnings_reading import Detail, detail
 
 PAGE = 40
@@ -86,7 +87,7 @@ class Shown:
     """A hit in full; `thing` is None when it is gone."""
 
     hit: Hit
-    thing: Moment | Story | Detail | Past | Decision | None
+    thing: Moment | Story | Detail | Past | Decision | tasks_reading.Detail | None
 
 
 def number(hit: Hit) -> int:
@@ -146,6 +147,8 @@ def shown(db: Connection, hit: Hit, at: int) -> Shown:
         return Shown(hit, detail(db, one) if one else None)
     if hit.kind == kinds.SESSION:
         return Shown(hit, _past(db, hit.id.partition("/")[2]))
+    if hit.kind == kinds.TASK:
+        return Shown(hit, tasks_reading.found(db, number(hit), at))
     return Shown(hit, None)
 
 

@@ -70,6 +70,12 @@ def live(db: Connection) -> tuple[int, int]:
     return found.get(RUNNING, 0), found.get(NEEDS_INPUT, 0)
 
 
+def found(db: Connection, task_id: int, now: int) -> Detail | None:
+    """One that was found elsewhere, and where it stands in the queue."""
+    place = next((each for each in listing(db, now).queued if each.task.id == task_id), None)
+    return detail(db, task_id, place)
+
+
 def detail(db: Connection, task_id: int, place: Place | None) -> Detail | None:
     """A listed task in full; what its pane shows now is asked of that."""
     one = read.task(db, task_id)

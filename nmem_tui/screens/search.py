@@ -16,7 +16,7 @@ from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import keyed, search, search_preview, words
+from nmem_tui.model import keyed, search, search_preview, tasks_reading, words
 from nmem_tui.model import search_reading as reading
 from nmem_tui.model.empty import no_search
 from nmem_tui.model.exported import Gather
@@ -314,9 +314,9 @@ class Search(Seeking):
         self.check_keys()
 
     def give_text(self, take: Take) -> None:
-        """The whole text of a call or a saying; of anything else what is told of it."""
+        """The whole text of a call or a saying, the prompt of a task; of anything else what is told of it."""
         found = self.known
-        if isinstance(found.thing if found else None, (Moment, Decision)):
+        if isinstance(found.thing if found else None, (Moment, Decision, tasks_reading.Detail)):
             assert found is not None
             take(search_preview.text(found))
         elif found is not None and isinstance(found.thing, Story):

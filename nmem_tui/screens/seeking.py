@@ -191,6 +191,8 @@ class Seeking(Boxed):
             app.show_learning(reading.number(one))
         elif one.kind == kinds.SESSION:
             app.show_session(one.id.partition("/")[2])
+        elif one.kind == kinds.TASK:
+            app.show_task(reading.number(one))
         elif isinstance(thing := self.known and self.known.thing, Decision):
             open_file(app, thing.path, thing.line)
         elif reading.is_moment(one):
@@ -214,13 +216,13 @@ class Seeking(Boxed):
     def may_pin_hit(self) -> str | None:
         """Not everything can be pinned."""
         if self.marked:
-            return None if self._pinnable() else "a session cannot be pinned"
+            return None if self._pinnable() else "nothing that is marked can be pinned"
         if self.one is None:
             return _NOTHING
         return search.unpinned(self.one)
 
     def _pinnable(self) -> list[Hit]:
-        """The marked hits, but sessions."""
+        """The marked hits that can be pinned."""
         return [hit for hit in self.hits if hit.id in self.marked and not search.unpinned(hit)]
 
     def do_pin_hit(self) -> None:

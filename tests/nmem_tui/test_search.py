@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC
 from typing import Any
 
@@ -255,6 +256,40 @@ async def test_a_hit_leads_to_the_thing(
         assert pilot.app.current_mode == "search"
         assert box(pilot) == query
         assert not isinstance(pilot.app.focused, Input), "the keys work at once"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_task_is_shown_in_full_and_leads_to_itself(
+    size: str, make: Any, cockpit: Any, load: Any, seeds: Any, settled: Any, text: Any
+) -> None:
+    file, tasks = make("story"), load("tasks_seed")
+    with closing(sqlite3.connect(file)) as db:
+        tasks.task(db, "sweep the yard", "queued", seeds.NOW)
+        one = tasks.task(db, "publish the zeppelin\nwith its crew", "failed", seeds.NOW, output="no mast here")
+        tasks.task(db, "water the plants", "queued", seeds.NOW)
+        db.commit()
+    async with cockpit(file, SIZES[size]) as pilot:
+        await pilot.press("6", *keys("type:task zeppelin"), "enter")
+        await settled(pilot)
+        if size == "80x24":
+            await pilot.press("enter")
+            await settled(pilot)
+        shown = text(pilot)
+        assert f"Task ─ task/{one}" in shown
+        for said in ("✗ failed", "with its crew", "Said last", "no mast here"):
+            assert said in shown
+        if size == "80x24":
+            await pilot.press("escape")
+        await pilot.press("p")
+        await settled(pilot)
+        assert not ask("SELECT 1 FROM corrections WHERE kind = 'pin'")
+        await pilot.press("o")
+        await settled(pilot)
+        assert pilot.app.current_mode == "tasks"
+        assert "publish the zeppelin" in row(text(pilot))
+        await pilot.press("minus")
+        await settled(pilot)
+        assert (pilot.app.current_mode, box(pilot)) == ("search", "type:task zeppelin")
 
 
 async def test_enter_looks_at_a_hit_first_where_there_is_no_room(

@@ -59,6 +59,8 @@ def _record(ask: Ask, ref: Ref) -> dict[str, object]:
         return told.session(db, ref.key)
     if ref.kind == ids.THREAD:
         return told.thread(db, ref.number)
+    if ref.kind == ids.TASK:
+        return told.task(db, ref.number, most, ask.now)
     return told.learning(db, ref.number, ask.now)
 
 
@@ -66,7 +68,7 @@ TOOL = Tool(
     "get",
     "Full records of ids from the other tools.",
     (
-        Param("ids", TEXTS, "obs/12 prompt/5 episode/3 session/abc thread/4 learning/2", required=True),
+        Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7", required=True),
         Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
     ),
     run,

@@ -30,6 +30,8 @@ def _moment(ask: Ask) -> tuple[str, Place]:
         ref = ids.parse(ask.db, named)
         if ref.kind in (ids.THREAD, ids.LEARNING):
             raise NmemError(f"{ref} has no one moment: get {ref} names the sessions and obs of it")
+        if ref.kind == ids.TASK:
+            raise NmemError(f"{ref} is no moment: get {ref} names the session that it became")
         if ref.kind == ids.EPISODE:
             from nmem.read.stories import story
 

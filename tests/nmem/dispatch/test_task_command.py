@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capture.storage import store
 from nmem import tables
+from nmem.commands.main import nmem
 from nmem.dispatch import act, files, read, schedule
 from nmem.errors import NmemError
 from nmem.mcp.ask import Ask
@@ -52,6 +54,8 @@ def test_from_queueing_to_the_end(place: Place) -> None:
     shown = json.loads(place.command("show", "2", "--json").stdout)
     assert (shown["exit_code"], shown["time_limit"], shown["can"]) == (4, 600, ["edit", "retry", "remove"])
     assert [each["what"] for each in shown["events"]] == ["queued", "claimed", "started", "ended"]
+    assert CliRunner().invoke(nmem, ["show", "task/2"]).output == place.command("show", "2").stdout
+    assert json.loads(CliRunner().invoke(nmem, ["search", "hello", "--json"]).output)["hits"][0]["id"] == "task/1"
     assert place.command("output", "1").stdout == "doing: say hello\n"
     assert "exit code\t4" in place.command("2").stdout
     assert place.command("retry", "2").stdout == "task/2 is queued again\n"

@@ -34,6 +34,20 @@ def test_an_index_leads_to_details_and_these_to_what_led_there(client: Client, s
     assert around["rows"][1]["failed"] == "failed"
 
 
+def test_a_task_is_found_by_its_words_and_given_in_full(client: Client, shop: Recorded) -> None:
+    shop.db.execute(
+        "INSERT INTO tasks (created_at, changed_at, prompt, project, cwd, session_id, state, output)"
+        " VALUES (1, 1, 'publish the release', 'shop', '/src/shop', 'coupon', 'failed', 'no tag')"
+    )
+    (hit,) = client.get("search", query="publish type:task")["hits"]
+    assert (hit["id"], hit["what"], hit["failed"]) == ("task/1", "task", True)
+    (told,) = client.get("get", ids=[hit["id"]])["found"]
+    assert (told["state"], told["prompt"], told["said_last"]) == ("failed", "publish the release", "no tag")
+    assert told["session"] == "session/coupon"
+    assert "get task/1 names the session" in client.refused("timeline", around="task/1")
+    assert "there is no task/9" in client.refused("get", ids="task/9")
+
+
 def test_details_of_every_kind(client: Client, shop: Recorded) -> None:
     thread = client.get("episodes")["episodes"][0]["thread"]
     found = client.get("get", ids=["obs/1", "session/coup", thread])["found"]
@@ -79,7 +93,7 @@ def test_episodes_page_too_and_can_be_filtered(client: Client, shop: Recorded) -
         ("learning/9", "there is no learning/9: "),
         ("session/nope", "there is no session/nope: the newest are session/change-log, session/coupon"),
         ("session/c", "session/c is the beginning of several: session/change-log, session/coupon"),
-        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4 or learning/2"),
+        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2 or task/7"),
         ("obs/x", "obs/x is no id: obs/ and a number"),
         ("file/src/a.py", "file/src/a.py is a file: file_history tells of it"),
         ("", "nothing is no id"),

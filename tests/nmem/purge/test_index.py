@@ -13,7 +13,9 @@ from capture.storage.schema import statements
 from nmem import schema, tables
 from nmem.purge import files, run
 from nmem.purge.selection import Selection
+from nmem.search.search import search
 from nmem.settle import settle
+from nmem.undo import undo
 from tests.nmem.conftest import Recorded
 from tests.nmem.purge.conftest import holding
 
@@ -65,3 +67,26 @@ def test_what_settling_could_not_clean_is_logged(
     monkeypatch.setattr(files, "holding", lambda paths, words: list(paths)[:1])
     run.finish(db_path, 1_001)
     assert "purge/1: it is still in" in Path(db_path).with_name("nmem.log").read_text("utf-8")
+
+
+def asked(db: Connection, words: str) -> list[str]:
+    return [hit.id for hit in search(db, words, 1, seconds=30).hits]
+
+
+@pytest.mark.parametrize("chosen", [Selection(ids=(("task", "1"),)), Selection(texts=(WORD,))])
+def test_a_task_that_is_purged_is_found_no_more_and_again_when_it_is_back(
+    record: Recorded, db_path: str, chosen: Selection
+) -> None:
+    record.coupon()
+    for prompt in (f"look after the {WORD}", "sweep the floor"):
+        record.db.execute("INSERT INTO tasks (created_at, changed_at, prompt, cwd) VALUES (1, 1, ?, '/x')", (prompt,))
+    settle(db_path, 60, models=False, clock=lambda: record.at + 86_400_000)
+    assert asked(record.db, WORD) == ["task/1"]
+    run.purge(db_path, chosen, 1_000, window=60)
+    assert (asked(record.db, WORD), asked(record.db, "sweep floor")) == ([], ["task/2"])
+    assert holding(db_path, (WORD,)) == []
+    undo(record.db, 1_001)
+    assert asked(record.db, WORD) == ["task/1"]
+    record.db.execute("INSERT INTO search_docs_fts(search_docs_fts, rank) VALUES ('integrity-check', 1)")
+    assert run.purge(db_path, chosen, 1_002, window=0).left == ()
+    assert (asked(record.db, WORD), holding(db_path, (WORD,))) == ([], [])

@@ -59,6 +59,14 @@ class Stored:
         )
         return f"obs/{made.lastrowid}"
 
+    def queue(self, prompt: str, project: str = "shop", **values: object) -> str:
+        self.at += MINUTE
+        given = {"created_at": self.at, "changed_at": self.at, "prompt": prompt, "project": project,
+                 "cwd": f"/src/{project}/sub", **values}  # fmt: skip
+        marks = ", ".join("?" * len(given))
+        made = self.db.execute(f"INSERT INTO tasks ({', '.join(given)}) VALUES ({marks})", list(given.values()))
+        return f"task/{made.lastrowid}"
+
     def settle(self) -> None:
         refresh.refresh(self.db)
 

@@ -110,6 +110,7 @@ def test_every_kind_is_found_and_has_its_id(stored: Stored) -> None:
         "INSERT INTO learnings (project_id, kind, key, title, first_at, last_at, sessions, occurrences)"
         " VALUES (1, 'recurring_error', 'k', 'frobnicator jams', 0, 0, 2, 2)"
     )
+    wanted.append(stored.queue("oil the frobnicator"))
     stored.settle()
     for order in (RELEVANCE, NEWEST):
         found = find(stored, "frobnicator", order)
@@ -122,6 +123,7 @@ def test_every_kind_is_found_and_has_its_id(stored: Stored) -> None:
             "episode",
             "session",
             "learning",
+            "task",
         }
 
 
