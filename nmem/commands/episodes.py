@@ -153,10 +153,11 @@ def show(ctx: click.Context, episode: int, as_json: bool, whole: bool) -> None:
 @click.option("--at", "prompt", type=PROMPT, required=True, metavar="PROMPT", help="The prompt that begins a new one.")
 def split(episode: int, prompt: int) -> None:
     """Begin a new episode at a prompt, with all that follow it."""
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections, storytelling
 
     with terminal.writing() as db:
         made = corrections.split(db, episode, prompt, terminal.now())
+        storytelling.retell(db, (episode, made), terminal.now())
     click.echo(f"episode {episode} ends before prompt {prompt}; episode {made} begins there ({_UNDO})")
 
 
@@ -165,10 +166,11 @@ def split(episode: int, prompt: int) -> None:
 @click.argument("into", type=EPISODE)
 def merge(episode: int, into: int) -> None:
     """Put the prompts of EPISODE into INTO."""
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections, storytelling
 
     with terminal.writing() as db:
         corrections.merge(db, episode, into, terminal.now())
+        storytelling.retell(db, (into,), terminal.now())
     click.echo(f"episode {episode} is part of episode {into} now ({_UNDO})")
 
 
@@ -215,10 +217,12 @@ def unresume(episode: int) -> None:
 @click.argument("episode", type=EPISODE)
 def move(prompt: int, episode: int) -> None:
     """Put one PROMPT, with what was done after it, into EPISODE."""
-    from nmem.episodes import corrections
+    from nmem.episodes import corrections, storytelling, units
 
     with terminal.writing() as db:
+        left = units.of_prompt(db, prompt)
         corrections.move(db, prompt, episode, terminal.now())
+        storytelling.retell(db, (episode, left or 0), terminal.now())
     click.echo(f"prompt {prompt} is in episode {episode} now ({_UNDO})")
 
 

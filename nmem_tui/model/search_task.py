@@ -22,7 +22,7 @@ def told(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[Li
     one = found.task
     word, tone = tasks.state(one)
     took = f" · took {tasks.took(one, at)}" if one.over and one.started_at else ""
-    yield [(word, tone), (f"{took} · queued {ago(at - one.created_at)}", "quiet")]
+    yield [(word, tone), (f"{took} · written {ago(at - one.created_at)}", "quiet")]
     where = [one.project, one.client, f"session/{one.session_id[:8]}" if one.session_id else ""]
     yield [(" · ".join(printable(part) for part in where if part), "quiet")]
     why = tasks.waits(found.place, at, zone) if found.place else flat(one.reason)

@@ -13,7 +13,7 @@ from capture.storage import store
 from nmem import tables
 from nmem.commands import main, terminal
 from nmem.commands.main import nmem
-from nmem.episodes import detect, units
+from nmem.episodes import detect, narrations, storytelling, units
 
 NOON = 1_760_011_200_000
 MINUTE = 60_000
@@ -161,6 +161,20 @@ def test_a_thread_is_shown_by_its_own_command(told: Any) -> None:
     result = run("show", "thread/7")
     assert result.exit_code == 1
     assert "no thread 7" in str(result.exception)
+
+
+def test_the_stories_of_what_was_cut_are_told_at_once(told: Any) -> None:
+    def untrue() -> list[int]:
+        """Episodes whose story was told of something else, or not at all."""
+        return [unit.id for unit in units.of_session(told, "4f2c-one")
+                if (known := narrations.known(told, unit.id)) is None
+                or known.told_of != narrations.holds(told, unit.id)]  # fmt: skip
+
+    storytelling.retell(told, (1, 2, 3), NOON)
+    assert not untrue()
+    for args in (("split", "1", "--at", "2"), ("merge", "2", "5"), ("move", "3", "1")):
+        assert run("episodes", *args).exit_code == 0
+        assert not untrue(), args
 
 
 def test_corrections_and_undo(told: Any) -> None:
