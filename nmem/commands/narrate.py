@@ -66,10 +66,8 @@ def _chosen(db: sqlite3.Connection, episodes: tuple[int, ...], session: str) -> 
 
 def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive: bool) -> dict[str, Any]:
     teller = Teller(db, found.desk, no_model=found.problem)
-    if extractive:
-        teller.extract(unit_id, force=True)
-    else:
-        teller.extract(unit_id)
+    teller.extract(unit_id, force=extractive or narrations.renewable(db, unit_id))
+    if not extractive:
         teller.ask(unit_id)
     unit, known = units.get(db, unit_id), narrations.known(db, unit_id)
     if unit is None or known is None:

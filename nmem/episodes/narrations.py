@@ -76,6 +76,15 @@ def known(db: Connection, unit_id: int) -> Known | None:
     return Known(row[0], bool(row[1]), row[2], row[3], row[4], tuple(json.loads(row[5]))) if row else None
 
 
+def renewable(db: Connection, unit_id: int) -> bool:
+    """Whether its story is of its records alone, all of which are there still: told again it loses nothing."""
+    return db.execute(
+        "SELECT 1 FROM narrations n JOIN work_units u ON u.id = n.unit_id WHERE u.id = ? AND NOT n.by_model"
+        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id)",
+        (unit_id,),
+    ).fetchone() is not None  # fmt: skip
+
+
 def holds(db: Connection, unit_id: int) -> str:
     """What an episode holds now (see `reading.OF`); empty when it is gone."""
     row = db.execute(f"SELECT {OF} FROM work_units u WHERE id = ?", (unit_id,)).fetchone()  # noqa: S608

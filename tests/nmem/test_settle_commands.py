@@ -99,6 +99,18 @@ def test_narrate_shows_the_story_and_who_tells_it(nmem: Nmem, record: Recorded) 
     assert json.loads(nmem("narrate", "--session", "coupon", "--json")[1])["episodes"][0]["id"] == 1
 
 
+def test_narrate_tells_a_story_of_older_words_anew_and_leaves_what_was_swept(nmem: Nmem, record: Recorded) -> None:
+    record.coupon()
+    nmem("settle")
+    now = record.db.execute("SELECT summary FROM work_units").fetchone()[0]
+    record.db.execute("UPDATE work_units SET summary = 'In older words.', title = 'Mine'")
+    assert now in nmem("narrate")[1]
+    assert tuple(record.db.execute("SELECT summary, title FROM work_units").fetchone()) == (now, "Mine")
+    record.db.execute("UPDATE work_units SET summary = 'Of calls that are gone.'")
+    record.db.execute("INSERT INTO swept_sessions (session_id, at) SELECT id, 1 FROM sessions")
+    assert "Of calls that are gone." in nmem("narrate")[1]
+
+
 def test_narrate_names_what_is_not_there(nmem: Nmem, record: Recorded) -> None:
     assert "there are no episodes yet" in nmem("narrate")[2]
     record.coupon()
