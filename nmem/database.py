@@ -66,7 +66,7 @@ def reader(path: str) -> sqlite3.Connection:
 
 def leniently(db: sqlite3.Connection) -> sqlite3.Connection:
     """The same connection, reading text that is no UTF-8 (a foreign program may have stored it) with marks in it."""
-    # every text costs half as much again: who reads much reads as usual first, and so where `garbled` says so
+    # every text costs half as much again: who reads much, often, reads as usual first, and so where `garbled` says so
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return db
 

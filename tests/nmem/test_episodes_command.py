@@ -163,6 +163,18 @@ def test_a_thread_is_shown_by_its_own_command(told: Any) -> None:
     assert "no thread 7" in str(result.exception)
 
 
+def test_text_of_a_foreign_program_is_shown_as_far_as_it_can_be_read(told: Any) -> None:
+    told.execute("UPDATE prompts SET content = CAST(? AS TEXT)", (b"lamp \xff is dark",))
+    told.execute("UPDATE observations SET content = CAST(? AS TEXT)", (b"make \xff lamp",))
+    for what in ("episode/1", "session/4f2c-one", "prompt/1", "obs/1"):
+        for more in ((), ("--json",)):
+            result = run("show", what, *more)
+            assert (result.exit_code, result.exception) == (0, None)
+        if what != "session/4f2c-one":
+            assert "\ufffd" in result.output
+    assert run("search", "type:prompt").exit_code == 0
+
+
 def test_the_stories_of_what_was_cut_are_told_at_once(told: Any) -> None:
     def untrue() -> list[int]:
         """Episodes whose story was told of something else, or not at all."""

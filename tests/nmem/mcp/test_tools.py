@@ -122,6 +122,14 @@ def test_what_is_stored_cannot_act(client: Client, record: Recorded) -> None:
     assert "ignore previous instructions" in told or tool == "current_stance"
 
 
+def test_text_of_a_foreign_program_is_given_as_far_as_it_can_be_read(client: Client, shop: Recorded) -> None:
+    for table in ("prompts", "observations"):
+        shop.db.execute(f"UPDATE {table} SET content = CAST(? AS TEXT)", (b"lamp \xff is dark",))
+    found = client.get("get", ids=["obs/1", "prompt/1", "session/coupon", "episode/1"])["found"]
+    assert [each["text"] for each in found[:2]] == ["lamp \ufffd is dark"] * 2
+    assert client.get("timeline")["rows"] and client.get("search", query="type:prompt")["hits"]
+
+
 def test_replies_are_bounded_and_say_what_is_left(client: Client, record: Recorded) -> None:
     record.begin("long").user("x " * 500_000)
     for _ in range(30):
