@@ -78,41 +78,59 @@ def room(cells: int) -> int:
     return max(8, min(40, cells * 2 // 5))
 
 
-def draw(found: Sequence[Learning], chosen: int, at: int, cells: int, rows: int) -> list[Line]:
-    """As many patterns as there are rows for, the chosen place among them; the weeks' names stand above."""
-    if rows < 3 or not found:
-        return [[("no week to show", "quiet")]] if not found else []
-    name = room(cells)
-    mondays = columns(found, at, cells - name - 1)
-    months, days = _names(mondays)
-    lines: list[Line] = [
-        [(pad("week of ", name + 1, right=True), "quiet"), (months, "quiet")],
-        [(" " * (name + 1), "text"), (days, "quiet")],
-    ]
-    shown = rows - 2
-    first = max(0, min(chosen - shown // 2, len(found) - shown))
-    places = range(first, min(len(found), first + shown))
-    lines += [_row(found[place], mondays, name, here=place == chosen) for place in places]
-    return [cut(line, cells) for line in lines]
+class Weeks:
+    """Some patterns, row by row; what is drawn of one is kept while the cursor moves among them."""
 
+    def __init__(self, found: Sequence[Learning] = (), at: int = 0) -> None:
+        self._found, self._at = found, at
+        self._for: tuple[int, object] = (0, None)
+        """The cells and the symbols that the rest is for."""
+        self._heads: list[Line] = []
+        self._mondays: list[int] = []
+        self._shades: dict[int, Line] = {}
 
-def _row(one: Learning, mondays: Sequence[int], name: int, *, here: bool) -> Line:
-    line: Line = [
-        ("▸" if here else " ", "accent"),
-        (pad(flat(one.title), name - 1) + " ", "strong" if here else "quiet"),
-    ]
-    return line + _shades(one, mondays)
+    def draw(self, chosen: int, cells: int, rows: int) -> list[Line]:
+        """As many as there are rows for, the chosen place among them; the weeks' names stand above."""
+        if rows < 3 or not self._found:
+            return [[("no week to show", "quiet")]] if not self._found else []
+        self._lay(cells)
+        shown = rows - len(self._heads)
+        first = max(0, min(chosen - shown // 2, len(self._found) - shown))
+        places = range(first, min(len(self._found), first + shown))
+        return [*self._heads, *(self._row(place, cells, here=place == chosen) for place in places)]
+
+    def _lay(self, cells: int) -> None:
+        """The weeks for so many cells."""
+        if self._for == (cells, symbols.now()):
+            return
+        self._for, self._shades, name = (cells, symbols.now()), {}, room(cells)
+        self._mondays = columns(self._found, self._at, cells - name - 1)
+        months, days = _names(self._mondays)
+        self._heads = [
+            cut([(pad("week of ", name + 1, right=True), "quiet"), (months, "quiet")], cells),
+            cut([(" " * (name + 1), "text"), (days, "quiet")], cells),
+        ]
+
+    def _row(self, place: int, cells: int, *, here: bool) -> Line:
+        one, name = self._found[place], room(cells)
+        if place not in self._shades:
+            self._shades[place] = _shades(one, self._mondays)
+        title = (pad(flat(one.title), name - 1) + " ", "strong" if here else "quiet")
+        return cut([("▸" if here else " ", "accent"), title, *self._shades[place]], cells)
 
 
 def _shades(one: Learning, mondays: Sequence[int]) -> Line:
+    """The weeks of one pattern; what looks the same is one stretch."""
     counts: dict[int, int] = dict(one.weeks)
     line: Line = []
     for place, monday in enumerate(mondays):
         glyph, tone = shade(counts.get(monday, 0))
-        line += [
-            (f"{glyph * 2 if glyph != symbols.now().shades[0] else f'{glyph} '}", tone),
-            (_between(mondays, place), "rest"),
-        ]
+        never = glyph == symbols.now().shades[0]
+        for text, look in ((f"{glyph} " if never else glyph * 2, tone), (_between(mondays, place), "rest")):
+            if line and line[-1][1] == look:
+                line[-1] = (line[-1][0] + text, look)
+            else:
+                line.append((text, look))
     return line
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Self
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.strip import Strip
@@ -79,5 +82,20 @@ class Drawn(Titled):
         if self._palette is None:
             self._palette = Palette(self)
         line = self._held[y] if y < len(self._held) else []
-        strip = self._strips[y] = self._palette.strip(line, self._room.width).apply_offsets(0, y)
+        strip = self._strips[y] = _placed(self._palette.strip(line, self._room.width), y)
         return strip
+
+
+def _placed(strip: Strip, y: int) -> Strip:
+    """The strip of a row that knows where each stretch stands, as the selecting of text asks for."""
+    x, segments = 0, []
+    for text, look, _ in strip:
+        segments.append(Segment(text, _there(look or Style.null(), x, y)))
+        x += len(text)
+    return Strip(segments, strip.cell_length)
+
+
+@lru_cache(maxsize=2048)
+def _there(look: Style, x: int, y: int) -> Style:
+    """A look at a place. The library makes a new one each time, which then is in nobody's cache."""
+    return look + Style.from_meta({"offset": (x, y)})

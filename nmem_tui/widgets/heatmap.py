@@ -17,13 +17,13 @@ class HeatMap(Card):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.found: Sequence[Learning] = ()
-        self.place, self.at = 0, 0
+        self.weeks = heatmap.Weeks()
+        self.place = 0
         self.border_title = Content(f"Weeks ─ {heatmap.legend()}")
 
     def tell(self, found: Sequence[Learning], place: int, at: int) -> None:
         """Show these patterns."""
-        self.found, self.place, self.at = found, place, at
+        self.weeks, self.place = heatmap.Weeks(found, at), place
         self.show(self._lines)
 
     def choose(self, place: int) -> None:
@@ -33,4 +33,4 @@ class HeatMap(Card):
             self.redraw()
 
     def _lines(self, cells: int, rows: int) -> list[Line]:
-        return heatmap.draw(self.found, self.place, self.at, cells, rows)
+        return self.weeks.draw(self.place, cells, rows)

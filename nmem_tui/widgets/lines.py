@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.events import Click
 from textual.geometry import Region
@@ -76,6 +76,10 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
         self._palette: Palette | None = None
         self._painted: dict[int, tuple[Line, bool]] = {}
         """What stands in each row of the screen, and whether the cursor is on it."""
+        self._ahead: dict[int, tuple[Line, bool]] = {}
+        """What the rows that are to be painted will show, where that is known already,"""
+        self._ahead_for = (0, 0)
+        """for this width and this first place."""
 
     def show(self, count: int, draw: DrawLine, able: Callable[[int], bool] | None = None, cursor: int = 0) -> None:
         """Show these lines from now on, with the cursor at or after a place."""
@@ -167,16 +171,27 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
     def redraw(self) -> None:
         """Repaint the rows that changed."""
         width, height = self.scrollable_content_region.size
-        rows = [row for row in range(height) if self._painted.get(row) != self._row(row, width)]
-        if rows:
-            self.refresh(*(Region(0, row, self.size.width, 1) for row in rows))
+        every = {row: self._row(row, width) for row in range(height)}
+        changed = {row: line for row, line in every.items() if self._painted.get(row) != line}
+        if changed:
+            self.refresh(*(Region(0, row, self.size.width, 1) for row in changed))
+        self._ahead, self._ahead_for = changed, (width, self.scroll_offset.y)
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:  # fmt: skip
+        """Whoever asks for a row to be painted, wants it as it is by then."""
+        if not self.retitling:
+            self._ahead = {}
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
         """The strip of one line of the screen."""
         if self._palette is None:
             self._palette = Palette(self)
         cells = self.scrollable_content_region.width
-        line, here = self._painted[y] = self._row(y, cells)
+        known = self._ahead.pop(y, None) if self._ahead_for == (cells, self.scroll_offset.y) else None
+        line, here = self._painted[y] = known or self._row(y, cells)
         return self._palette.strip(line, cells, cursor=here)
 
     def _row(self, y: int, cells: int) -> tuple[Line, bool]:
