@@ -16,6 +16,7 @@ from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
 from nmem.text import printable
+from nmem_tui import ahead
 from nmem_tui.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.going import Going
 from nmem_tui.home import Home
@@ -85,6 +86,13 @@ def _health() -> Screen[None]:
     from nmem_tui.screens.health import Health
 
     return Health()
+
+
+LATER = tuple(
+    f"nmem_tui.screens.{name}"
+    for name in ("episodes", "stance", "learnings", "context", "search", "tasks", "health", "now")
+)
+"""Modules of the screens, as they are likely to be opened."""
 
 
 def _palette() -> type[Any]:
@@ -207,6 +215,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.run_worker(self.feed.run(), group="feed", exit_on_error=False)
         if self._watching:
             self.set_timer(1.0, self._watch_files)
+            self.set_timer(1.0, self._load_ahead)
             self.run_worker(collect(), group="litter", exit_on_error=False)
 
     # What the store and the files tell
@@ -273,6 +282,9 @@ class Cockpit(Sheeted, Looking, Going):
         self._watch = Watch(self.db_path, self.post_message, read_only=self.read_only)
         self._watch.follow(self.session)
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
+
+    def _load_ahead(self) -> None:
+        self.run_worker(ahead.load(LATER), group="ahead", exit_on_error=False)
 
     def on_unmount(self) -> None:
         """Stop what runs in threads, and take the demo's files away."""

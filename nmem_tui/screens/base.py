@@ -89,12 +89,19 @@ class View(Giving, Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """Bars around the body."""
+        self._fit(self.app.size)
         yield Panel(id="banner")
         yield Header()
         yield Tabs(self.CONTEXT)
         yield Panel(id="notice")
         yield from self.body()
         yield KeyBar(self.CONTEXT)
+
+    def _fit(self, size: Size) -> None:
+        """Have the classes of its size before its widgets are styled; with the first resize it is too late for that."""
+        breadth = self._get_breakpoint_classes(size.width, self.HORIZONTAL_BREAKPOINTS)
+        height = self._get_breakpoint_classes(size.height, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*breadth, *height)
 
     def body(self) -> ComposeResult:
         """What is between the tabs and the key bar."""
@@ -121,8 +128,8 @@ class View(Giving, Screen[None], inherit_bindings=False):
 
     @on(ScreenResume)
     def keep_look(self, event: ScreenResume) -> None:
-        """Only a new screen, or one that was behind another theme, is styled anew."""
-        if self.stack_updates and self.cockpit.wears(self):
+        """Only a screen that was behind another theme is styled anew; a new one was just styled."""
+        if self.cockpit.wears(self):
             event.refresh_styles = False
 
     def on_screen_resume(self) -> None:

@@ -40,6 +40,7 @@ class ContextView(Turning):
 
     CONTEXT = "context"
     OPENS = "context"
+    DEFAULT_CLASSES = "-blank"
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +80,6 @@ class ContextView(Turning):
 
     def on_mount(self) -> None:
         """The list has the keyboard."""
-        self.add_class("-blank")
         self.query_one("#thing", Panel).border_title = Content("Thing")
         self.set_focus(self.index)
 

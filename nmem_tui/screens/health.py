@@ -39,6 +39,8 @@ _TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "St
 class Health(Mending):
     """Is the memory alive, fast, complete, and no larger than it should be?"""
 
+    DEFAULT_CLASSES = "-blank -findings"
+
     def __init__(self) -> None:
         super().__init__()
         self.view: HealthView | None = None
@@ -69,7 +71,6 @@ class Health(Mending):
 
     def on_mount(self) -> None:
         """Ages move on by themselves."""
-        self.add_class("-blank", "-findings")
         self.query_one("#listed").border_title = Content("Findings")
         self.pane.hint = "  reading …"
         self.set_focus(self.pane)

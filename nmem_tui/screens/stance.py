@@ -33,6 +33,8 @@ _EVERY_S = 0.5
 class StanceView(Touring):
     """The trajectory of one session; or the project's sessions, one a row."""
 
+    DEFAULT_CLASSES = "-blank"
+
     def __init__(self) -> None:
         super().__init__()
         self.chart, self.plane = Chart(id="trajectory"), Plane(id="plane")
@@ -45,6 +47,7 @@ class StanceView(Touring):
 
     def body(self) -> ComposeResult:
         """The drawings above, the lists and the words below."""
+        self.set_class(self.app.size.width >= _BROAD, "-broad")
         yield Panel(id="where")
         with Horizontal(id="drawn"):
             yield self.chart
@@ -61,7 +64,6 @@ class StanceView(Touring):
 
     def on_mount(self) -> None:
         """The list has the keyboard."""
-        self.add_class("-blank")
         self.set_focus(self.pane)
 
     def on_screen_resume(self) -> None:
