@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from nmem.learn.learning import Warned
 from nmem.read.stories import Judged, Narrative, Story
-from nmem.read.threads import whole
+from nmem.read.threads import Link, whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import keyed, learnings, rows, symbols, unit
@@ -23,6 +23,8 @@ _WIDE = 1_000_000
 """Cells in which nothing is cut: for a text that leaves the screen."""
 _RULE = 100
 """Cells of the line beside a heading there."""
+_BEGINNING = 40
+"""Characters by which a name is known to be the intent's beginning."""
 _SAID = {"user": 14, "closing": 10, "summary": 10}
 """Lines that a saying may take, by who or what; others take two."""
 
@@ -169,11 +171,14 @@ def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text")
 def _head(
     story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned], keys: bool
 ) -> Iterator[Line]:
-    for text in wrap(flat(story.row.name), cells, 3):
+    told = story.titled or width(flat(story.intent)) > 3 * cells
+    # what the intent begins with is told once
+    twice = told and cells < _WIDE and flat(story.intent).startswith(flat(story.row.name)[:_BEGINNING])
+    for text in wrap(flat(story.row.name), cells, 1 if twice else 3):
         yield [(text, "strong")]
     yield from _state(story, zone, at)
     yield []
-    if story.titled or width(flat(story.intent)) > 3 * cells:
+    if told:
         yield from _field("intent", flat(story.intent), cells, 8)
     yield [
         (pad("outcome", _LABEL), "quiet"),
@@ -270,7 +275,8 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
         yield from _field("goes on", f"↩ {flat(story.resumes.name)}", cells, 2)
     for other in story.resumed_by:
         yield from _field("taken up", f"↪ {flat(other.name)}", cells, 1)
-    for link in story.links:
+    told, folded = _worth_telling(story, cells)
+    for link in told:
         other_title = link.earlier if story.thread and link.later_id == story.thread.id else link.later
         said = {"correct": "✓ you said so", "incorrect": "✗ you said no"}.get(link.outcome, "")
         sure = "certain" if link.certain else "unsure (l)" if keys else "unsure"
@@ -281,6 +287,19 @@ def _belongs(story: Story, cells: int, keys: bool) -> Iterator[Line]:
             (fit_words(flat(whole(other_title)), max(8, cells - _LABEL - width(verb) - width(end))), "accent"),
             (end, "good" if said else "quiet" if link.certain else "warn"),
         ]  # fmt: skip
+    if folded:
+        others = f"not the same as {several(len(folded), 'other thread')}"
+        most = f"  score at most {max(each.score for each in folded):.2f}, certain"
+        yield [(pad("link", _LABEL), "quiet"), (others, "text"), (most, "quiet")]
+
+
+def _worth_telling(story: Story, cells: int) -> tuple[list[Link], list[Link]]:
+    """The links that get a line each, and those of which it is enough to say how many there are: that a thread is
+    not another one is seldom news, unless it is unsure or somebody said so; one of them is told by its name."""
+    dull = [each for each in story.links if each.certain and not each.linked and not each.outcome]
+    if cells >= _WIDE or len(dull) < 2:
+        return list(story.links), []
+    return [each for each in story.links if each not in dull], dull
 
 
 def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:

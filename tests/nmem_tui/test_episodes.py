@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 import pytest
 
 from nmem.episodes import storytelling
+from nmem.read.stories import story
+from nmem_tui.model.line import plain
+from nmem_tui.model.story import StoryText
 from tests.nmem_tui.asked import row as ask
 
 
@@ -85,6 +92,39 @@ async def test_a_story_names_one_obstacle(told: Any, cockpit: Any, text: Any, se
         assert "obstacle  bash deploy.sh failed once" in shown
         assert "main snag" not in shown
         assert "✓ then it passed" not in shown
+
+
+def test_threads_that_are_surely_others_take_one_line_and_what_is_open_keeps_its_own(told: Any, seeds: Any) -> None:
+    with closing(sqlite3.connect("aurora.db")) as db:
+        db.row_factory = sqlite3.Row
+        found = story(db, told["flaky"])
+    assert found
+    (link,) = found.links
+    dull = [replace(link, id=10 + number, certain=True, score=number / 100, linked=False) for number in range(8)]
+    same = replace(link, id=30, certain=True, score=0.9, linked=True)
+    many = StoryText(replace(found, links=(link, same, *dull)), 80, UTC, seeds.NOW)
+    lines = [plain([many.line(place, 80)]) for place in range(len(many))]
+    links = [line for line in lines if line.startswith("link")]
+    assert len(links) == 3
+    assert "score 0.64, unsure (l)" in links[0]
+    assert "same work as" in links[1]
+    assert links[2] == "link      not the same as 8 other threads  score at most 0.07, certain"
+
+
+@pytest.mark.parametrize("cells", [40, 78])
+def test_a_long_prompt_is_told_once_above_a_story(cells: int, told: Any, seeds: Any) -> None:
+    with closing(sqlite3.connect("aurora.db")) as db:
+        db.row_factory = sqlite3.Row
+        found = story(db, told["flaky"])
+    assert found
+    prompt = "Look into the upload of avatars, " + "which is slow and which fails now and then, " * 12
+    shown = StoryText(
+        replace(found, titled=False, intent=prompt, row=replace(found.row, name=prompt)), cells, UTC, seeds.NOW
+    )
+    first = [plain([shown.line(place, cells)]) for place in range(6)]
+    assert first[0].startswith("Look into the upload of avatars")
+    assert "turn" in first[1], "one line of it, then how it stands"
+    assert any(line.startswith("intent    Look into") for line in first)
 
 
 async def test_without_narrative_it_says_how_to_get_one(told: Any, cockpit: Any, text: Any, settled: Any) -> None:
