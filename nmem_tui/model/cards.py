@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
+from nmem.read.brief import fitted
 from nmem.read.episodes import CurrentUnit
 from nmem.read.threads import whole
 from nmem.read.views import Effort, HotFile, NowView
@@ -16,6 +18,8 @@ from nmem_tui.model.rows import word
 
 _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
+_COUNT = 3
+"""Cells of a count of calls: bars below one another begin and end alike."""
 _WORDY = 76
 """Cells from which on the header says why no hook was seen."""
 
@@ -90,17 +94,16 @@ def effort(name: str, what: Effort, cells: int) -> Line:
     failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
     if not what.investigate + what.execute:
         return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
-    looking, doing = "look", "do"
-    figures = f"  {what.investigate} · {what.execute}"
-    needed = width(name) + width(looking) + width(doing) + width(figures) + 6 + width(failed[0][0])
-    if needed > cells and what.failed:
+    looked, did = f"{what.investigate:>{_COUNT}} ", f" {what.execute}"
+    word = " do" + " " * (_COUNT + 1 - len(did))
+    used = width(name) + len("look ") + len(looked + did + word)
+    if used + 4 + width(failed[0][0]) > cells and what.failed:
         failed = [(f"  ✗ {what.failed}", "bad")]
-    room = min(24, cells - width(name) - width(looking) - width(doing) - width(figures) - 2 - width(failed[0][0]))
-    done = filled(what.investigate, what.investigate + what.execute, max(4, room))
-    bar: Line = [(symbols.now().much * done, "bar"), (symbols.now().free * (max(4, room) - done), "rest")]
-    return cut(
-        [(name, "quiet"), (f"{looking} ", "text"), *bar, (f" {doing}", "text"), (figures, "strong"), *failed], cells
-    )
+    room = max(4, min(24, cells - used - width(failed[0][0])))
+    done = filled(what.investigate, what.investigate + what.execute, room)
+    bar: Line = [(symbols.now().much * done, "bar"), (symbols.now().free * (room - done), "rest")]
+    sides: tuple[Line, Line] = [("look ", "text"), (looked, "strong")], [(did, "strong"), (word, "text")]
+    return cut([(name, "quiet"), *sides[0], *bar, *sides[1], *failed], cells)
 
 
 def prompt(view: NowView, cells: int, rows: int) -> list[Line]:
@@ -153,7 +156,8 @@ def failures(view: NowView, zone: tzinfo | None, cells: int, rows: int) -> list[
         end = "✓ mended" if item.mended else f"✗ {item.detail}"
         text = printable(" ".join((item.content or item.path).split()))
         room = cells - width(end) - 2
-        left = fit(f"{clock(item.at, zone)[:5]} {name} {text}", room)
+        when = f"{clock(item.at, zone)[:5]} {name} "
+        left = fit(when + fitted(text, room - width(when)), room)
         out.append([(pad(left, room + 2), "quiet" if item.mended else "text"), (end, "good" if item.mended else "bad")])
     return out
 
@@ -179,9 +183,8 @@ def narrow(
     ]
     lines += [warned] if warned else []
     files = unit.hot if unit else view.hot
-    still = [item for item in view.failures if not item.mended]
-    if still:
-        lines += [[("! ", "warn"), *line] for line in failures(view, zone, cells - 2, 1)] if still else []
+    if still := tuple(item for item in view.failures if not item.mended):
+        lines += [[("! ", "warn"), *line] for line in failures(replace(view, failures=still), zone, cells - 2, 1)]
     lines += [stance] if stance else []
     full = gauge.short(view.window, cells)
     room = cells - sum(width(text) for text, _ in full) - (3 if full else 0)

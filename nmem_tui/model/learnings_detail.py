@@ -16,13 +16,14 @@ from nmem.learn.learning import (
     Learning,
     Remedy,
 )
+from nmem.read.brief import fitted
 from nmem.read.views import SessionRow
 from nmem.text import fit_path, pad, printable, width
 from nmem_tui.model import heatmap, keyed, learnings, rows
 from nmem_tui.model.figures import ago, clock, day, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail, fixes, grouped, moment
-from nmem_tui.model.line import Line, cut, spread, wrap
+from nmem_tui.model.line import Line, cut, length, spread, wrap
 from nmem_tui.model.unit import flat
 
 EVIDENCE, DONE = "evidence", "done"
@@ -192,9 +193,13 @@ def _proof(proof: Evidence, number: int, cells: int, zone: tzinfo | None, before
         ("│ ", "line"),
         (f"{clock(proof.at, zone)[:5]} ", "quiet"),
         (pad(mark[0][0], 9), mark[0][1]),
-        (said, "text"),
     ]
-    yield Item(lambda room: spread(left, gone, room), EVIDENCE, str(number))
+    before_it = length(left) + length(gone) + bool(gone)
+    yield Item(
+        lambda room: spread([*left, (fitted(said, max(1, room - before_it)), "text")], gone, room),
+        EVIDENCE,
+        str(number),
+    )
     if not flat(proof.command) or flat(proof.excerpt) == said or proof.excerpt == before:
         return
     taken: list[str] = []

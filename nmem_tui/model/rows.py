@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
+from nmem.read.brief import fitted
 from nmem.read.views import StreamRow, outcome_words
-from nmem.text import fit, fit_path, pad, printable, width
+from nmem.text import fit_path, pad, printable, width
 from nmem_tui.model import labels
 from nmem_tui.model.figures import clock, duration
 from nmem_tui.model.line import Line, cut, length
@@ -121,7 +122,7 @@ def _what(row: StreamRow, room: int) -> str:
     if row.path and row.word in _FILES:
         return fit_path(printable(row.path), room) + more
     text = printable(" ".join(_words(row).split())) or printable(row.path) or "–"
-    return fit(text, room) + more
+    return fitted(text, room) + more
 
 
 def _words(row: StreamRow) -> str:

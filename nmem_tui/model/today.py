@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from nmem.read.days import Days
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import count, several
-from nmem_tui.model.line import Line, cut, fitting
+from nmem_tui.model.line import Line, cut, fitting, wrap
 
 TITLE = "Today ─ in this project"
 _WEEK = "MTWTFSS"
@@ -24,7 +24,7 @@ def card(days: Days | None, zone: tzinfo | None, cells: int, rows: int) -> list[
     if days is None or not any(days.calls):
         first = "nothing done yet" if days is None or len(days.calls) < 2 else f"nothing in {len(days.calls)} days"
         said = f"{first}: each call is counted here by day"
-        return [cut([(said, "quiet")], cells)][:rows]
+        return [[(text, "quiet")] for text in wrap(said, cells, rows)] if rows > 0 else []
     step = _WIDE if cells >= (len(days.calls) - 1) * _WIDE + len(_TODAY) else _STEP
     shown = min(len(days.calls), (cells - len(_AFTER) * (rows == 2)) // step)
     lines = [cut(_words(days, cells), cells)]

@@ -19,6 +19,9 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.rows import outcome, word
 from nmem_tui.widgets.tones import content
 
+_LABELS = 3
+"""Labels on the first of their two lines."""
+
 
 def fields(row: StreamRow, zone: tzinfo | None) -> list[tuple[str, str, str]]:
     """Name, value and tone of what is known."""
@@ -27,24 +30,30 @@ def fields(row: StreamRow, zone: tzinfo | None) -> list[tuple[str, str, str]]:
                                          f"−{row.removed}" if row.removed is not None else "") if part)  # fmt: skip
     known = [
         ("when", day(row.at, zone), "text"),
-        ("what", f"{word(row.word)[0]} ({printable(row.word)})", "text"),
+        ("what", _what(row), "text"),
         ("path", printable(row.path), "strong"),
         ("outcome", how, tone),
         ("exit code", "" if row.exit_code is None else str(row.exit_code), "text"),
         ("took", duration(row.duration_ms), "text"),
         ("lines", changed, "text"),
         ("repeated", f"{several(row.repeats, 'more time')} within five minutes" if row.repeats else "", "text"),
-        ("labels", _labels(row), "text"),
+        *_labels(row),
         ("by", "a helper agent" if row.agent else "", "agent"),
         ("tool", printable(row.tool), "quiet"),
     ]
     return [(name, value, tone) for name, value, tone in known if value]
 
 
-def _labels(row: StreamRow) -> str:
-    """Each dimension's word with its score, and which of them the person set."""
+def _what(row: StreamRow) -> str:
+    """The word on screen, and the stored one where it is another."""
+    shown = word(row.word)[0]
+    return shown if shown == row.word else f"{shown} ({printable(row.word)})"
+
+
+def _labels(row: StreamRow) -> list[tuple[str, str, str]]:
+    """Each dimension's word with its score, and which of them the person set; over two lines, as they are as many."""
     if len(row.labels) != len(labels.POLES):
-        return ""
+        return []
     mine = labels.by_person(row.labelled_by)
     said = [
         f"{name} ~"
@@ -52,13 +61,24 @@ def _labels(row: StreamRow) -> str:
         else f"{labels.word(name, score)} {'by you' if name in mine else f'{abs(score):.2f}'}"
         for name, score in zip(labels.POLES, row.labels, strict=True)
     ]
-    return " · ".join(said)
+    return [("labels", " · ".join(said[:_LABELS]), "text"), ("", " · ".join(said[_LABELS:]), "text")]
 
 
 def _value(value: object) -> list[str]:
+    """Words and short lists as one reads them, what is deeper as JSON."""
     if isinstance(value, str):
         return text_lines(value, 60)
+    if isinstance(value, list) and value and all(map(_plain, value)):
+        return text_lines(", ".join(map(str, value)), 60)
+    if isinstance(value, dict) and value and all(map(_plain, value.values())):
+        return text_lines(", ".join(f"{name} {each}" for name, each in value.items()), 60)
     return text_lines(json.dumps(value, ensure_ascii=False, indent=2, default=str), 60)
+
+
+def _plain(value: object) -> bool:
+    return (isinstance(value, str) and "\n" not in value) or (
+        isinstance(value, int | float) and not isinstance(value, bool)
+    )
 
 
 def describe(row: StreamRow, zone: tzinfo | None) -> list[Line]:

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from nmem.read.threads import STORED, whole
-from nmem.read.views import StreamRow
+from nmem.read.views import Effort, StreamRow
 from nmem.threads import storage
 from nmem_tui.actions import bar
+from nmem_tui.model.cards import effort
 from nmem_tui.model.line import fit_words, length, plain
 from nmem_tui.model.rows import draw
 from nmem_tui.widgets.bars import _fitting
+from nmem_tui.widgets.details import describe
 
 AT = 1_760_000_000_000
 READ = StreamRow(1, AT, "file_read", "", "src/limits.py", "ok", None, 9)
@@ -152,3 +154,31 @@ async def test_a_stream_that_is_not_of_today_tells_its_day(
         await pilot.press(*"lamp", "enter")
         await settled(pilot)
         assert "Stream ─ following ─ 2025-10-08" in text(pilot)
+
+
+def test_a_command_is_shown_rather_than_the_folder_it_is_run_in() -> None:
+    row = StreamRow(1, AT, "git_other", f"cd /home/me/{'deep/' * 20} && git status --short", outcome="ok")
+    assert "… git status --short" in plain([draw(row, 80, UTC)])
+    assert "cd /home/me" in plain([draw(row, 300, UTC)])
+
+
+def test_counts_of_calls_stand_at_their_ends_of_the_bar_and_bars_line_up() -> None:
+    unit, session = (plain([effort(name, what, 55)]) for name, what in (("unit    ", Effort(1, 13, 2)),
+                                                                        ("session ", Effort(67, 55, 5))))  # fmt: skip
+    assert unit.startswith("unit    look   1 ▓")
+    assert "░ 13 do" in unit
+    assert session.startswith("session look  67 ▓")
+    assert "░ 55 do" in session
+    assert unit.index("do") == session.index("do")
+
+
+def test_details_say_short_lists_in_words_and_a_kind_once() -> None:
+    meta: dict[str, object] = {"families": ["lint", "test"], "tests": {"failed": 1, "passed": 4}, "deep": {"a": ["b"]}}
+    row = StreamRow(1, AT, "test", "make lint test", outcome="ok", meta=meta, labels=(0.9, 1.0, None, 0.8, 1.0))
+    shown = plain(describe(row, UTC)).splitlines()
+    assert "what      test" in shown
+    assert "families  lint, test" in shown
+    assert "tests  failed 1, passed 4" in shown
+    assert "deep  {" in shown
+    first = next(place for place, line in enumerate(shown) if line.startswith("labels    "))
+    assert shown[first + 1].startswith(" " * 10), "the rest of them below the first"

@@ -56,6 +56,8 @@ def test_a_quiet_day_is_no_small_one() -> None:
 
 def test_nothing_done_says_what_would_fill_it() -> None:
     assert "nothing in 14 days: each call is counted here" in plain(today.card(made(*[0] * 14), UTC, 60, 3))
+    rows = plain(today.card(made(*[0] * 14), UTC, 30, 3)).splitlines()
+    assert " ".join(rows) == "nothing in 14 days: each call is counted here by day"
     assert today.line(made(*[0] * 14), 80) == []
 
 

@@ -1,0 +1,16 @@
+"""A command as a list shows it where there is no room for all of it: what is done, without the way there."""
+
+from __future__ import annotations
+
+import re
+
+from nmem.text import ELLIPSIS, fit, width
+
+_WAY = re.compile(r"""(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|"']+)\s*(?:&&|;)\s*)+(?=\S)""")
+
+
+def fitted(command: str, cells: int) -> str:
+    """A printable command in at most `cells` cells; one that begins by going to a folder loses that first."""
+    if command.startswith("cd ") and width(command) > cells and (way := _WAY.match(command)):
+        command = f"{ELLIPSIS} {command[way.end() :]}"
+    return fit(command, cells)
