@@ -128,6 +128,12 @@ def told(
     return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
 
 
+def saying(text: str) -> str:
+    """What is said of an episode, without its number and age: for a list, where these left no room for it."""
+    head, colon, said = text.partition(": ")
+    return said if colon and head.startswith("Episode ") else text
+
+
 def headline(text: str) -> str:
     """The first sentence of what an episode was about."""
     line = text[: 4 * _HEADLINE].strip().partition("\n")[0]

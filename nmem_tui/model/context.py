@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from nmem.context.config import HIGHEST
 from nmem.context.effect import MEASURES, Effect
+from nmem.context.episodes import saying
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
 from nmem.context.preview import Preview
@@ -143,7 +144,7 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
 
     def draw(cells: int) -> Line:
         what, why = _rooms(cells)
-        text = _file(one, what) if one.kind == "file" else fit(printable(one.text), what)
+        text = _file(one, what) if one.kind == "file" else fit(printable(saying(one.text)), what)
         score = "    –" if where == "excluded" else f"{one.score:5.2f}"
         return [
             (f" {mark} ", tone),

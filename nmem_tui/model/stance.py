@@ -203,11 +203,13 @@ def usual(found: tuple[Compared, ...], cells: int, rows: int = 99) -> list[Line]
         said = "nothing to compare with yet: it needs some earlier sessions of this project"
         return [[(text, "quiet")] for text in wrap(said, cells, 3)]
     lines: list[Line] = []
-    for each in found:
+    told = [f"  usually {_between(each.low, each.high)}" for each in found]
+    room = max(8, min(_UNUSUAL, cells - 7 - max(map(len, told))))  # a figure is never cut
+    for each, usually in zip(found, told, strict=True):
+        name = USUAL.get(each.name) or flat(each.name)
         line: Line = [
-            ("! " if each.unusual else "  ", "warn"), (pad(USUAL.get(each.name) or flat(each.name), _UNUSUAL), "text"),
-            (pad(f"{each.value:.0%}", 5, right=True), "strong"),
-            (f"  usually {_between(each.low, each.high)}", "quiet"),
+            ("! " if each.unusual else "  ", "warn"), (pad(name, room), "text"),
+            (pad(f"{each.value:.0%}", 5, right=True), "strong"), (usually, "quiet"),
         ]  # fmt: skip
         lines.append(cut(line, cells))
     over = [[(f"  of {several(found[0].sessions, 'earlier session')} of this project", "quiet")]]
@@ -215,7 +217,7 @@ def usual(found: tuple[Compared, ...], cells: int, rows: int = 99) -> list[Line]
 
 
 def _between(low: float, high: float) -> str:
-    return f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%}–{high:.0%}"
+    return f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{100 * low:.0f}–{high:.0%}"
 
 
 def stuck(found: Stuck, cells: int, zone: tzinfo | None) -> Line:
