@@ -159,7 +159,7 @@ def _told(done: Purged) -> None:
 
 
 def _past(empty: bool, as_json: bool) -> None:
-    from nmem.purge import past
+    from nmem.purge import past, said
 
     if empty:
         from capture import paths
@@ -175,6 +175,6 @@ def _past(empty: bool, as_json: bool) -> None:
         return
     today = terminal.now()
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",
-             f"purge/{one.number}: {one.went} by {', '.join(one.how)}; {one.said(today)}")
+             f"purge/{one.number}: {one.went} {said.by(one.how)}; {one.said(today)}")
             for one in found]  # fmt: skip
     terminal.say("Purges, the newest first", [("", rows)]) if rows else click.echo("nothing was purged")

@@ -91,6 +91,7 @@ def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
 
 def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
     from nmem.commands import terminal
+    from nmem.purge import said as words
 
     if as_json:
         told = {"strings": done.strings, "rows": done.rows, "counts": done.counts, "by_table": done.by_table}
@@ -98,9 +99,9 @@ def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
         return
     verb = "would be taken" if dry_run else "taken"
     secrets = [(kind, str(number)) for kind, number in done.counts.most_common()]
-    places = [(name, str(number)) for name, number in done.by_table.most_common()]
+    places = [(name, str(number)) for name, number in words.places(done.by_table)]
     said = f"{done.counts.total()} secrets {verb} out of {terminal.count(done.rows, 'row')}"
     looked = f"{terminal.count(done.strings, 'text')} looked at"
     if done.unchecked:
         looked += f", {done.unchecked} left as they are: a pattern of yours takes too long for them"
-    terminal.say(f"{said}; {looked}", [("By kind", secrets), ("Rows by table", places)])
+    terminal.say(f"{said}; {looked}", [("By kind", secrets), ("Rows by what they are", places)])

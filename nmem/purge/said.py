@@ -27,6 +27,9 @@ _WORDS = {
 }  # fmt: skip
 """The first word of a table's name -> what stands in it."""
 _OTHER = "nmem's own notes"
+_FACTS = {"observations": "calls", "prompts": "prompts"}
+_BY = {"text": "words", "regex": "a pattern", "before": "time", "since": "time"}
+"""What a purge was chosen by, where the word for it is another."""
 
 
 def number(count: int, word: str) -> str:
@@ -52,3 +55,21 @@ def elsewhere(values: Mapping[str, int]) -> dict[str, int]:
     for name, many in values.items():
         out[_WORDS.get(name.partition(".")[0].partition("_")[0], _OTHER)] += many
     return dict(out)
+
+
+def places(rows: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Rows by table as rows by what they are, the most first."""
+    out = Counter({_FACTS[name]: many for name, many in rows.items() if name in _FACTS})
+    out.update(elsewhere({name: many for name, many in rows.items() if name not in _FACTS}))
+    return out.most_common()
+
+
+def by(how: Sequence[str]) -> str:
+    """By which means a purge was chosen: `by session and time`, `by the id of a call`."""
+    words = [f"the id of {_one(name[3:])}" if name.startswith("id ") else _BY.get(name, name) for name in how]
+    return f"by {' and '.join(dict.fromkeys(words))}"
+
+
+def _one(kind: str) -> str:
+    word = KINDS.get(kind, kind)
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"

@@ -14,7 +14,7 @@ def describe(entry: Entry) -> str:
     """What went, in numbers: its words are sealed."""
     how, went = entry.payload.get("how", []), entry.payload.get("went")
     if not isinstance(went, dict):  # of a release that did not keep it
-        return f"{entry.target}, by {', '.join(map(str, how))}"
+        return f"{entry.target}, {said.by([*map(str, how)])}"
     return f"{entry.target}: {said.goes(went)}"
 
 

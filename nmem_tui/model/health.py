@@ -9,6 +9,7 @@ from nmem.audit import redaction
 from nmem.audit.finding import NOTE, OK, Finding
 from nmem.audit.redaction import Judged
 from nmem.backup.places import Kept
+from nmem.purge import said as wording
 from nmem.purge.past import Past
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.model import symbols
@@ -267,7 +268,6 @@ def undoable(one: Past, now: int) -> bool:
 
 
 def _purge(one: Past, now: int, zone: tzinfo | None) -> Item:
-    by = ", ".join(printable(each) for each in one.how)
     left: Line = [(one.said(now), "quiet")]
     if undoable(one, now):
         left = [(f"{key_of('undo')} ", "key"), (f"undoes until {date(one.keep_until, now, zone)}", "good"),
@@ -276,7 +276,7 @@ def _purge(one: Past, now: int, zone: tzinfo | None) -> Item:
     def draw(cells: int) -> Line:
         parts: list[tuple[int, Line]] = [
             (0, [("   " + pad(day(one.at, zone), 21), "text"), (one.went, "strong")]),
-            (2, [(f"by {by}", "quiet")]), (1, left),
+            (2, [(printable(wording.by(one.how)), "quiet")]), (1, left),
         ]  # fmt: skip
         return fitting(parts, cells)
 
@@ -308,12 +308,11 @@ def about_purge(one: Past | None, now: int, zone: tzinfo | None, cells: int) -> 
     """One purge, in numbers: its words are gone, or sealed."""
     if one is None:
         return []
-    by = ", ".join(printable(each) for each in one.how)
     lines: list[Line] = [[(f"purge/{one.number}", "strong"), (f"  {day(one.at, zone)}", "text")],
-                         [(f"{one.went} by {by}", "text")]]  # fmt: skip
-    said = f"{one.said(now)}."
+                         [(f"{one.went} {printable(wording.by(one.how))}", "text")]]  # fmt: skip
+    became = f"{one.said(now)}."
     if undoable(one, now):
         until = date(one.keep_until, now, zone)
         back = f"{key_of('undo')} takes the newest change back first, then the one before, up to this."
-        said = f"It lies sealed until {until}. {back}"
-    return [*lines, *([(row, "quiet")] for row in wrap(said, cells, 4))]
+        became = f"It lies sealed until {until}. {back}"
+    return [*lines, *([(row, "quiet")] for row in wrap(became, cells, 4))]

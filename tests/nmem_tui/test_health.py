@@ -183,7 +183,7 @@ async def test_purge_by_words_from_health(make: Any, cockpit: Any, until: Any) -
         await until(pilot, "purged: ")
         assert ask("SELECT count(*) FROM observations WHERE content LIKE '%thumbs%'") == [0]
         await pilot.press("v", "v", "v", "v")
-        await until(pilot, "calls  by text", "undoes until 10-10 08:53")
+        await until(pilot, "calls  by words", "undoes until 10-10 08:53")
 
 
 async def test_sweep_counts_first_and_forgets_only_with_y(
