@@ -48,7 +48,8 @@ def say(found: Stance, others: Sequence[SessionStance], limit: int) -> None:
         ("Worth knowing", worth),
         (f"Quadrants: {_counted(found)}", list(_shares(found))),
         (f"Shifts{_of(len(shifts), len(found.shifts))}", [_shift(each) for each in reversed(shifts)]),
-        (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}", [row for each in strips for row in _strip(each)]),
+        (f"Episodes{_of(len(strips), len(found.strips))}: {_LEGEND}",
+         [row for each in strips for row in _strip(each, told=not found.few)]),
         ("Stuck", [_stuck(each) for each in found.stuck[-limit:]] if limit else []),
         ("Beside your sessions here", [_compared(each) for each in found.usual]),
         ("Sessions of the project", [row for each in others if each.count for row in _session(each)]
@@ -137,8 +138,9 @@ def _shift(each: Shift) -> tuple[str, str]:
     return f"{day(each.at, terminal.now())}, {clock(each.at)}", f"{each.axis} {each.from_} → {each.to}{where}{said}"
 
 
-def _strip(each: Strip) -> tuple[tuple[str, str], ...]:
-    shares = ", ".join(f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number)
+def _strip(each: Strip, *, told: bool) -> tuple[tuple[str, str], ...]:
+    stood = each.quadrants.items() if told else ()
+    shares = ", ".join(f"{name} {percent(share.share)}" for name, share in stood if share.number)
     failed = f", {each.failed} failed" if each.failed else ""
     facts = f"{count(each.count, 'call')}{failed}" + (f", {shares}" if shares else "")
     return (f"episode/{each.unit_id}", f"{strip(each):<{_STRIP}}  {short(each.title, _TITLE)}"), ("", facts)
@@ -161,6 +163,7 @@ def _session(each: SessionStance) -> tuple[tuple[str, str], ...]:
     means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
              if value is not None]  # fmt: skip
     placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
+    placed = ["too few calls to tell where it stood"] if each.few else placed
     friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
     facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])
     at = f"{day(each.last_at, terminal.now())}, {clock(each.last_at)}"

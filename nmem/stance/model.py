@@ -250,3 +250,8 @@ class SessionStance:
     friction: float | None
     novel: float | None
     failed: int
+
+    @property
+    def few(self) -> bool:
+        """Whether it has fewer calls than the smoothed lines need: see Stance."""
+        return 0 < self.placed < ENOUGH

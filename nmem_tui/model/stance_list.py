@@ -43,7 +43,8 @@ def of_session(stance: Stance, cells: int, zone: tzinfo | None, *, column: bool,
         out += plain(words.figures(stance, cells))
     if plane:
         out.append(_heading("Plane", "act right, converge above, ● now, ○ 20 calls ago"))
-        out += plain(stance_plane.draw(stance_plane.way(stance), stance.quadrants, min(cells, 60), _PLANE_ROWS))
+        told = stance_plane.told(stance)
+        out += plain(stance_plane.draw(stance_plane.way(stance), told, min(cells, 60), _PLANE_ROWS))
     return out
 
 
@@ -103,9 +104,12 @@ def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, h
             ],
             cells,
         )
-    most = max(words.MEANING, key=lambda name: words.share(row.quadrants, name).number)
-    line += words.shares_short(row.quadrants, room)
-    line.append((f"  {pad(most, 9)}", "strong"))
+    if row.few:
+        line.append((pad("too few calls to tell", room + 11), "quiet"))
+    else:
+        most = max(words.MEANING, key=lambda name: words.share(row.quadrants, name).number)
+        line += words.shares_short(row.quadrants, room)
+        line.append((f"  {pad(most, 9)}", "strong"))
     if cells >= 120:
         rough = "" if row.friction is None else f"friction {row.friction:.0%}"
         novel = "" if row.novel is None else f"novel {row.novel:.0%}"

@@ -30,24 +30,29 @@ def way(stance: Stance) -> list[Place]:
     ]
 
 
-def draw(way: Sequence[Place], shares: Mapping[str, Share], cells: int, rows: int) -> list[Line]:
-    """The plane in `cells` by `rows` cells: act at the right, converge above."""
+def told(stance: Stance) -> Mapping[str, Share] | None:
+    """The shares that its corners say; None of a session with too few calls to tell."""
+    return None if stance.few else stance.quadrants
+
+
+def draw(way: Sequence[Place], shares: Mapping[str, Share] | None, cells: int, rows: int) -> list[Line]:
+    """The plane in `cells` by `rows` cells: act at the right, converge above; without shares, the corners' names."""
     canvas = Canvas(cells, rows)
     _way(canvas, way)
     for name, below, right in _CORNERS:
-        share = shares.get(name, Share()).share
-        told = f" {name} {share:.0%} " if cells >= 36 else f"{name} {share:.0%}"
+        said = name if shares is None else f"{name} {shares.get(name, Share()).share:.0%}"
+        said = f" {said} " if cells >= 36 else said
         row = rows - 1 if below else 0
-        canvas.text(cells - width(told) if right else 0, row, told, name)
+        canvas.text(cells - width(said) if right else 0, row, said, name)
     if len(way) > NEWEST:
         _point(canvas, way[-1 - NEWEST], "○", "quiet")
     if way:
         _point(canvas, way[-1], "●", "strong")
     poles = ((cells // 2 - 4, 0, "converge"), (cells // 2 - 3, rows - 1, "diverge"))
-    for cell, row, told in poles if cells >= 48 else ():
-        canvas.text(cell, row, told, "quiet")
-    for told, cell in (("think", 0), ("act", cells - 3)):
-        canvas.text(cell, rows // 2, told, "quiet")
+    for cell, row, pole in poles if cells >= 48 else ():
+        canvas.text(cell, row, pole, "quiet")
+    for pole, cell in (("think", 0), ("act", cells - 3)):
+        canvas.text(cell, rows // 2, pole, "quiet")
     for cell in range(cells):
         canvas.behind(cell, rows // 2, "┼" if cell == cells // 2 else "─", "line")
     for row in range(rows):

@@ -17,6 +17,6 @@ class Plane(Card):
         way = stance_plane.way(stance)
 
         def lines(cells: int, rows: int) -> list[Line]:
-            return stance_plane.draw(way, stance.quadrants, cells, rows)
+            return stance_plane.draw(way, stance_plane.told(stance), cells, rows)
 
         self.show(lines, titles(stance)[1])
