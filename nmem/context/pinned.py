@@ -51,18 +51,18 @@ def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]
 
 
 def _pinned(db: Connection, project_id: int) -> list[str]:
-    """Ids of what is pinned or was chosen to be told, the newest first."""
+    """Ids of what is pinned or was chosen to be told, the newest first; brought into order here, which is cheaper."""
     rows = db.execute(
-        "SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s ON s.id = u.session_id"
-        " WHERE u.pinned = 1 AND s.project_id = ?1"
+        "SELECT * FROM (SELECT 'episode/' || u.id, u.last_at FROM work_units u CROSS JOIN sessions s"
+        " ON s.id = u.session_id WHERE u.pinned = 1 AND s.project_id = ?1 ORDER BY u.last_at DESC LIMIT ?2)"
         " UNION ALL SELECT 'thread/' || id, last_at FROM threads WHERE pinned = 1 AND project_id = ?1"
-        " UNION ALL SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"
-        " WHERE o.pinned = 1 AND s.project_id = ?1"
-        " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')"
-        " ORDER BY 2 DESC, 1 LIMIT ?2",
+        " UNION ALL SELECT * FROM (SELECT 'obs/' || o.id, o.at FROM observations o CROSS JOIN sessions s"
+        " ON s.id = o.session_id WHERE o.pinned = 1 AND s.project_id = ?1 ORDER BY o.at DESC LIMIT ?2)"
+        " UNION ALL SELECT item, at FROM context_choices WHERE project_id = ?1 AND choice IN ('include', 'pin')",
         (project_id, MOST),
     ).fetchall()
-    return list(dict.fromkeys(row[0] for row in rows))
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    return list(dict.fromkeys(row[0] for row in rows[:MOST]))
 
 
 def resolved(db: Connection, item: str, present: Present, reason: str) -> list[Item]:
@@ -115,7 +115,7 @@ def markers(db: Connection, present: Present) -> list[Item]:
         " WHERE o.obs_type = 'marker' AND s.project_id = ? ORDER BY o.at DESC LIMIT 60",
         (present.project_id,),
     ).fetchall()
-    asked = terms(present.prompt) if present.prompt else {}
+    asked = terms(present.prompt) if rows and present.prompt else {}
     out = []
     for number, at, content in rows:
         shared = [word for word in terms(content) if word in asked]

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     Row = tuple[int, str, float | None, float | None, float | None, float]
-    Heard = tuple[int, str]
-    """How many turns have a word, and the word."""
+    Heard = tuple[int, str, bytes]
+    """How many turns have a word, the word, the newest of these packed."""
+    Scored = tuple[int, float, float, float, float, float, float, float]
+    """A file, and its features as they were found."""
+    Weights = tuple[float, float, float, float, float, float, float, float]
     Named = tuple[str, int, bytes]
     """A word, files whose base name has it, the newest of these packed."""
 
@@ -79,7 +82,7 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     words = list(terms(prompt))[:ASKED] if prompt else []
     said = mentions(prompt) if prompt else []
     heard = _heard(db, project_id, [word for word in words if word not in CHAT], turns, out) if words else []
-    text, together = _like(db, project_id, heard, turns, out) if heard else ({}, False)
+    text, together = _like(db, project_id, heard[:TERMS], turns, out) if heard else ({}, False)
     names = _names(db, project_id, words) if words else []
     weigh = _by_name(names, files)
     named = _named(db, project_id, said) if said else []
@@ -88,13 +91,14 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     rows = _rows(db, project_id, numbers)
     outright = _outright(said, rows, named)
     out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
+    lately, for_long = sessions / SHORT, sessions / LONG
     found = []
     for number, path, edits, long, reads, weight in rows:
         out.paths[number] = path
         found.append((
             number, outright.get(number, 0.0), text.get(number, 0.0), weigh.get(number, 0.0) / weight,
-            by_branch.get(number, 0.0), _count(edits, sessions, SHORT), _count(long, sessions, LONG),
-            _count(reads, sessions, SHORT),
+            by_branch.get(number, 0.0), 0.0 if edits is None else _count(edits - lately),
+            0.0 if long is None else _count(long - for_long), 0.0 if reads is None else _count(reads - lately),
         ))  # fmt: skip
     _score(out, found, PROMPT if prompt else START)
     return out
@@ -105,9 +109,9 @@ def _best(values: dict[int, float], most: int) -> list[int]:
     return list(values) if len(values) <= most else sorted(values, key=values.__getitem__, reverse=True)[:most]
 
 
-def _count(heat: float | None, now: int, half_life: float) -> float:
-    """The decayed count of sessions that a heat stands for, now."""
-    return 0.0 if heat is None else float(2.0 ** max(heat - now / half_life, -60.0))
+def _count(heat: float) -> float:
+    """The decayed count of sessions that a heat, less what has cooled since, stands for."""
+    return float(2.0 ** max(heat, -60.0))
 
 
 def marks(count: int) -> str:
@@ -125,36 +129,28 @@ def _heard(db: Connection, key: int, words: list[str], turns: int, out: Ranking)
     if not words:
         return []
     found: list[Heard] = db.execute(
-        f"SELECT turns_with, term FROM context_terms WHERE project_id = ? AND term IN ({marks(len(words))})",  # noqa: S608
+        "SELECT turns_with, term, turns FROM context_terms WHERE project_id = ?"  # noqa: S608
+        f" AND term IN ({marks(len(words))})",
         (key, *words),
     ).fetchall()
-    found.sort(key=_first)
-    weight = sum(log(1.0 + turns / (1.0 + count)) for count, _ in found)
+    found.sort()
+    weight = sum(log(1.0 + turns / (1.0 + count)) for count, _, _ in found)
     out.known = weight / (weight + (len(words) - len(found)) * log(1.0 + turns))
     return found
 
 
-def _first(row: Heard) -> int:
-    return row[0]
-
-
 def _alone(heard: list[Heard], names: list[Named], turns: int, out: Ranking) -> bool:
     """Whether a rare word is also in a file's name, or is all that is said."""
-    rare = {word for count, word in heard if count <= max(_FEW, RARE * turns)}
+    rare = {word for count, word, _ in heard if count <= max(_FEW, RARE * turns)}
     return bool(rare) and (len(heard) == 1 == out.known or any(word in rare for word, _, _ in names))
 
 
-def _like(db: Connection, key: int, heard: list[Heard], turns: int, out: Ranking) -> tuple[dict[int, float], bool]:
+def _like(db: Connection, key: int, rarest: list[Heard], turns: int, out: Ranking) -> tuple[dict[int, float], bool]:
     """File -> how much the earlier turns that edited it speak of the same, and whether one of these turns has two of
-    the words; fills the turns' likeness."""
+    the words; fills the turns' likeness. The turns of common words are many, and are not looked at."""
     shared: dict[int, float] = {}
     said = 0
-    rarest = [word for _, word in heard[:TERMS]]  # the turns of common words are many, and are not read
-    for count, packed in db.execute(
-        f"SELECT turns_with, turns FROM context_terms WHERE project_id = ? AND term IN ({marks(len(rarest))})"  # noqa: S608
-        " ORDER BY turns_with, term",
-        (key, *rarest),
-    ).fetchall():
+    for count, _, packed in rarest:
         weight = log(1.0 + turns / (1.0 + count)) ** 2
         those = unpack(packed)
         said += len(those)
@@ -256,24 +252,27 @@ def _rows(db: Connection, key: int, numbers: set[int]) -> list[Row]:
     return rows
 
 
-def _score(out: Ranking, rows: Sequence[tuple[float, ...]], weights: tuple[float, ...]) -> None:
-    """Bring features to 0..1 among the candidates, and weigh them."""
-    most = [max((row[at] for row in rows), default=0.0) or 1.0 for at in range(1, len(FEATURES) + 1)]
-    place = _places([row[2] for row in rows])
-    bias, *each = weights
-    for row in rows:
-        values = [row[at + 1] / most[at] for at in range(len(FEATURES))]
-        values[0] = row[1]
-        values[1] = place.get(row[2], 0.0)
-        out.features[int(row[0])] = values
-        total = bias
-        for weight, value in zip(each, values):  # noqa: B905 - as long as each other
-            total += weight * value
-        out.files.append((1.0 / (1.0 + exp(-total)), int(row[0])))
+def _score(out: Ranking, rows: Sequence[Scored], weights: Weights) -> None:
+    """Bring features to 0..1 among the candidates, and weigh them; written out, for it is done for hundreds."""
+    if not rows:
+        return
+    _, _, likes, *others = zip(*rows, strict=True)
+    place = _places(likes)
+    most_name, most_branch, most_recent, most_long, most_read = (max(column) or 1.0 for column in others)
+    bias, of_named, of_text, of_name, of_branch, of_recent, of_long, of_read = weights
+    for number, named, like, by_name, by_branch, by_recent, by_long, by_read in rows:
+        text, name, branch = place.get(like, 0.0), by_name / most_name, by_branch / most_branch
+        recent, long, read = by_recent / most_recent, by_long / most_long, by_read / most_read
+        out.features[number] = [named, text, name, branch, recent, long, read]
+        total = (
+            bias + of_named * named + of_text * text + of_name * name + of_branch * branch + of_recent * recent
+            + of_long * long + of_read * read
+        )  # fmt: skip
+        out.files.append((1.0 / (1.0 + exp(-total)), number))
     out.files.sort(reverse=True)
 
 
-def _places(values: list[float]) -> dict[float, float]:
+def _places(values: Sequence[float]) -> dict[float, float]:
     """Value -> 1 for the highest, falling with its place; equal values share theirs, 0 has none."""
     ordered = sorted((value for value in values if value > 0.0), reverse=True)
     out: dict[float, float] = {}
