@@ -7,6 +7,7 @@ from typing import Any, Self
 from rich.style import Style
 from textual.color import Color
 from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.widget import Widget
 
@@ -36,8 +37,21 @@ class Titled(Widget):
     """What has titles in its edges."""
 
     retitling = False
+    _said: Content | None = None
     border_title = _Title("border_title")
     border_subtitle = _Title("border_subtitle")
+
+    @property
+    def _border_title(self) -> Content | None:
+        """What the edge says. Between corners the library puts blanks round it; a line without corners has none, and
+        would run into it."""
+        if self._said is None or self.styles.border_left[0]:
+            return self._said
+        return Content(" ") + self._said + " "
+
+    @_border_title.setter
+    def _border_title(self, title: Content | None) -> None:
+        self._said = title
 
     def repaint_edge(self, row: int) -> None:
         """Paint one row of the whole widget again."""

@@ -182,3 +182,14 @@ def test_details_say_short_lists_in_words_and_a_kind_once() -> None:
     assert "deep  {" in shown
     first = next(place for place, line in enumerate(shown) if line.startswith("labels    "))
     assert shown[first + 1].startswith(" " * 10), "the rest of them below the first"
+
+
+@pytest.mark.parametrize(
+    ("size", "edge"), [((80, 24), " Stream ─ following ───"), ((160, 45), "╭─ Stream ─ following ───")]
+)
+async def test_a_title_stands_clear_of_its_line(
+    size: tuple[int, int], edge: str, cockpit: Any, make_db: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story"), size) as pilot:
+        await settled(pilot)
+        assert edge in text(pilot)
