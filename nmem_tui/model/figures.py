@@ -132,6 +132,15 @@ def spark(values: Sequence[float], cells: int, top: float = 0.0) -> str:
     return "".join(signs.levels[_height(value, top or max(shown), high)] for value in shown)
 
 
+def by_day(values: Sequence[float], cells: int) -> str:
+    """As `spark`, but a day without anything is a dot, so that it is no small one."""
+    drawn, signs = spark(values, cells), symbols.now()
+    if signs.name == symbols.BRAILLE:  # two days in a cell: none has no dots
+        return drawn
+    shown = list(values)[-cells:]
+    return "".join(bar if value > 0 else signs.track for bar, value in zip(drawn, shown, strict=True))
+
+
 def _height(value: float, top: float, high: int) -> int:
     return min(high, max(0, round(high * value / top))) if top > 0 else 0
 

@@ -13,7 +13,7 @@ from nmem.purge import said as wording
 from nmem.purge.past import Past
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.model import symbols
-from nmem_tui.model.figures import age, count, date, day, filled, several, size, spark
+from nmem_tui.model.figures import age, by_day, count, date, day, filled, several, size
 from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets
 from nmem_tui.model.items import Item
 from nmem_tui.model.keyed import of as key_of
@@ -186,7 +186,7 @@ def _kind(found: Secrets, number: int) -> Item:
         judged: Line = [(f"  {_judged(verdicts)}", "quiet")] if verdicts else []
         return cut([
             (" " + pad(fit(printable(one.kind), 21), 22), "text"), (pad(count(one.total), 7, right=True), "strong"),
-            ("  ", "text"), (spark(one.days, room), "bar" if any(one.days[-room:]) else "rest"), *judged,
+            ("  ", "text"), (by_day(one.days, room), "bar" if any(one.days[-room:]) else "rest"), *judged,
         ], cells)  # fmt: skip
 
     return Item(draw, KIND, one.kind)
@@ -205,8 +205,10 @@ def about_kind(found: Secrets | None, kind: str, cells: int) -> list[Line]:
     lines: list[Line] = [[(printable(one.kind), "strong"), (f"  found {several(one.total, 'time')}", "text")]]
     for rate in found.rates:
         if rate.kind == one.kind:
-            lines.append([("this week  ", "quiet"), (f"in {rate.recent} of texts", "text")])
-            lines.append([("before     ", "quiet"), (f"in {rate.before} of texts", "text")])
+            lines += [
+                [(pad(name, 11), "quiet"), (f"in {share} of texts" if share.cases else "no texts to compare", "text")]
+                for name, share in (("this week", rate.recent), ("before", rate.before))
+            ]
     for each in found.judged:
         if each.kind == one.kind:
             low, high = each.wrongly

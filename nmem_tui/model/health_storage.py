@@ -20,6 +20,8 @@ from nmem_tui.model.line import Line, cut, wrap
 
 TYPE, LIFE, SWEEP = "type", "life", "sweep"
 _NAME = 15
+_ROWS, _LIVES, _DUE = 9, 11, 9
+"""Cells of the columns: how many, how long they live, how many go when."""
 _SHORTEST = 8
 _WHY = {"person": "by you", "settled": "by itself", "size": "for the size of the file"}
 
@@ -83,14 +85,18 @@ def _types(found: Stored) -> Iterator[Item]:
 
     def head(cells: int) -> Line:
         bar = _room(cells)
-        columns = (pad(name, wide, right=True) for name, wide in
-                   (("lives", 11), ("past it", 9), ("in 7 d", 9), ("in 30 d", 9)))  # fmt: skip
-        first = " " + pad("type", _NAME) + pad("rows", 9, right=True) + " " * (bar + 1)
-        return cut([(first + "".join(columns), "quiet")], cells)
+        due = "".join(pad(name, _DUE, right=True) for name in ("past it", "in 7 d", "in 30 d")[: _dues(cells)])
+        first = " " + pad("type", _NAME) + pad("rows", _ROWS, right=True) + " " * (bar + 1)
+        return cut([(first + pad("lives", _LIVES, right=True) + due, "quiet")], cells)
 
     yield Item(head)
     for one in known:
         yield _type(one, top)
+
+
+def _dues(cells: int) -> int:
+    """How many of the columns of what goes when there is room for: the nearest first."""
+    return max(0, min(3, (cells - _NAME - _ROWS - _LIVES - 2) // _DUE))
 
 
 def _room(cells: int) -> int:
@@ -109,11 +115,12 @@ def _type(one: Sum, top: int) -> Item:
         full = scaled(one.total, top, room)
         return cut([
             (" " + pad(fit(printable(one.type).replace("_", " "), _NAME - 1), _NAME), "text"),
-            (pad(count(one.total), 9, right=True), "strong"), (" ", "text"),
-            (symbols.now().bar * full, "bar"), (" " * (room - full), "text"), (pad(lives, 11, right=True), "text"),
-            (pad(count(one.now) if one.now else "·", 9, right=True), "warn" if one.now else "quiet"),
-            (pad(count(one.week) if one.week else "·", 9, right=True), "text" if one.week else "quiet"),
-            (pad(count(one.month) if one.month else "·", 9, right=True), "text" if one.month else "quiet"),
+            (pad(count(one.total), _ROWS, right=True), "strong"), (" ", "text"),
+            (symbols.now().bar * full, "bar"), (" " * (room - full), "text"), (pad(lives, _LIVES, right=True), "text"),
+            *(
+                (pad(count(number) if number else "·", _DUE, right=True), tone if number else "quiet")
+                for number, tone in ((one.now, "warn"), (one.week, "text"), (one.month, "text"))[: _dues(cells)]
+            ),
         ], cells)  # fmt: skip
 
     return Item(draw, TYPE, one.type)
@@ -127,15 +134,16 @@ def moved(found: Stored) -> list[Life]:
 
 def _mediated(found: Stored) -> Iterator[Item]:
     changed = moved(found)
-    yield say([("Mediation ", "title"), (_balance(found, len(changed)), "quiet")])
+    yield say([("Lifetimes by use ", "title"), (_balance(found, len(changed)), "quiet")])
     for one in changed:
         yield _life(one)
 
 
 def _balance(found: Stored, changed: int) -> str:
     if not found.standing.mediation:
-        return "is off: every lifetime is as written"
-    return f"changes {several(changed, 'lifetime')}: what is used lives longer" if changed else "leaves all as written"
+        return "off: every lifetime is as written"
+    told = f"{several(changed, 'lifetime')} changed: what is used lives longer, what is not goes sooner"
+    return told if changed else "all as written"
 
 
 def _life(one: Life) -> Item:
@@ -192,11 +200,15 @@ def _about_lives(lives: list[Life], cells: int) -> list[Line]:
     if not lives:
         return [[("put the cursor on a type: how long it lives in each project, and why", "quiet")]]
     lines: list[Line] = [[(printable(lives[0].type).replace("_", " "), "strong")]]
-    for one in sorted(lives, key=lambda each: -abs(each.factor - 1))[:12]:
-        changed = f" instead of {one.written:g}" if one.factor != 1.0 else ", as written"
-        days = f"  {one.in_force:g} {'day' if one.in_force == 1 else 'days'}"
-        lines.append([(fit(printable(one.project), 24), "text"), (days, "strong"), (changed, "quiet")])
-        why = printable(one.reason)
+    alike: dict[tuple[float, float, str], list[str]] = {}
+    for one in sorted(lives, key=lambda each: -abs(each.factor - 1)):
+        alike.setdefault((one.in_force, one.written, one.reason), []).append(fit(printable(one.project), 24))
+    for (in_force, written, reason), projects in list(alike.items())[:12]:
+        changed = f" instead of {written:g}" if in_force != written else ", as written"
+        days = f"{in_force:g} {plural(round(in_force), 'day')}" if in_force else "for ever"
+        lines.append([(days, "strong"), (changed, "quiet")])
+        lines += [[(f"  {row}", "text")] for row in wrap(", ".join(projects), cells - 2, 4)]
+        why = printable(reason)
         lines += [[(f"  {row}", "quiet")] for row in (wrap(why, cells - 2, 3) if why else [])]
     return lines
 
@@ -240,7 +252,7 @@ def sweep_items(done: Swept) -> list[Item]:
         out += [_counted(number, f"sessions: {printable(why)}") for why, number in done.skipped.most_common()]
     longer = [one for one in done.lives if one.factor != 1.0]
     if longer:
-        out += [say([]), say([("Mediated", "title")]), *(_life(one) for one in longer[:20])]
+        out += [say([]), say([("Lifetimes changed by use", "title")]), *(_life(one) for one in longer[:20])]
     return out
 
 

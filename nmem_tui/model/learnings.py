@@ -153,12 +153,15 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
 
 def header(counts: Mapping[str, int], hot: int, elsewhere: int, where: str, cells: int) -> Line:
     """The one line on top; what is hot in other projects is said where nothing is hot in this one."""
-    warm: Line = [(f"   ▲ {hot} hot", "bad")] if hot else [("   nothing hot", "good")]
+    warm: Line = [(f"▲ {hot} hot", "bad")] if hot else [("nothing hot", "good")]
     if elsewhere and not hot:
-        warm = [("   nothing hot here", "good"), (f", {elsewhere} elsewhere: ", "quiet"), (keyed.of("projects"), "key")]
-    told = [(f"   {several(counts.get(OPEN, 0), 'open learning')}", "text"), *warm]
-    helped = f"   {counts.get(RESOLVED, 0)} resolved, {counts.get(ACCEPTED, 0)} accepted"
-    return cut([(" nmem ▸ ", "quiet"), (where, "title"), *told, (helped, "quiet")], cells)
+        warm = [("nothing hot here", "good"), (f", {elsewhere} elsewhere: ", "quiet"), (keyed.of("projects"), "key")]
+    parts: list[tuple[int, Line]] = [
+        (0, [(" nmem ▸ ", "quiet"), (where, "title")]),
+        (1, [(several(counts.get(OPEN, 0), "open learning"), "text")]), (2, warm),
+        (3, [(f"{counts.get(RESOLVED, 0)} resolved, {counts.get(ACCEPTED, 0)} accepted", "quiet")]),
+    ]  # fmt: skip
+    return fitting(parts, cells, "   ")
 
 
 def matching(words: Words, found: Sequence[Learning]) -> list[Learning]:

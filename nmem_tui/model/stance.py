@@ -267,14 +267,14 @@ def titles(stance: Stance) -> tuple[str, str]:
     )
 
 
-def header(stance: Stance | None, project: str, intent: str) -> Line:
+def header(stance: Stance | None, project: str, intent: str, cells: int) -> Line:
     """The header of the screen: which session this is about."""
     where: Line = [(" nmem ▸ ", "quiet"), (flat(project) or "no project", "title")]
     if stance is None:
         return where
     said: Line = [("   ", "text"), (fit(flat(intent), 80), "text")] if intent else []
-    read = f"   {several(stance.observations, 'call')}"
-    return [*where, *said, (read, "quiet")]
+    read = several(stance.observations, "call")
+    return joined([cut([*where, *said], max(16, cells - width(read) - 4)), [(read, "quiet")]], "   ")
 
 
 def _section(name: str, cells: int, more: str = "") -> Line:

@@ -6,10 +6,10 @@ from datetime import tzinfo
 
 from nmem.read.health import HealthView, Latency
 from nmem.read.hook_cost import EventCost
-from nmem.text import fit, pad, printable
+from nmem.text import fit, fit_path, pad, printable, width
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, day, filled, micro, plural, scaled, several, size, spark
-from nmem_tui.model.line import Line, wrap
+from nmem_tui.model.line import Line, fitting, wrap
 
 
 def hooks(view: HealthView, cells: int) -> list[Line]:
@@ -180,16 +180,16 @@ def unread(_cells: int) -> Line:
     return [(" nmem ▸ ", "quiet"), ("Health", "title"), ("  ✗ not known", "bad")]
 
 
-def header(view: HealthView, at: int, zone: tzinfo | None, *, alone: bool = False) -> Line:
+def header(view: HealthView, at: int, zone: tzinfo | None, cells: int, *, alone: bool = False) -> Line:
     """The header of the screen: the file that all this is about."""
     lost = view.counters.get("lost", 0)
     state: Line = [("✗ events were lost", "bad")] if lost else [("✓ nothing lost", "good")]
     if alone:
         state = [("✗ no client is connected", "bad")]
-    return [
-        (" nmem ▸ ", "quiet"),
-        (printable(view.path), "title"),
-        ("  ", "text"),
-        *state,
-        (f"  read {day(at, zone)[11:]}", "quiet"),
-    ]
+    path, brand = printable(view.path), " nmem ▸ "
+    room = max(12, cells - width(brand) - width(state[0][0]) - 2)
+    parts: list[tuple[int, Line]] = [
+        (0, [(brand, "quiet"), (fit_path(path, room), "title")]), (1, state),
+        (2, [(f"read {day(at, zone)[11:]}", "quiet")]),
+    ]  # fmt: skip
+    return fitting(parts, cells)

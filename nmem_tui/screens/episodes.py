@@ -13,12 +13,13 @@ from nmem.read import episodes as episode_views
 from nmem.read import stories as story_views
 from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
-from nmem.read.stories import Story
 from nmem.text import printable
 from nmem_tui.model import episodes, keyed, shelf
+from nmem_tui.model import episodes_reading as reading
 from nmem_tui.model.empty import no_episodes
+from nmem_tui.model.episodes_reading import Look, Told
 from nmem_tui.model.figures import several
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, fitting
 from nmem_tui.model.shelf import Shelf
 from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.browsing import Browsing
@@ -128,31 +129,24 @@ class Episodes(Browsing):
     def _look(self) -> None:
         """What is on screen as it is now; the whole list where that changed."""
         self._due = False
-        shown, unit_id = self.shelf.shown(*self.index.places()), self.unit_id or 0
-        self.reads.ask(
-            "look",
-            lambda db: (
-                episode_views.stamp(db), story_views.waiting(db), episode_views.rows(db, shown),
-                story_views.story(db, unit_id),
-            ),
-            self._show_look,
-        )  # fmt: skip
+        shown, unit_id, at = self.shelf.shown(*self.index.places()), self.unit_id or 0, self.cockpit.clock()
+        self.reads.ask("look", lambda db: reading.look(db, shown, unit_id, at), self._show_look)
 
-    def _show_look(self, found: tuple[Stamp, int, dict[int, EpisodeRow], Story | None]) -> None:
-        stamp, self.waiting, rows, story = found
-        self.shelf.fill(rows)
+    def _show_look(self, found: Look) -> None:
+        self.waiting = found.waiting
+        self.shelf.fill(found.rows)
         self.index.refresh()
         self._point_out()
-        if stamp != self.stamp:
+        if found.stamp != self.stamp:
             self.read_list()
             return
         self.name_list()
-        if story is not None and story.row.id == self.unit_id:
-            self._show_story(story)
+        if found.told.story is not None:
+            self._show_story(found.told)
 
     def read_list(self) -> None:
         query, project, counted = self.filter, self.cockpit.project, not self.search.typing
-        self.reads.forget("older", "number")
+        self.reads.forget("older", "rest", "number")
         self.reads.ask(
             "list",
             lambda db: (
@@ -178,6 +172,14 @@ class Episodes(Browsing):
                 "older",
                 lambda db: (query, before, episode_views.page(db, before, query, project=project)),
                 self._show_older,
+            )
+
+    def read_rest(self) -> None:
+        query, project, zone, known = self.filter, self.cockpit.project, self.cockpit.zone, list(self.shelf.slots)
+        if known and not self.shelf.complete:
+            self.reads.forget("older")
+            self.reads.ask(
+                "rest", lambda db: (query, known[-1], reading.rest(db, known, query, project, zone)), self._show_rest
             )
 
     # What the answers change
@@ -206,8 +208,8 @@ class Episodes(Browsing):
         self._arrange(
             self.shelf.places.get(keep, 0 if keep == 0 or query else min(self.index.cursor, len(self.shelf) - 1))
         )
-        if self._keep:
-            self.read_older()
+        if self._keep or self.to_end:
+            self.read_rest()
         elif self._open_story and keep:
             self._open_story = False
             self.do_open()
@@ -241,12 +243,16 @@ class Episodes(Browsing):
             return  # asked for twice, or for another list
         selected = self.unit_id
         self.shelf.add(page.slots, complete=len(page.slots) < episode_views.PAGE)
-        arrived = self._keep in self.shelf.places
-        if not self.shelf.complete and (self.to_end or (self._keep and not arrived)):
-            self.read_older()
-            return
-        wanted = self._keep if arrived else selected
-        place = len(self.shelf) - 1 if self.to_end else self.shelf.places.get(wanted or 0, self.index.cursor)
+        self._arrange(self.shelf.places.get(selected or 0, self.index.cursor))
+
+    def _show_rest(self, found: tuple[Filter, Slot, Shelf]) -> None:
+        query, before, whole = found
+        if query is not self.filter or before != self.shelf.oldest():
+            return  # as above
+        wanted = self._keep if self._keep in whole.places else self.unit_id
+        whole.inherit(self.shelf)
+        self.shelf = whole
+        place = len(whole) - 1 if self.to_end else whole.places.get(wanted or 0, self.index.cursor)
         self._keep, self.to_end = 0, False
         self._arrange(place)
 
@@ -286,7 +292,6 @@ class Episodes(Browsing):
 
     def _rested(self) -> None:
         self._rest = None
-        self.check_keys()
         self._read_story()
         if self.more:
             self._count()
@@ -317,13 +322,15 @@ class Episodes(Browsing):
             self.telling.border_title = Content("Story")
             self.check_keys()
             return
-        self.reads.ask("story", lambda db: story_views.story(db, unit_id), self._show_story)
+        at = self.cockpit.clock()
+        self.reads.ask("story", lambda db: reading.told(db, unit_id, at), self._show_story)
 
-    def _show_story(self, story: Story | None) -> None:
+    def _show_story(self, found: Told) -> None:
+        story = found.story
         if story is not None and story.row.id != self.unit_id:
             return
-        self.read_warnings(story.row.id if story else None)
-        self.pane.tell(story)
+        self.warned = found.warned
+        self.pane.tell(story, found.warned)
         (action, unit_id), self._then = self._then, ("", None)
         if action and story is not None and unit_id == story.row.id:
             self.call_later(self.cockpit.action_act, action)
@@ -337,8 +344,7 @@ class Episodes(Browsing):
         asks = f"? {several(self.waiting, 'question')} · {keyed.of('review')} answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting
-        self.header.show(lambda _cells: _header(total, waiting, self.cockpit.project))
-        self.check_keys()
+        self.header.show(lambda cells: _header(total, waiting, self.cockpit.project, cells))
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
@@ -350,8 +356,11 @@ class Episodes(Browsing):
         self.check_keys()
 
 
-def _header(total: int, waiting: int, project: str) -> Line:
-    answers = f"· {keyed.of('review')} answers"
-    asks: Line = [(f"   ? {several(waiting, 'open question')} ", "warn"), (answers, "quiet")] if waiting else []
+def _header(total: int, waiting: int, project: str, cells: int) -> Line:
     where = printable(project) if project else "all projects"
-    return [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text"), *asks]
+    parts: list[tuple[int, Line]] = [
+        (0, [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text")]),
+        (1, [(f"   ? {several(waiting, 'open question')}", "warn")] if waiting else []),
+        (2, [(f" · {keyed.of('review')} answers", "quiet")] if waiting else []),
+    ]
+    return fitting([part for part in parts if part[1]], cells, "")

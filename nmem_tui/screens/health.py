@@ -143,7 +143,7 @@ class Health(Mending):
         self.view = view
         self.remove_class("-blank")
         alone = self.alone
-        self.header.show(lambda _cells: vitals.header(view, at, zone, alone=alone))
+        self.header.show(lambda cells: vitals.header(view, at, zone, cells, alone=alone))
         show = self.query_one
         show("#hooks", Card).show(
             lambda c, _: [*vitals.hooks(view, c), *pace.hooks(known, zone, c)], "Hooks ─ what they cost"

@@ -128,7 +128,7 @@ class StanceView(Touring):
         self.found = found
         self.remove_class("-empty", "-blank")
         self.set_class(not found.stance.points and self.mode == ONE, "-unlabelled")
-        self.header.show(lambda _cells: words.header(found.stance, found.session.project, found.session.name))
+        self.header.show(lambda cells: words.header(found.stance, found.session.project, found.session.name, cells))
         if found.stance.points:
             self._draw(found, keep=same)
         else:

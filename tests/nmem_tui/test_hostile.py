@@ -235,7 +235,7 @@ def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
     for draw in (vitals.hooks, vitals.events, vitals.storage, vitals.redactions, vitals.drift, vitals.log):
         check(draw(view, cells), cells)
     check(vitals.clients(view, AT, cells), cells)
-    check([vitals.header(view, AT, UTC)])
+    check([vitals.header(view, AT, UTC, 60)], 60)
 
 
 @given(st.integers(10, 200), st.integers(5, 60))

@@ -164,6 +164,9 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     for line in (words.now(found, 120), stance_card.line(found, 100)):
         assert "reason" not in plain([line])
         assert "thinks" not in plain([line])
+    corners = plain(stance_plane.draw(stance_plane.way(found), stance_plane.told(found), 60, 12))
+    assert "reason" in corners
+    assert "%" not in corners
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
@@ -197,7 +200,7 @@ def test_shares_say_what_each_quadrant_is_and_what_decides_at_every_width(cells:
     assert "it acts from phase 0 on, narrows from scope +.40 on" in said
     assert "2 calls without labels: nmem backfill" in said
     assert "of 6 calls the model is not sure" in said
-    assert "9 calls" in plain([words.header(found, "aurora", "")]), "calls are calls, labelled or not"
+    assert "9 calls" in plain([words.header(found, "aurora", "", cells)]), "calls are calls, labelled or not"
 
 
 def test_the_chart_says_what_its_middle_stands_for() -> None:
@@ -221,6 +224,7 @@ def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> 
     assert "not clear" in plain([rows[0]]), "one call is labelled: not nothing is"
     assert plain([rows[1]]).startswith("  2024-09-05 ")
     assert "9 calls" in plain([rows[1]])
+    assert "too few calls to tell" in plain([rows[1]])
 
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=30) | st.sampled_from(
@@ -294,7 +298,7 @@ def test_whatever_is_stored_keeps_to_its_cells(found: Stance, cells: int, rows: 
         check(stance_card.card(found, max(40, cells), rows, UTC), max(40, cells))
         assert len(stance_card.card(found, 46, rows, UTC)) <= rows
     check([stance_card.line(found, cells)], cells)
-    check([words.now(found, cells), words.header(found, found.project, found.project)], 10**6)
+    check([words.now(found, cells), words.header(found, found.project, found.project, 80)], 10**6)
     check([*words.guidance(found.guidance, cells), *words.usual(found.usual, cells)], cells)
     check([*words.shares(found, cells), *words.figures(found, cells)], cells)
     items = stance_list.of_session(found, cells, UTC, column=column, plane=column)

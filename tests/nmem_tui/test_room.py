@@ -1,0 +1,68 @@
+"""What gives way where there is little room: whole parts and columns, never the end of a figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nmem.retention.mediation import Life
+from nmem.retention.read import Due
+from nmem_tui.model import health_storage, learnings, stance
+from nmem_tui.model.figures import by_day
+from nmem_tui.model.health_reading import Stored
+from nmem_tui.model.line import length, plain
+from nmem_tui.screens import episodes
+
+WIDTHS = range(40, 161, 5)
+
+
+@pytest.mark.parametrize("cells", WIDTHS)
+def test_a_header_leaves_out_whole_parts(cells: int) -> None:
+    counts = {"open": 6, "resolved": 2}
+    heads = {
+        "6 open learnings": learnings.header(counts, 0, 0, "aurora", cells),
+        "219 episodes": episodes._header(219, 347, "aurora", cells),
+        "122 calls": stance.header(SimpleNamespace(observations=122), "aurora", "Why " * 40, cells),  # type: ignore[arg-type]
+    }
+    for kept, line in heads.items():
+        said = plain([line])
+        assert kept in said
+        assert length(line) <= cells
+        assert kept == "122 calls" or "…" not in said
+    assert ("answers" in plain([heads["219 episodes"]])) == (cells >= 65)
+
+
+def stored(lives: tuple[Life, ...] = ()) -> Any:
+    rows = (Due("aurora", "file_edit", 365.0, 4386, 12, 34, 56, 0),)
+    made: Any = Stored
+    standing = SimpleNamespace(
+        lives=lives, gone=0, max_bytes=0, bytes_used=1, bytes_empty=0, enabled=True, next_at=0, mediation=True,
+        journal=(), upkeep=(),
+    )  # fmt: skip
+    return made(standing=standing, forecast=SimpleNamespace(rows=rows))
+
+
+@pytest.mark.parametrize(("cells", "columns"), [(44, 0), (48, 1), (58, 2), (66, 3), (104, 3)])
+def test_of_a_table_whole_columns_go(cells: int, columns: int) -> None:
+    shown = plain([item.draw(cells) for item in health_storage.items(stored(), 0, None)])
+    assert [name in shown for name in ("past it", "in 7 d", "in 30 d")] == [number < columns for number in range(3)]
+    assert [figure in shown for figure in (" 12", " 34", " 56")] == [number < columns for number in range(3)]
+
+
+def test_projects_whose_rows_live_alike_are_told_together() -> None:
+    usual = Life(0, "project-0", "file_edit", 365.0, 365.0, 1.0, 0, 0, 0, 0, "nobody came back to it")
+    lives = (
+        replace(usual, in_force=310.0, factor=0.85, reason="17 of 631 are evidence: shorter"),
+        *(replace(usual, project_id=number, project=f"project-{number}") for number in range(1, 9)),
+    )
+    told = plain(health_storage.about(stored(lives), health_storage.TYPE, "file_edit", 60))
+    assert told.count("nobody came back to it") == 1
+    assert told.index("310 days instead of 365") < told.index("project-0") < told.index("365 days, as written")
+    assert all(f"project-{number}" in told for number in range(9))
+
+
+def test_a_day_without_anything_is_a_dot() -> None:
+    assert by_day([0, 3, 0, 1], 3) == "█·▃"
