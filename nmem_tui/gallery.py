@@ -21,6 +21,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from textual.pilot import Pilot
+from textual.timer import Timer
 
 from nmem.demo.player import Player, remove, temporary
 from nmem_tui import gallery_history
@@ -30,6 +31,10 @@ AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
 _BACKGROUND = ("feed", "watch", "demo")
 _PATIENCE_S = 30.0
+_SOON_S = 0.2
+"""A timer that waits no longer than this is waited for: a story is read once the cursor rests."""
+_FRAME_S, _ALIKE = 0.02, 2
+"""Somewhat longer than a screen waits before it is drawn; so often in a row has a frame to be as the one before it."""
 _FONT = "DejaVu Sans Mono"
 _BRAILLE = re.compile(
     r'<text ([^>]*?)x="([\d.]+)"([^>]*?)textLength="([\d.]+)"([^>]*)>([^<]*[\u2801-\u28ff][^<]*)</text>'
@@ -129,17 +134,34 @@ async def still(pilot: Pilot[None]) -> None:
     """Wait until the store was looked at, every read is done, and nothing on the screen changes any more."""
     app = pilot.app
     assert isinstance(app, Cockpit)
-    await pilot.pause(0.1)  # a story is read once the cursor rests
-    end, running, before, now = time.monotonic() + _PATIENCE_S, ["the feed"], [""], [""]
-    while running or now != before:  # a scroll bar is drawn one refresh after what it scrolls
+    await pilot.pause(0)  # what was pressed has arrived
+    if app.feed.looked:
+        app.feed.poll()  # what was written a moment ago is seen now, not at its next look
+    end, alike, now = time.monotonic() + _PATIENCE_S, 0, [""]
+    while alike < _ALIKE:  # a scroll bar is drawn one refresh after what it scrolls
+        await pilot.pause(_FRAME_S)
+        waits = under_way(app)
         if time.monotonic() > end:
-            raise TimeoutError(
-                f"the screen is not still after {_PATIENCE_S:.0f} s: {', '.join(running) or 'it changes'}"
-            )
-        await pilot.pause(0.01 if running else 0.04)
-        running = [each.group for each in app.workers if each.is_running and each.group not in _BACKGROUND]
-        running += [] if app.feed.looked else ["the feed"]
-        before, now = now, [] if running else screen_text(pilot)
+            raise TimeoutError(f"the screen is not still after {_PATIENCE_S:.0f} s: {', '.join(waits) or 'it changes'}")
+        before, now = now, [] if waits else screen_text(pilot)
+        alike = alike + 1 if now and now == before else 0
+
+
+def under_way(app: Cockpit) -> list[str]:
+    """What will still change the screen: reads, a look at the store, and what is done once the cursor rests."""
+    waits = reading(app) + ([] if app.feed.looked else ["the feed"])
+    pumps = [app, *app.screen.walk_children(with_self=True)]
+    return waits + [timer.name for pump in pumps for timer in pump._timers if _about_to_go_off(timer)]
+
+
+def reading(app: Cockpit) -> list[str]:
+    """The reads that are under way, by their topics."""
+    return [each.group for each in app.workers if each.is_running and each.group not in _BACKGROUND]
+
+
+def _about_to_go_off(timer: Timer) -> bool:
+    """Whether it goes off once, and soon."""
+    return timer._repeat == 0 and timer._interval <= _SOON_S and timer._task is not None and not timer._task.done()
 
 
 def screen_text(pilot: Pilot[None]) -> list[str]:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
 from pathlib import Path
@@ -17,10 +18,11 @@ from typing import Any
 
 import pytest
 import textual
+from textual._context import active_app
 from textual.pilot import Pilot
 
 from nmem_tui.app import Cockpit
-from nmem_tui.gallery import screen_text
+from nmem_tui.gallery import reading, screen_text
 from nmem_tui.gallery import still as settle
 
 HERE = Path(__file__).parent
@@ -28,7 +30,38 @@ SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
     "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
 )
+LONG = {"job", "aside", "narrate"}
+"""Work beside which a person goes on."""
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+
+
+async def quiet(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until every message has arrived and no read or write is under way.
+
+    Textual's pilot waits until the process has used no time for a while, which on a busy machine says nothing.
+    """
+    app, loop = active_app.get(), asyncio.get_running_loop()
+    end, rounds = loop.time() + max_sleep, 0
+    while rounds < 4 and loop.time() < end:
+        await asyncio.sleep(0)
+        if loop._ready:  # type: ignore[attr-defined]
+            rounds = 0
+        elif isinstance(app, Cockpit) and set(reading(app)) - LONG:
+            rounds = 0
+            await asyncio.sleep(0.002)
+        else:
+            rounds += 1
+            if rounds == 2 and app._screen_stack:
+                app.screen._on_timer_update()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_keys() -> Iterator[None]:
+    """Keys follow each other as soon as what they do is done."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textual.pilot.wait_for_idle", quiet)
+        patch.setattr("textual.app.wait_for_idle", quiet)
+        yield
 
 
 @pytest.fixture(scope="session")
