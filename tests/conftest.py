@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast examples come says something of the machine alone: no test fails by it.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 NOW = 1_760_000_000_000
 """The fixed clock: 2025-10-09 08:53:20 UTC, in milliseconds."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto`: two more than there are processors, because many a test waits for a process or a terminal."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.fixture

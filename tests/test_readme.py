@@ -66,6 +66,6 @@ def frame(words: list[str], size: tuple[int, int], marker: bytes, seconds: float
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_newcomer_sees_the_demo() -> None:
-    seen = frame([sys.executable, "-m", "nmem", "tui", "--or-demo"], (160, 45), b"tidewatch", 20)
+    seen = frame([sys.executable, "-m", "nmem", "tui", "--or-demo"], (160, 45), b"tidewatch", 90)
     assert b"tidewatch" in seen
     assert b"DEMO" in seen.upper()

@@ -70,8 +70,7 @@ def test_our_own_clients_are_not_recorded(hook: Hook, bash: Payload, db_path: st
 
 
 def test_the_object_is_taken_before_the_input_ends(command: Callable[..., list[str]], bash: Payload,
-                                                    rows: Rows) -> None:  # fmt: skip
-    before = time.monotonic()
+                                                    rows: Rows, db_path: str) -> None:  # fmt: skip
     with subprocess.Popen(command(), stdin=subprocess.PIPE) as child:
         assert child.stdin
         text = json.dumps(bash()).encode()
@@ -79,8 +78,8 @@ def test_the_object_is_taken_before_the_input_ends(command: Callable[..., list[s
             child.stdin.write(part)
             child.stdin.flush()
             time.sleep(0.05)
-        assert child.wait(10) == 0
-    assert time.monotonic() - before < 1.5
+        assert child.wait(60) == 0
+    assert "in time" not in log(db_path)
     assert rows("SELECT content FROM observations") == ["make all"]
 
 
@@ -89,7 +88,7 @@ def test_input_that_never_ends_is_left(command: Callable[..., list[str]], db_pat
         assert child.stdin
         child.stdin.write(b'{"session_id": "s", "cwd"')
         child.stdin.flush()
-        assert child.wait(10) == 0
+        assert child.wait(60) == 0
         assert child.stdout
         assert child.stdout.read() == b""
     assert "claude PostToolUse: input did not end in time" in log(db_path)

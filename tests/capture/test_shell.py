@@ -270,9 +270,9 @@ def test_time_is_linear_in_the_length(unit: str) -> None:
         text = unit * times
         least = 9.0
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             scan(text)
-            least = min(least, time.perf_counter() - start)
+            least = min(least, time.process_time() - start)
         return least
 
     small, large = 4_000 // len(unit), 16_000 // len(unit)
@@ -281,6 +281,6 @@ def test_time_is_linear_in_the_length(unit: str) -> None:
 
 def test_only_the_beginning_of_a_huge_command_is_read() -> None:
     text = "git commit -m x; " + "echo 'y' | cat; " * 500_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert parse(text).obs_type == "git_commit"
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 5  # to read it all takes minutes

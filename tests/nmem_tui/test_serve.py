@@ -160,8 +160,8 @@ def descendants(pid: int) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within ten seconds."""
-    until = time.monotonic() + 10
+    """Whether a process ends within a minute."""
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -191,7 +191,7 @@ async def test_however_it_ends_no_cockpit_stays_behind(
             process.send_signal(how)
             while (await page.receive()).type is WSMsgType.BINARY:
                 pass
-    assert process.wait(20) == (-how if how is signal.SIGKILL else 0)
+    assert process.wait(60) == (-how if how is signal.SIGKILL else 0)
     assert gone(pids[0])
     assert process.stdout is not None
     assert process.stdout.read().splitlines() == [
@@ -201,7 +201,7 @@ async def test_however_it_ends_no_cockpit_stays_behind(
 
 def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen[str], str]) -> None:
     port = served[1].split(":")[2].split("/")[0]
-    done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"nmem: port {port} cannot be had: Address already in use\n"
 

@@ -52,7 +52,7 @@ def test_a_large_text_costs_little() -> None:
     text = ("a line of a log with /9j/ in it, base64, and more\n" * 40_000)[:2_000_000]
     start = time.process_time()
     assert output.without_blobs(text) == text
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 20
 
 
 KEYS = st.sampled_from(["content", "type", "text", "data", "x", "stdout", "resource", "source"])

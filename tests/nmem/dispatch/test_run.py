@@ -88,20 +88,27 @@ def test_a_worktree_of_its_own_is_kept_with_work_in_it_and_removed_without(place
     assert not Path(one.worktree_path).exists()
 
 
-def test_a_runner_waits_for_its_retries_and_fails_with_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "_BACKOFF", 200)
+def test_a_runner_waits_for_its_retries_and_fails_with_them(place: Place) -> None:
+    waited = []
+
+    def wait(_: float) -> bool:
+        """Half a minute goes by at once where a retry waits for it."""
+        with act.writing(place.db_path) as db:
+            for one in read.tasks(db):
+                if one.state == "queued" and one.not_before > act.now():
+                    waited.append(round((one.not_before - one.changed_at) / 1000))
+                    act.edit(db, one.id, {"not_before": 0}, act.now())
+        time.sleep(0.05)
+        return False
+
     number = place.add("exit=3", retries=1)
-    left = place.run()
+    left = runner.run(runner.Runner(place.db_path, place.config), wait)
     assert (left.started, place.task(number).state) == ((number, number), "failed")
     named = place.add("exit=3", retries=1)
     worker = runner.Runner(place.db_path, place.config)
     worker.only(named)
-
-    def wait(_: float) -> bool:
-        time.sleep(0.05)
-        return False
-
     runner.run(worker, wait, only=True)
+    assert waited == [30, 30]
     assert (place.task(named).tries, place.task(named).state) == (2, "failed")
 
 

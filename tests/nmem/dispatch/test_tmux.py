@@ -32,6 +32,14 @@ def run(socket: str, *words: str) -> str:
     return subprocess.run(["tmux", "-L", socket, *words], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def runs(socket: str, pane: str, program: str) -> None:
+    """Wait until a program runs in a pane."""
+    end = time.monotonic() + 60
+    while (now := run(socket, "display-message", "-p", "-t", pane, "#{pane_current_command}")) != program:
+        assert time.monotonic() < end, now
+        time.sleep(0.05)
+
+
 def test_a_task_has_its_own_window_and_its_output_is_kept(panes: Place, socket: str) -> None:
     gate = panes.folder / "gate"
     number = panes.add(f"env=NMEM_TASK wait-for={gate} exit=5")
@@ -67,7 +75,7 @@ def test_the_whole_server_gone_midway_is_a_failure_that_is_told(panes: Place, so
     one = panes.until(number, lambda one: one.over)
     assert (one.state, one.exit_code) == ("failed", None)
     assert one.reason == "its pane was closed" or one.reason.startswith("its pane went away without an exit code")
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not processes.name(int(pid_file.read_text())).endswith("@") and time.monotonic() < end:
         time.sleep(0.1)
     assert processes.name(int(pid_file.read_text())).endswith("@")
@@ -87,36 +95,36 @@ def test_a_pane_that_is_closed_ends_its_task(panes: Place, socket: str) -> None:
 def test_a_chosen_pane_is_used_only_when_it_is_idle(panes: Place, socket: str) -> None:
     run(socket, "new-session", "-d", "-s", "mine", "-x", "120", "-y", "30", "sh")
     pane = run(socket, "list-panes", "-t", "mine", "-F", "#{pane_id}")
-    time.sleep(0.5)
+    runs(socket, pane, "sh")
     run(socket, "send-keys", "-t", pane, "sleep 60", "Enter")
-    time.sleep(0.5)
+    runs(socket, pane, "sleep")
     number = panes.add("say it in there", target=pane)
     panes.run(once=True)
     one = panes.task(number)
     assert (one.state, one.reason, one.tries) == ("queued", f"pane {pane} is busy: sleep runs in it", 0)
     assert one.not_before > act.now() + 50_000
     run(socket, "send-keys", "-t", pane, "C-c")
+    runs(socket, pane, "sh")
     run(socket, "send-keys", "-t", pane, "half a line that nobody meant")
-    time.sleep(0.5)
     with act.writing(panes.db_path) as db:
         act.edit(db, number, {"not_before": 0}, act.now())
     panes.run()
     one = panes.task(number)
     assert (one.state, one.exit_code, one.pane) == ("succeeded", 0, pane)
     assert one.output.endswith("doing: say it in there")
-    end = time.monotonic() + 5
-    while (now := run(socket, "display-message", "-p", "-t", pane, "#{pane_current_command}")) != "sh":
-        assert time.monotonic() < end, now
-        time.sleep(0.1)
+    runs(socket, pane, "sh")
 
 
 def test_a_script_run_by_a_shell_is_no_idle_shell(socket: str, tmp_path: Path) -> None:
     script = tmp_path / "long.sh"
-    script.write_text("while :; do sleep 0.1; done\n")
+    begun = tmp_path / "begun"
+    script.write_text(f"touch {shlex.quote(str(begun))}; while :; do sleep 0.1; done\n")
     run(socket, "new-session", "-d", "-s", "mine", "sh")
-    time.sleep(0.5)
+    runs(socket, "mine", "sh")
     run(socket, "send-keys", "-t", "mine", f"sh {shlex.quote(str(script))}", "Enter")
-    time.sleep(0.5)
+    end = time.monotonic() + 60
+    while not begun.exists() and time.monotonic() < end:
+        time.sleep(0.05)
     with pytest.raises(tmux.Busy, match="is busy"):
         tmux.idle(socket, "mine")
     with pytest.raises(tmux.Busy, match="has no pane"):
@@ -148,7 +156,7 @@ def test_cancelling_in_a_pane_closes_its_window(panes: Place, socket: str) -> No
         panes.until(each, lambda one: bool(one.process))
     act.cancel(panes.db_path, number, act.now())
     assert panes.task(number).state == "cancelled"
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") != "task-2" and time.monotonic() < end:
         time.sleep(0.1)
     assert run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") == "task-2"

@@ -27,9 +27,9 @@ def test_they_are_read_in_seconds_and_nothing_of_looking_is_a_pattern(shared: Pa
     with closing(base.connect(str(tmp_path / "n.db"), timeout=10)) as db:
         tables.ensure(db)
         Importer(db).run(list(find([tmp_path / "history"])))
-        begun = time.perf_counter()
+        begun = time.process_time()
         done = refresh.refresh(db, NOW)
-        assert time.perf_counter() - begun < 30
+        assert time.process_time() - begun < 30
         assert done.sessions > 300
         found = read.learnings(db, NOW, states=(OPEN, RESOLVED))
         assert len(found) >= 10
