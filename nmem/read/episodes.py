@@ -203,6 +203,22 @@ def page(
     return Page(slots, total, stamp(db), first, more and not counted)
 
 
+def older(db: Connection, before: Slot, query: Filter, project: str = "", limit: int = COUNTED) -> tuple[Slot, ...]:
+    """The newest `limit` episodes before a slot: the whole rest of the list, as a rule."""
+    if not present(db):
+        return ()
+    source, where, values = _source(query, project)
+    at, key = before.last_at, before.id
+    within = f"{source} WHERE (u.last_at, u.id) < (?, ?) {where} ORDER BY u.last_at DESC, u.id DESC LIMIT ?"
+    if where:
+        found = db.execute(f"SELECT u.last_at, u.id, u.thread_id {within}", (at, key, *values, limit)).fetchall()
+        return tuple(Slot(*row) for row in found)
+    # two indexes have all of it: no row is looked up
+    threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
+    found = db.execute(f"SELECT u.last_at, u.id {within}", (at, key, limit)).fetchall()
+    return tuple(Slot(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found)
+
+
 def number(db: Connection, query: Filter, project: str = "") -> int:
     """How many episodes match, at most COUNTED."""
     source, where, values = _source(query, project)

@@ -49,6 +49,10 @@ class Browsing(Moving, Correcting):
         """Read the page after the oldest that is known."""
         raise NotImplementedError
 
+    def read_rest(self) -> None:
+        """Read the list to its end."""
+        raise NotImplementedError
+
     def name_list(self) -> None:
         """The list's title."""
         raise NotImplementedError
@@ -69,7 +73,7 @@ class Browsing(Moving, Correcting):
         """The last row, once all are known."""
         if self.active is self.index and not self.shelf.complete:
             self.to_end = True
-            self.read_older()
+            self.read_rest()
             return
         super().do_bottom()
 

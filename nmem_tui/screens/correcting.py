@@ -35,11 +35,6 @@ class Correcting(Warns, Filtering):
         """The story that is told."""
         return self.pane.story
 
-    def show_warnings(self) -> None:
-        """They stand in the story."""
-        self.pane.warn(self.warned)
-        self.check_keys()
-
     @property
     def unit_id(self) -> int | None:
         """The episode under the cursor."""

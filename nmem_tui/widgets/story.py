@@ -26,22 +26,16 @@ class StoryPane(Lines):
         self.text: StoryText | None = None
         self._cells = 0
 
-    def tell(self, story: Story | None) -> None:
-        """Show this story, from its top unless it is the one that was shown."""
+    def tell(self, story: Story | None, warned: Sequence[Warned] = ()) -> None:
+        """Show this story and what its episode runs into again, from its top unless it is the one that was shown."""
         same = story is not None and self.story is not None and story.row.id == self.story.row.id
-        if same and story == self.story:
+        if same and story == self.story and tuple(warned) == tuple(self.warned):
             return
         place = self.cursor if same else 0
         if not same:
             self.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.story = story
+        self.story, self.warned = story, warned
         self._build(place)
-
-    def warn(self, found: Sequence[Warned]) -> None:
-        """What the episode runs into again is told as well."""
-        self.warned = found
-        if self.story is not None:
-            self._build(self.cursor)
 
     def _build(self, place: int) -> None:
         self._cells = self.scrollable_content_region.width
