@@ -230,7 +230,7 @@ def title(segments: Sequence[Segment], total: int) -> str:
     first = (
         datetime.fromordinal(segments[0].day).replace(tzinfo=UTC).strftime("%a %d %b") if segments[0].day > 0 else "?"
     )
-    of = f" of {total}" if total > len(segments) else ""
+    of = f" of {total:,}" if total > len(segments) else ""
     return f"Timeline ─ {len(segments)}{of} {several(total, 'episode').partition(' ')[2]}, from {first} on"
 
 

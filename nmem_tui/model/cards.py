@@ -165,7 +165,7 @@ def failures(view: NowView, zone: tzinfo | None, cells: int, rows: int) -> list[
 def failures_title(view: NowView) -> str:
     """The title of the failures card."""
     still = sum(not item.mended for item in view.failures)
-    return f"Failures ─ {view.total.failed} in all, {still} still open" if view.failures else "Failures"
+    return f"Failures ─ {still} still open of {view.total.failed}" if view.failures else "Failures"
 
 
 def narrow(

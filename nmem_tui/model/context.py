@@ -207,7 +207,7 @@ def effect(found: Effect | None, cells: int) -> Line:
     if found is None:
         return [(" does it help? …", "quiet")]
     if not found.without.sessions:
-        said: Line = [("does it help? no session is kept without: [context] holdout = 0.2 does", "quiet")]
+        said: Line = [("does it help? not known yet: [context] holdout = 0.2 measures it", "quiet")]
         return cut([(" ", "text"), *said], cells)
     counts: Line = [
         (several(found.told.sessions, "session"), "text"), (" told, ", "quiet"), (str(found.without.sessions), "text"),

@@ -75,9 +75,9 @@ def micro(us: float | None) -> str:
 
 
 def count(number: int) -> str:
-    """A count: `950`, `12.4 k`, `1.20 M`."""
+    """A count: `950`, `1,378`, `12.4 k`, `1.20 M`."""
     if number < 10_000:
-        return str(number)
+        return f"{number:,}"
     return f"{number / 1000:.1f} k" if number < 1_000_000 else f"{number / 1_000_000:.2f} M"
 
 
@@ -100,7 +100,7 @@ def size(octets: int) -> str:
 
 def several(number: int, one: str, many: str = "") -> str:
     """A number with its word."""
-    return f"{number} {plural(number, one, many)}"
+    return f"{number:,} {plural(number, one, many)}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -54,9 +54,11 @@ def after_reset(told: Reset | None, cells: int) -> list[Line]:
         return []
     if not told[0]:
         return [cut([("after a reset: nothing is told", "quiet")], cells)]
-    said = f"{several(told[0], 'thing')}, {several(told[1], 'token')}"
-    more: Line = [("; 5 shows", "quiet")] if cells >= len(said) + 24 else []
-    return [cut([("after a reset: ", "quiet"), (said, "text"), *more], cells)]
+    parts: list[tuple[int, Line]] = [
+        (0, [("after a reset: ", "quiet"), (several(told[0], "thing"), "text")]),
+        (1, [(f", {several(told[1], 'token')}", "text")]), (2, [("; 5 shows", "quiet")]),
+    ]  # fmt: skip
+    return [fitting(parts, cells, "")]
 
 
 def card(window: ContextWindow | None, at: int, cells: int, reset: Reset | None = None) -> list[Line]:

@@ -70,10 +70,10 @@ def _state(found: Stored, at: int, zone: tzinfo | None) -> Iterator[Item]:
     if not state.enabled:
         yield say([("! ", "warn"), ("nothing goes by itself: retention.enabled is false", "warn")])
     elif state.next_at > at:
-        yield say([("forgets by itself, once a day, when a session is over; next from ", "quiet"),
+        yield say([("forgets by itself once a day, after a session; next from ", "quiet"),
                    (date(state.next_at, at, zone), "text")])  # fmt: skip
     else:
-        yield say([("forgets by itself, once a day: when the next session is over", "quiet")])
+        yield say([("forgets by itself once a day: after the next session", "quiet")])
 
 
 def _types(found: Stored) -> Iterator[Item]:

@@ -262,7 +262,7 @@ def titles(stance: Stance) -> tuple[str, str]:
     """The titles of the chart and of the plane."""
     base = signed(stance.scope_base) if stance.scope_base else "0"
     return (
-        f"Trajectory ─ {doing(stance)} ─ phase P solid, scope S dotted; the middle is 0 of P, {base} of S",
+        f"Trajectory ─ phase P solid, scope S dotted; middle 0 of P, {base} of S",
         "Plane ─ ● now, ○ 20 calls ago",
     )
 

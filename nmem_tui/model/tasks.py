@@ -194,7 +194,7 @@ def header(counts: Mapping[str, int], cells: int) -> Line:
 def total(found: Listing) -> str:
     """How many, in a few words."""
     listed = len(found.live) + len(found.queued) + len(found.over)
-    return several(found.total, "task") + (f", the first {listed} of them" if listed < found.total else "")
+    return several(found.total, "task") + (f", the first {listed:,} of them" if listed < found.total else "")
 
 
 def title(one: Task, cells: int) -> str:

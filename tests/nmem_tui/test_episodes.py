@@ -380,7 +380,7 @@ async def test_twenty_thousand_episodes_scroll_and_filter(
     db.close()
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2")
-        await until(pilot, "Episodes ─ 20000 episodes", "task 0 of many")
+        await until(pilot, "Episodes ─ 20,000 episodes", "task 0 of many")
         await pilot.press("G")
         await until(pilot, "task 19999 of many")
         await pilot.press("slash", *"19998")

@@ -10,7 +10,7 @@ import pytest
 
 from nmem.retention.mediation import Life
 from nmem.retention.read import Due
-from nmem_tui.model import health_storage, learnings, stance
+from nmem_tui.model import gauge, health_storage, learnings, stance
 from nmem_tui.model.figures import by_day
 from nmem_tui.model.health_reading import Stored
 from nmem_tui.model.line import length, plain
@@ -66,3 +66,13 @@ def test_projects_whose_rows_live_alike_are_told_together() -> None:
 
 def test_a_day_without_anything_is_a_dot() -> None:
     assert by_day([0, 3, 0, 1], 3) == "█·▃"
+
+
+@pytest.mark.parametrize("cells", range(30, 60))
+def test_what_a_reset_tells_is_never_cut_within_a_figure(cells: int) -> None:
+    said = plain(gauge.after_reset((1_017, 12_562), cells))
+    assert said in (
+        "after a reset: 1,017 things, 12,562 tokens; 5 shows", "after a reset: 1,017 things, 12,562 tokens",
+        "after a reset: 1,017 things",
+    )  # fmt: skip
+    assert len(said) <= cells

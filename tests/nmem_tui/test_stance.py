@@ -208,7 +208,7 @@ def test_the_chart_says_what_its_middle_stands_for() -> None:
     rows = [plain([line]) for line in stance_chart.draw(stance_chart.trace(found, 80), 9, ())]
     assert rows[3].lstrip().startswith("0 ┤")
     assert rows[3].rstrip().endswith("+.40")
-    assert "the middle is 0 of P, +.40 of S" in words.titles(found)[0]
+    assert "middle 0 of P, +.40 of S" in words.titles(found)[0]
 
 
 def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> None:

@@ -602,7 +602,7 @@ async def test_a_long_queue_answers_at_once(make: Any, cockpit: Any, settled: An
     db.close()
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot)
-        assert "3011 tasks, the first 1000 of them" in text(pilot)
+        assert "3,011 tasks, the first 1,000 of them" in text(pilot)
         began = time.process_time()
         await pilot.press(*"jjjjjjjjjj")
         assert time.process_time() - began < 2
