@@ -20,7 +20,7 @@ from capture.settle import settle as fold
 from capture.storage import store
 from nmem import tables
 from nmem.context import keep, usefulness
-from nmem.episodes import detect, narrations, storytelling, summary
+from nmem.episodes import detect, narrations, retelling, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.storytelling import Teller
 from nmem.labels.backfill import fill
@@ -141,6 +141,7 @@ class _Run:
             self._labels,
             self._episodes,
             self._boundaries,
+            self._wordings,
             self._stories,
             self._sessions,
             self._links,
@@ -231,6 +232,10 @@ class _Run:
                 return
             with store.transaction(self.db):
                 narrations.attempted(self.db, f"boundaries/{session_id}", holds, str(failure or "judged"), self.clock())
+
+    def _wordings(self) -> None:
+        """Stories that an older narrator worded; before those of today are told, which need it not."""
+        self.report.told += retelling.renew(self.db, self.stop.is_set)
 
     def _stories(self) -> None:
         waiting = narrations.untold(self.db)

@@ -16,6 +16,7 @@ from nmem.episodes.narrative import Narrative
 from nmem.episodes.reading import OF
 
 EXTRACTIVE = "extractive"
+_LISTS = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
 MOST_ATTEMPTS = 2
 """Times that a model is asked about the same thing when its answers are of no use."""
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
@@ -91,6 +92,18 @@ def holds(db: Connection, unit_id: int) -> str:
     return str(row[0]) if row else ""
 
 
+def says(db: Connection, unit_id: int, story: Story) -> bool:
+    """Whether a story is stored word for word."""
+    told = story.narrative
+    row = db.execute(
+        f"SELECT u.summary, n.outcome, n.obstacle, n.marks, {', '.join(_LISTS)} FROM work_units u"  # noqa: S608
+        " JOIN narrations n ON n.unit_id = u.id WHERE u.id = ?",
+        (unit_id,),
+    ).fetchone()
+    lists = (_json(getattr(told, name)) for name in _LISTS)
+    return row is not None and tuple(row) == (story.summary, told.outcome, told.obstacle, _json(told.marks), *lists)
+
+
 def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, force: bool = False) -> bool:
     """Store a story; False when the episode has changed meanwhile, or what is stored is better.
 
@@ -107,11 +120,10 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
     at = db.execute(
         "SELECT max(?, coalesce(narrated_at + 1, 0)) FROM work_units WHERE id = ?", (now, unit_id)
     ).fetchone()
-    lists = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
     units.annotated(
         db, unit_id,
         {"summary": story.summary, "narrator": told.narrator, "narrated_at": at[0],
-         **{name: _json(getattr(told, name)) for name in lists}},
+         **{name: _json(getattr(told, name)) for name in _LISTS}},
     )  # fmt: skip
     db.execute(
         "INSERT OR REPLACE INTO narrations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

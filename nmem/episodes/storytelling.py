@@ -60,6 +60,21 @@ class Teller:
             return False
         return self._keep(records, _story(narrator.narrate(records.episode)), force=force)
 
+    def renew(self, unit_id: int) -> bool:
+        """Tell an episode that was told from these very records in today's words; False where it says that already."""
+        records = reading.read(self.db, unit_id)
+        if records is None:
+            return False
+        told = narrator.narrate(records.episode)
+        with transaction(self.db):
+            known = narrations.known(self.db, unit_id)
+            if known is None or known.by_model or known.told_of != records.of:
+                return False
+            story = _story(told, fallback=known.fallback)
+            if narrations.says(self.db, unit_id, story):
+                return False
+            return narrations.store(self.db, unit_id, records.of, story, self.clock(), force=True)
+
     def ask(self, unit_id: int) -> bool:
         """Have a model tell an episode; on a failure the extractive story stands and says why. Raises sqlite3.Error."""
         records = reading.read(self.db, unit_id)

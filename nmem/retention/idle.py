@@ -19,6 +19,8 @@ from sqlite3 import Connection
 from capture import paths
 from capture.storage.store import transaction
 
+NARRATOR = "narrator"
+"""A row of `upkeep` that is told to nobody: how far nmem.episodes.retelling got."""
 INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",
            "search_unspaced_fts", "search_parts")  # fmt: skip
 QUIET = 600_000
@@ -70,7 +72,8 @@ def due(db: Connection, now: int) -> bool:
 
 def told(db: Connection) -> tuple[tuple[str, int, str], ...]:
     """(what, when, what came of it) of the upkeep done last."""
-    return tuple((row[0], row[1], row[2]) for row in db.execute("SELECT name, at, told FROM upkeep ORDER BY at DESC"))
+    found = db.execute("SELECT name, at, told FROM upkeep WHERE name != ? ORDER BY at DESC", (NARRATOR,))
+    return tuple((row[0], row[1], row[2]) for row in found)
 
 
 def rewrite(db: Connection, db_path: str, now: int, *, stopped: Callable[[], bool]) -> list[Step]:

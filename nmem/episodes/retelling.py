@@ -1,0 +1,62 @@
+"""Stories that an older narrator worded, told in today's words: some at a time (SQL: which, and how far it got).
+
+By which rules a story was told is not kept: after the narrator's rules have changed, each is looked at once, the newest
+first, and stored only where it reads otherwise. What was pinned or swept, and what a model told, stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.episodes import narrate
+from nmem.episodes.reading import OF
+from nmem.episodes.storytelling import Teller
+from nmem.retention.idle import NARRATOR
+
+MOST = 200
+"""Stories that are looked at in one run."""
+_ALL = 1 << 62
+_DUE = f"""
+SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id
+WHERE u.id < ? AND u.state = 'closed' AND NOT u.pinned AND NOT n.by_model AND n.told_of = {OF}
+AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id)
+ORDER BY u.id DESC LIMIT ?
+"""  # noqa: S608 - our words
+
+
+def rules() -> str:
+    """A digest of the narrator."""
+    mark = blake2b(digest_size=8)
+    for file in sorted(Path(narrate.__file__).parent.glob("*.py")):
+        mark.update(file.read_bytes())
+    return mark.hexdigest()
+
+
+def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST) -> int:
+    """Go on with it, outside a transaction; how many stories read otherwise now. Raises sqlite3.Error.
+
+    A row of `upkeep` keeps by which rules stories were looked at, and down to which episode.
+    """
+    now = rules()
+    row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
+    below = int(row[0]) if row is not None and row[1] == now else _ALL
+    if not below:
+        return 0
+    due = [found[0] for found in db.execute(_DUE, (below, most)).fetchall()]
+    # one later than before, not now: sessions are summed up anew, and threads are not condensed by a model for it
+    teller = Teller(db, clock=lambda: 0)
+    renewed = 0
+    for number in due:
+        if stopped():
+            break
+        renewed += teller.renew(number)
+        below = number
+    else:
+        below = below if len(due) == most else 0
+    with transaction(db):
+        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, now))
+    return renewed

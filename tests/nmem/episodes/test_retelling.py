@@ -1,0 +1,71 @@
+"""Stories of an older narrator are told in today's words, once, and only where nobody and nothing said otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmem.episodes import narrations, retelling
+from nmem.retention import idle
+from nmem.settle import settle
+from tests.nmem.conftest import Recorded
+
+OLD = "In older words."
+
+
+@pytest.fixture
+def told(record: Recorded, db_path: str) -> Recorded:
+    """Four episodes, told by another narrator than today's."""
+    for number in range(4):
+        record.begin(f"s{number}").user(f"write the page {number} of the manual").edit(f"docs/{number}.md")
+        record.agent("Written.")
+    record.at += 24 * 3_600_000
+    run(record, db_path)
+    record.db.execute("UPDATE work_units SET summary = ?", (OLD,))
+    record.db.execute("UPDATE upkeep SET told = 'other rules' WHERE name = ?", (idle.NARRATOR,))
+    return record
+
+
+def run(record: Recorded, db_path: str) -> int:
+    report = settle(db_path, 60, models=False, clock=lambda: record.at)
+    assert report is not None
+    assert not report.failed
+    return report.told
+
+
+def old(record: Recorded) -> list[int]:
+    return [row[0] for row in record.db.execute("SELECT id FROM work_units WHERE summary = ? ORDER BY id", (OLD,))]
+
+
+def test_settling_words_them_anew_and_sums_their_sessions_up_once(told: Recorded, db_path: str) -> None:
+    before = told.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0]
+    assert run(told, db_path) == 4
+    assert old(told) == []
+    assert told.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
+    assert narrations.unsummarised(told.db) == []
+    assert run(told, db_path) == 0
+    assert idle.NARRATOR not in [what for what, _, _ in idle.told(told.db)]
+
+
+def test_what_is_pinned_swept_or_told_by_a_model_stays(told: Recorded, db_path: str) -> None:
+    told.db.execute("UPDATE work_units SET pinned = 1 WHERE id = 1")
+    told.db.execute("UPDATE narrations SET by_model = 1 WHERE unit_id = 2")
+    told.db.execute("INSERT INTO swept_sessions (session_id, at) VALUES ('s2', 1)")
+    assert retelling.renew(told.db) == 1
+    assert old(told) == [1, 2, 3]
+
+
+def test_it_is_bounded_stops_and_goes_on_where_it_was(told: Recorded) -> None:
+    assert retelling.renew(told.db, most=1) == 1
+    assert old(told) == [1, 2, 3]
+    looks = iter((False, True))
+    assert retelling.renew(told.db, lambda: next(looks)) == 1
+    assert old(told) == [1, 2]
+    assert retelling.renew(told.db, most=2) == 2
+    assert retelling.renew(told.db) == retelling.renew(told.db) == 0
+
+
+def test_by_the_same_rules_nothing_is_looked_at_again(told: Recorded) -> None:
+    retelling.renew(told.db)
+    told.db.execute("UPDATE work_units SET summary = ?", (OLD,))
+    assert retelling.renew(told.db) == 0
+    assert len(old(told)) == 4
