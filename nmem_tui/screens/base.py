@@ -12,7 +12,6 @@ from textual.binding import Binding
 from textual.events import DescendantBlur, DescendantFocus, ScreenResume
 from textual.geometry import Size
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from nmem.text import printable
@@ -20,6 +19,7 @@ from nmem_tui.actions import bindings
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.screens.giving import Giving
+from nmem_tui.screens.painting import Painting
 from nmem_tui.store.reads import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.card import Panel
@@ -36,7 +36,7 @@ _AGES_MS = 60_000
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
 
 
-class View(Giving, Screen[None], inherit_bindings=False):
+class View(Giving, Painting, inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -222,16 +222,6 @@ class View(Giving, Screen[None], inherit_bindings=False):
         for frame in self.query(Frame):
             frame.light(on=self.focused is not None and frame in self.focused.ancestors)
         self.check_keys()
-
-    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """The library lays out once more for each widget that this gave another size; it has its place already."""
-        every = list(self.walk_children(Widget))
-        asked = {each for each in every if each._layout_required}
-        bars = {each: each.scrollbars_enabled for each in every}
-        super()._refresh_layout(size, scroll)
-        for each, _ in self._compositor.layers:
-            if each not in asked and each.scrollbars_enabled == bars.get(each, each.scrollbars_enabled):
-                each._layout_required = False
 
     def check_keys(self, *, anew: bool = False) -> None:
         """The key bar shows what applies now; while the cockpit closes, there may be none any more."""

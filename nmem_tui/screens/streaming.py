@@ -1,4 +1,4 @@
-"""The stream on the screen Now: reading it, moving through it, its filter and the details of a row."""
+"""The stream on the screen Now: reading it, moving through it, and its filter."""
 
 from __future__ import annotations
 
@@ -9,32 +9,25 @@ from textual.timer import Timer
 from nmem.read import stream
 from nmem.read.stream import Marks, Query, Stretch
 from nmem.read.views import StreamRow
-from nmem_tui.model import labels
 from nmem_tui.model.figures import day
 from nmem_tui.model.reading import MOST_SPAN, SPAN, Opening, Tick, older, opening, tick
 from nmem_tui.model.window import Window
 from nmem_tui.model.words import NO_MATCH
-from nmem_tui.screens.filtering import Filtering
-from nmem_tui.screens.giving import Take
-from nmem_tui.widgets.details import Details
+from nmem_tui.screens.detailing import Detailing
 from nmem_tui.widgets.stream import Stream
 
 _REST_S = 0.4
 """A filter that nobody types on for so long is looked for further back."""
 
 
-class Streaming(Filtering):
+class Streaming(Detailing):
     """The part of the screen Now that shows one session row by row."""
 
     CONTEXT = "now"
     OPENS = "stream"
     HINT = "words, !word, type:test, is:failed, file:upload"
     TYPING_S = 0.06
-    ALONE = frozenset({"relabel", "copy_id", "pin"})
-    TOGETHER = frozenset({"purge", "copy", "editor"})
 
-    stream = getters.query_one(Stream)
-    details = getters.query_one(Details)
     frame = getters.query_one("#frame", Vertical)
 
     def __init__(self) -> None:
@@ -92,6 +85,7 @@ class Streaming(Filtering):
         again, self._again = self._again, None
         if again is not None and (oldest := window.oldest()) is not None and oldest <= again:
             self.stream.go(min(window.find(*again), len(window) - 1))
+        self.tell_place()
         if self.cockpit.wanted_row is not None:
             self.open_row()
         elif not window.complete and self.query_now:
@@ -188,7 +182,7 @@ class Streaming(Filtering):
         place = "following" if shown.following else f"row {shown.cursor + 1:,} of {total:,}{more}"
         self.frame.border_title = self.titled("Stream", place + self._day())
         self.check_keys()
-        if self.details.display:
+        if self.opened:
             self._describe()
 
     def _day(self) -> str:
@@ -255,83 +249,6 @@ class Streaming(Filtering):
             place += step
         self.notify("no further failure that way", timeout=2)
 
-    def may_open(self) -> str | None:
-        """Only a row can be opened."""
-        return None if len(self.stream.window) else "there is no row yet"
-
-    may_copy = may_open
-    may_purge = may_open
-    may_next_failure = may_open
-    may_last_failure = may_open
-
-    def do_open(self) -> None:
-        """Open the details, or close them."""
-        if self.details.display:
-            self.close_details()
-        else:
-            self.details.display = True
-            self._describe()
-
-    @on(Stream.Opened)
-    def open_clicked(self) -> None:
-        """A second click opens."""
-        self.do_open()
-
-    def close_details(self) -> None:
-        """Hide the details."""
-        self.details.display = False
-
-    def _describe(self) -> None:
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
-            self.reads.ask("details", lambda db: stream.rows(db, [key], whole=True).get(key), self._show_details)
-
-    def _show_details(self, row: StreamRow | None) -> None:
-        if row is not None:
-            self.details.show(row)
-
-    def may_relabel(self) -> str | None:
-        """Only a call has labels."""
-        row = self.stream.row
-        return (
-            None if row is not None and row.outcome and row.word not in labels.UNLABELLED else "only a call has labels"
-        )
-
-    def do_relabel(self) -> None:
-        """Its labels, and why; one key each says them better."""
-        from nmem_tui.screens.relabel import Relabel
-
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
-            self.app.push_screen(Relabel(key // 2))
-
-    def give_text(self, take: Take) -> None:
-        """The row's whole text, or that of all marked ones in their order."""
-
-        def give(found: dict[int, StreamRow]) -> None:
-            rows = sorted(found.values(), key=lambda row: (row.at, row.key))
-            if rows:
-                take("\n\n".join(row.text or row.path for row in rows))
-
-        if keys := self._chosen():
-            self.reads.ask("copy", lambda db: stream.rows(db, keys, whole=True), give)
-
-    def _chosen(self) -> list[int]:
-        """The marked rows that are listed, else the one under the cursor."""
-        here = [] if self.marked or self.row_key is None else [self.row_key]
-        return [each for each in self.meant if isinstance(each, int)] or here
-
-    def id_here(self) -> str:
-        """The row's own."""
-        key = self.stream.window.key(self.stream.cursor)
-        return "" if key is None else _id(key)
-
-    def do_purge(self) -> None:
-        """See what goes with the row, or with all marked ones, then let it go."""
-        from nmem_tui.screens.purging import ask
-
-        ask(self.cockpit, [_id(key) for key in self._chosen()], then=self.unmark)
-
     # The filter, the marks, the way back
 
     @property
@@ -347,11 +264,6 @@ class Streaming(Filtering):
     def tally(self) -> tuple[int, int, bool]:
         """Rows that the filter leaves, of all."""
         return len(self.stream.window), self._whole, not self.stream.window.complete
-
-    @property
-    def row_key(self) -> int | None:
-        """The row under the cursor."""
-        return self.stream.window.key(self.stream.cursor)
 
     def row_keys(self) -> list[int] | None:
         """All rows, once all are known."""
@@ -389,12 +301,7 @@ class Streaming(Filtering):
             self.unfilter()
         elif self.unmark():
             return
-        elif self.details.display:
+        elif self.opened:
             self.close_details()
         else:
             self.unfilter()
-
-
-def _id(key: int) -> str:
-    """A row's own id."""
-    return f"{'obs' if key % 2 else 'prompt'}/{key // 2}"

@@ -103,6 +103,7 @@ class Details(VerticalScroll):
         self.border_title = Content("Details")
         self.border_subtitle = Content(f"esc closes · {keyed.of('details_down')} {keyed.of('details_up')} scroll")
         self.key: int | None = None
+        self._row: StreamRow | None = None
 
     def compose(self) -> ComposeResult:
         """One long text."""
@@ -113,4 +114,7 @@ class Details(VerticalScroll):
         if row.key != self.key:
             self.scroll_home(animate=False)
         self.key = row.key
+        if row == self._row:
+            return  # another size, or a new row below: what it shows would be laid out anew
+        self._row = row
         self.query_one("#description", Static).update(content(describe(row, self.zone)))

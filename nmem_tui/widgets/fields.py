@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.validation import ValidationResult
 from textual.widgets import Input
 
 from capture.text import clean
@@ -9,6 +12,9 @@ from capture.text import clean
 
 class Field(Input):
     """One line."""
+
+    virtual_size: reactive[Size] = reactive(Size(), layout=False)
+    """The library lays the whole screen out anew for each letter; the room for a line stays the same."""
 
     def validate_value(self, value: str) -> str:
         """Without controls and hidden characters; a line break is a blank."""
@@ -18,3 +24,7 @@ class Field(Input):
         """Not before it is somewhere: the library styles it anew with the first class that it is made with."""
         if self.is_attached:
             super().update_node_styles(animate)
+
+    def validate(self, value: str) -> ValidationResult | None:
+        """Nothing that is typed here is wrong; the library styles it anew as right."""
+        return super().validate(value) if self.validators else None

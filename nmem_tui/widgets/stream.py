@@ -59,14 +59,18 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
         self._palette: Palette | None = None
 
     def start(self, window: Window) -> None:
-        """Show another stream, from its newest row."""
+        """Show another stream, from its newest row; whoever has one tells its place."""
         self.window = window
         self.unseen = 0
         self.set_reactive(Stream.following, True)
-        self.grown(0)
+        self._lengthen(0, 0)
 
     def grown(self, arrived: int, *, before: int = 0) -> None:
         """Slots were added: `arrived` anywhere, `before` of them known to be above the cursor."""
+        self._lengthen(arrived, before)
+        self.post_message(self.Moved())
+
+    def _lengthen(self, arrived: int, before: int) -> None:
         lengthen(self, len(self.window))
         if self.following:
             self.set_reactive(Stream.cursor, max(0, len(self.window) - 1))
@@ -78,7 +82,6 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
                 self.scroll_to(y=self.scroll_offset.y + before, animate=False, immediate=True, force=True)
         self.refresh()
         self.call_after_refresh(self._place_bar)
-        self.post_message(self.Moved())
 
     def _place_bar(self) -> None:
         """A scroll bar that only just appeared has missed the scrolling before."""

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from textual.geometry import Region
+from textual._compositor import Compositor
+from textual.geometry import Region, Size
 from textual.widget import Widget
+from textual.widgets import Static
 
 from nmem_tui import litter
 from nmem_tui.gallery import still as settle
 from nmem_tui.looks.sheet import Sheet
 from nmem_tui.widgets.card import Card
+from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.stream import Stream
 
 Open = Callable[..., Any]
 
@@ -101,3 +105,53 @@ async def test_garbage_is_the_interpreters_again_at_the_end(monkeypatch: pytest.
     await asyncio.gather(task, return_exceptions=True)
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() <= frozen
+
+
+async def test_a_letter_in_the_filter_lays_nothing_out(
+    make_db: Callable[[str], str], cockpit: Open, painted: list[Any]
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("slash")
+        await settle(pilot)
+        painted.clear()
+        await pilot.press("p")
+        await settle(pilot)
+        assert not [one for one in painted if one[1] and one[0] == "filter"]
+
+
+async def test_a_new_layout_is_painted_once_its_widgets_know_of_it(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        ends: list[bool] = []
+        shown, paint = pilot.app.screen.query_one(Stream), Compositor.render_update
+
+        def painting(self: Compositor, **named: Any) -> Any:
+            ends.append(shown.is_vertical_scroll_end)
+            return paint(self, **named)
+
+        monkeypatch.setattr(Compositor, "render_update", painting)
+        await pilot.press("slash")
+        await settle(pilot)
+        assert ends and all(ends), "it follows the newest row, and has less room"
+
+
+async def test_details_open_with_what_stands_in_them(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        details, layouts = pilot.app.screen.query_one(Details), []
+        plain = Compositor.reflow
+
+        def reflow(self: Compositor, parent: Widget, size: Size) -> Any:
+            layouts.append(details.display and bool(str(details.query_one("#description", Static).content)))
+            return plain(self, parent, size)
+
+        monkeypatch.setattr(Compositor, "reflow", reflow)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert layouts and all(layouts)
+        await pilot.press("enter")  # closes them
+        await pilot.press("enter", "escape")  # before the row is read
+        await settle(pilot)
+        assert not details.display

@@ -1,0 +1,56 @@
+"""When a screen is laid out and painted: no more often than it changes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
+
+_ROUNDS = 4
+"""Rounds of messages that a new layout waits to be painted for: widgets hear of their size, and draw otherwise."""
+
+
+class Painting(Screen[None], inherit_bindings=False):
+    """A screen that is painted once for a key that lays it out anew."""
+
+    _laying_out = False
+    _due = False
+    """Whether the layout of now still waits to be painted."""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """The library lays out once more for each widget that this gave another size; it has its place already."""
+        every = list(self.walk_children(Widget))
+        asked = {each for each in every if each._layout_required}
+        bars = {each: each.scrollbars_enabled for each in every}
+        self._laying_out = True
+        try:
+            super()._refresh_layout(size, scroll)
+        finally:
+            self._laying_out = False
+        for each, _ in self._compositor.layers:
+            if each not in asked and each.scrollbars_enabled == bars.get(each, each.scrollbars_enabled):
+                each._layout_required = False
+
+    def _compositor_refresh(self) -> None:
+        """The library paints a layout before its widgets have heard of it, and those that draw otherwise once more."""
+        if self._due:
+            return
+        if self._laying_out:
+            self._due = True
+            self._wait(_ROUNDS)
+        else:
+            super()._compositor_refresh()
+
+    def _wait(self, rounds: int) -> None:
+        if rounds:
+            asyncio.get_running_loop().call_soon(self._wait, rounds - 1)
+        else:
+            self.call_later(self._paint)
+
+    def _paint(self) -> None:
+        self._due = False
+        if self.is_current:
+            self._compositor.update_widgets(self._dirty_widgets)
+            super()._compositor_refresh()
