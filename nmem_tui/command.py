@@ -70,8 +70,10 @@ def command(
 
 def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_only: bool) -> None:
     """Until the person leaves it; the demo has a database of its own."""
-    from nmem_tui import link
+    from nmem_tui import heap, link
     from nmem_tui.app import Cockpit
+
+    heap.share()
 
     if not demo:
         where, own = link.parse(place, path), _configured()

@@ -10,6 +10,8 @@ import asyncio
 import gc
 import time
 
+from nmem_tui import heap
+
 _LOOK_S = 1.0
 _REST = 0.05
 """Seconds of work from one look to the next up to which it rests."""
@@ -33,6 +35,7 @@ async def collect() -> None:
             if done > _LONG or (rests and done > _WORTH):
                 gc.collect()
                 gc.freeze()
+                heap.give_back()
                 swept = looked = time.process_time()
     finally:
         gc.set_threshold(*before)

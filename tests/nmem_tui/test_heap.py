@@ -1,0 +1,36 @@
+"""What is free goes back to the system, where the C library knows how."""
+
+import ctypes
+from pathlib import Path
+
+import pytest
+
+from nmem_tui import heap
+
+
+def resident() -> int:
+    """Pages in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is another one")
+def test_what_is_free_goes_back() -> None:
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes, library.free.argtypes = (
+        ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p],
+    )  # fmt: skip
+    blocks = [library.malloc(60_000) for _ in range(1000)]
+    for block in blocks:
+        ctypes.memset(block, 1, 60_000)
+    for block in blocks[:-1]:
+        library.free(block)
+    before = resident()
+    heap.give_back()
+    library.free(blocks[-1])
+    assert before - resident() > 10_000
+
+
+def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
+    heap.share()
+    heap.give_back()
