@@ -15,10 +15,18 @@ settings.load_profile("house")
 NOW = 1_760_000_000_000
 """The fixed clock: 2025-10-09 08:53:20 UTC, in milliseconds."""
 
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # the workers share the processors: threads that spin beside them take from all
 
-def pytest_xdist_auto_num_workers() -> int:
+
+def pytest_xdist_auto_num_workers() -> int | None:
     """With `-n auto`: two more than there are processors, because many a test waits for a process or a terminal."""
-    return (os.cpu_count() or 1) + 2
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) + 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones begin first: none runs alone at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_types_are_strict() -> None:
     done = run(tool("mypy"))
     assert done.returncode == 0, done.stdout

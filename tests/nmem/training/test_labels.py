@@ -19,6 +19,7 @@ import numpy as np
 from nmem.training import label_fit as lf
 
 Corpus = list[corpus.Example]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
