@@ -66,8 +66,7 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.hint = ""
-        """What is said while there is no line."""
+        self._hint = ""
         self.count = 0
         self._draw: DrawLine = lambda _place, _cells: []
         self._able: Callable[[int], bool] = lambda _place: True
@@ -201,6 +200,17 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
             return [] if place else [(self.empty, "quiet")], False
         here = place == self.cursor and self._able(place)
         return [self.edge(place, here=here), *self._draw(place, cells - 1)], here and self.has_focus
+
+    @property
+    def hint(self) -> str:
+        """What is said while there is no line; it may come after the lines went."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, text: str) -> None:
+        changed, self._hint = text != self._hint, text
+        if changed and not self.count and self.is_attached:
+            self.redraw()
 
     @property
     def empty(self) -> str:
