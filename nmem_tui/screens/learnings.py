@@ -19,6 +19,7 @@ from nmem_tui.model.learnings_reading import Detail, Listing, Scope
 from nmem_tui.model.line import Line
 from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.leafing import Leafing
+from nmem_tui.screens.renewing import Renewing
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.frame import Frame
 from nmem_tui.widgets.heatmap import HeatMap
@@ -26,8 +27,6 @@ from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, no evidence is read."""
-_EVERY_S = 0.5
-"""The list is read again at most this often."""
 _TALL = 36
 _AROUND = 8
 """Rows that are not the list's."""
@@ -35,9 +34,10 @@ _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
 
-class Learnings(Leafing):
+class Learnings(Renewing, Leafing):
     """Patterns across sessions that shall end in something fixed."""
 
+    EVERY_S = 0.5
     CONTEXT = "learnings"
     OPENS = "learnings"
 
@@ -50,7 +50,7 @@ class Learnings(Leafing):
         self.shown: list[Learning] = []
         self._keep = 0
         """The learning that the cursor goes to once it is listed."""
-        self._open = self._due = False
+        self._open = False
         self._inside = True
         """Whether the learning that is wanted shall be opened."""
         self._rest: Timer | None = None
@@ -129,25 +129,13 @@ class Learnings(Leafing):
 
     # What is read
 
-    def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
-        if self.listing is None:
-            self.read_list()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self.read_list)
-
-    def look_again(self) -> None:
-        """The person changed something: show it at once."""
-        self.read_list()
-
     def session_changed(self) -> None:
         """Another session, perhaps of another project."""
         self.read_list()
 
     def read_list(self) -> None:
         """What is listed, in one visit."""
-        self._due = False
+        super().read_list()
         scope, state, at = self._scope(), self.state, self.cockpit.clock()
         self.scope, self.cockpit.listed = scope, self.kind
         self.reads.ask("learnings", lambda db: reading.listing(db, scope, state, at), self._show)

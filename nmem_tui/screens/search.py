@@ -284,7 +284,8 @@ class Search(Seeking):
 
     def _rested(self) -> None:
         self._rest = None
-        self.check_keys()
+        if self.one is None or self.known:
+            self.check_keys()  # else that comes with what is read
         self.preview()
 
     def preview(self) -> None:
@@ -311,7 +312,6 @@ class Search(Seeking):
             f"{keyed.of('details_down')} {keyed.of('details_up')} scroll · {keyed.of('go')} goes there"
         )
         self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
-        self.check_keys()
 
     def give_text(self, take: Take) -> None:
         """The whole text of a call or a saying, the prompt of a task; of anything else what is told of it."""

@@ -15,6 +15,7 @@ from nmem_tui.model import tasks_reading as reading
 from nmem_tui.model.empty import no_tasks
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.tasks_reading import Detail, Listing
+from nmem_tui.screens.renewing import Renewing
 from nmem_tui.screens.tasks_moving import TasksMoving
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.frame import Frame
@@ -22,17 +23,16 @@ from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
 """A cursor that stands so long rests: while a key is held, nothing is read."""
-_EVERY_S = 0.3
-"""The list is read again at most this often."""
 _TICK_S = 1.0
 """The output of one that runs is looked at this often."""
 _TAKE_UP, _AGES = 5, 10
 """Ticks after which ends are brought in, and after which ages have moved on."""
 
 
-class Tasks(TasksMoving):
+class Tasks(Renewing, TasksMoving):
     """The queue of work for coding clients."""
 
+    EVERY_S = 0.3
     OPENS = "tasks"
 
     def __init__(self) -> None:
@@ -41,7 +41,6 @@ class Tasks(TasksMoving):
         self.listing: Listing | None = None
         self.listed: dict[int, tuple[Task, Place | None]] = {}
         self.detail: Detail | None = None
-        self._due = False
         self._ticks = 0
         self._rest: Timer | None = None
 
@@ -67,25 +66,14 @@ class Tasks(TasksMoving):
 
     # What is read
 
-    def refresh_data(self) -> None:
-        """At once where nothing is shown yet, else soon."""
-        if self.listing is None:
-            self._read()
-        elif not self._due:
-            self._due = True
-            self.set_timer(_EVERY_S, self._read)
-
-    def look_again(self) -> None:
-        """The person changed something: show it at once."""
-        self._read()
-
     def on_screen_resume(self) -> None:
         """A task that another screen made may be waiting to be shown."""
         if self.cockpit.wanted_task and self.listing is not None:
-            self._read()
+            self.read_list()
 
-    def _read(self) -> None:
-        self._due = False
+    def read_list(self) -> None:
+        """What is queued, at work and over, in one visit."""
+        super().read_list()
         at = self.cockpit.clock()
         self.reads.ask("tasks", lambda db: reading.listing(db, at), self._show)
 
@@ -93,6 +81,7 @@ class Tasks(TasksMoving):
         one, place = self.one, self.place
         if one is None:
             self._show_detail(None)
+            self.check_keys()
         else:
             self.reads.ask("task", lambda db: reading.detail(db, one.id, place), self._show_detail)
 
@@ -106,7 +95,7 @@ class Tasks(TasksMoving):
         if self.listing.live and self._ticks % _TAKE_UP == 0:
             self._take_up()
         if self._ticks % _AGES == 0:
-            self._read()
+            self.read_list()
 
     def _take_up(self) -> None:
         if self.cockpit.read_only:
@@ -172,7 +161,6 @@ class Tasks(TasksMoving):
         if old is None or old.output != found.output:
             self.tail.grow(lambda cells: tasks_detail.output(found.output, cells), fresh=not same)
         self.name_output()
-        self.check_keys()
 
     def name_output(self) -> None:
         """As the part that moves asks for."""
@@ -246,7 +234,6 @@ class Tasks(TasksMoving):
 
     def _rested(self) -> None:
         self._rest = None
-        self.check_keys()
         self._read_detail()
 
     @on(Lines.Moved, "#task")
