@@ -37,6 +37,7 @@ import gc; gc.disable()
 import os, sys
 for name in ("capture", "nmem"):
     package = type(sys)(name); package.__path__ = [sys.argv[1] + "/" + name]; sys.modules[name] = package
+from capture.compiled import install; install()
 import _sqlite3
 import capture.event, capture.jsonio, capture.clients.said
 from nmem.episodes.text import tokens
