@@ -48,14 +48,14 @@ def unit(row: EpisodeRow, cells: int, zone: tzinfo | None) -> Line:
     took = age(row.active_ms or row.last_at - row.started_at)
     took = "" if took == "now" else took
     marks = ("★" if row.pinned else " ") + ("?" if row.offered else " ") + " "
-    end = 10 + 6 + 5
+    end = 11 + 6 + 5 + 1
     room = cells - 6 - 10 - 3 - end
     if room < 16:
         return [(pad(f"{clock(row.started_at, zone)[:5]} {glyph[0]} {flat(row.name)}", cells), "text")]
     return [
         (f"{clock(row.started_at, zone)[:5]} ", "quiet"), (pad(glyph, 10), tone), (marks, "warn"),
-        (pad(flat(row.name), room), "strong" if row.state == "open" else "text"), (" " + pad(how, 9), how_tone),
-        (" " + pad(rough, 5), rough_tone), (pad(took, 5, right=True), "quiet"),
+        (pad(flat(row.name), room), "strong" if row.state == "open" else "text"), (" " + pad(how, 10), how_tone),
+        (" " + pad(rough, 5), rough_tone), (pad(took, 5, right=True) + " ", "quiet"),
     ]  # fmt: skip
 
 

@@ -142,8 +142,7 @@ def _mediated(found: Stored) -> Iterator[Item]:
 def _balance(found: Stored, changed: int) -> str:
     if not found.standing.mediation:
         return "off: every lifetime is as written"
-    told = f"{several(changed, 'lifetime')} changed: what is used lives longer, what is not goes sooner"
-    return told if changed else "all as written"
+    return f"{changed:,} changed: what is used lives longer, what is not goes sooner" if changed else "all as written"
 
 
 def _life(one: Life) -> Item:

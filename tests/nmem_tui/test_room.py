@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from nmem.read.episodes import EpisodeRow, Outcome
+from nmem.read.views import Failure
 from nmem.retention.mediation import Life
 from nmem.retention.read import Due
+from nmem.text import width
+from nmem_tui.model import episodes as episode_rows
 from nmem_tui.model import gauge, health_storage, learnings, stance
 from nmem_tui.model.figures import by_day
 from nmem_tui.model.health_reading import Stored
@@ -76,3 +81,28 @@ def test_what_a_reset_tells_is_never_cut_within_a_figure(cells: int) -> None:
         "after a reset: 1,017 things",
     )  # fmt: skip
     assert len(said) <= cells
+
+
+@pytest.mark.parametrize("cells", [60, 78, 100])
+def test_how_an_episode_ended_is_told_in_whole_words_clear_of_the_edge(cells: int) -> None:
+    row = EpisodeRow(
+        1, "a", None, "", "aurora", "Round the heights " * 9, "closed", resumes=False, pinned=False, started_at=0,
+        last_at=60_000, active_ms=0, turns=1, outcome=Outcome(reverted=True), friction=None, narrated=True, offered=0,
+    )  # fmt: skip
+    told = "".join(text for text, _ in episode_rows.unit(row, cells, UTC))
+    assert "… ↶ reverted" in told
+    assert told.endswith(" 1 m ")
+    assert width(told) == cells
+
+
+async def test_a_narrow_now_warns_of_what_is_still_open(
+    cockpit: Any, make_db: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended = Failure(9, 2_000, "test", "make test", "", "failed", mended=True)
+    opened = replace(mended, id=8, at=1_000, content="make lint", mended=False)
+    monkeypatch.setattr("nmem.read.views.failures", lambda *_: (mended, opened))
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await settled(pilot)
+        (warned,) = [line for line in text(pilot).splitlines() if line.startswith(" ! ")]
+        assert "make lint" in warned
+        assert "mended" not in warned
