@@ -37,7 +37,7 @@ _CHECK_S = 0.12
 _CHOICES = {"client": CLIENTS, "worktree": ("no", "yes"), "stays": ("no", "yes")}
 _LINES = ("folder", "after", "priority", "needs", "retries", "limit", "quiet")
 _ROWS = ("client", "folder", "worktree", "stays", "after", "quiet", "limit", "needs", "priority", "retries")
-_HINT = "ctrl+s or enter in a field %s · ctrl+e your editor · tab next · esc leaves"
+_HINT = "ctrl+s or enter in a field %s · esc leaves · ctrl+e editor"
 Begin = Callable[[Connection, int], NewTask]
 
 

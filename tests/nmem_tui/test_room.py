@@ -106,3 +106,10 @@ async def test_a_narrow_now_warns_of_what_is_still_open(
         (warned,) = [line for line in text(pilot).splitlines() if line.startswith(" ! ")]
         assert "make lint" in warned
         assert "mended" not in warned
+
+
+async def test_the_form_of_a_task_says_how_to_leave_it(cockpit: Any, make_db: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press("7", "n")
+        await settled(pilot)
+        assert "ctrl+s or enter in a field queues it · esc leaves · ctrl+e editor ─╯" in text(pilot)
