@@ -22,6 +22,7 @@ def run(ask: Ask) -> Answer:
     if why := decide.silent(ask.db, now, config.load()):
         return {"items": [], "note": f"the person wants that nothing is told here: {why}"}
     now.given = now.given_files = frozenset()
+    ask.db.row_factory = None  # as in a hook: rows are compared there
     items = select.select(ask.db, now, ask.number("tokens"))
     shown = [{"id": line(each.id, 240), "text": line(each.text, 1200), "why": line(each.reason, 160)} for each in items]
     if not shown:
