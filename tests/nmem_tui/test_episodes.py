@@ -16,6 +16,7 @@ from nmem.episodes import storytelling
 from nmem.read.stories import story
 from nmem_tui.model.line import plain
 from nmem_tui.model.story import StoryText
+from nmem_tui.store.reads import Reads
 from tests.nmem_tui.asked import row as ask
 
 
@@ -364,7 +365,7 @@ async def test_corrections_can_be_undone_after_a_restart(told: Any, cockpit: Any
 
 
 async def test_twenty_thousand_episodes_scroll_and_filter(
-    here: Any, seeds: Any, cockpit: Any, settled: Any, until: Any
+    here: Any, seeds: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db = seeds.database("aurora.db")
     seeds.session(db)
@@ -381,8 +382,20 @@ async def test_twenty_thousand_episodes_scroll_and_filter(
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2")
         await until(pilot, "Episodes ─ 20,000 episodes", "task 0 of many")
+        asked: list[str] = []
+        plain = Reads.ask
+
+        def ask_for(reads: Reads, topic: str, work: Any, then: Any) -> None:
+            asked.append(topic)
+            plain(reads, topic, work, then)
+
+        monkeypatch.setattr(Reads, "ask", ask_for)
         await pilot.press("G")
         await until(pilot, "task 19999 of many")
+        assert asked[0] == "rest"
+        assert asked.count("rest") == 1 and "older" not in asked
+        await pilot.press("g")
+        await until(pilot, "task 0 of many")
         await pilot.press("slash", *"19998")
         await until(pilot, "filter “19998” · 1 of 20,000", "task 19998")
 

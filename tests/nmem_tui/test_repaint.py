@@ -17,6 +17,7 @@ from nmem_tui.gallery import still as settle
 from nmem_tui.looks.sheet import Sheet
 from nmem_tui.widgets.card import Card
 from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
 Open = Callable[..., Any]
@@ -63,6 +64,21 @@ async def test_a_card_that_is_told_the_same_again_paints_nothing(
         painted.clear()
         card.show(lambda _c, _r: [[("one", "text")], [("three", "text")]], "Two")
         assert not painted
+
+
+async def test_a_row_that_changes_again_before_it_is_painted_is_painted_as_it_is_then(
+    make_db: Callable[[str], str], cockpit: Open, text: Callable[..., str]
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("2")
+        await settle(pilot)
+        shown = pilot.app.screen.query_one("#episodes", Lines)
+        said = ["first"]
+        shown.show(1, lambda _place, _cells: [(said[0], "text")])
+        said[0] = "second"
+        shown.refresh()  # as whoever changed it asks for
+        await pilot.pause()
+        assert "second" in text(pilot) and "first" not in text(pilot)
 
 
 async def test_a_theme_dresses_a_screen_that_is_behind(make_db: Callable[[str], str], cockpit: Open) -> None:
