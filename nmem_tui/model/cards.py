@@ -20,6 +20,8 @@ _FRESH_MS = 30 * 60_000
 _DAY_MS = 86_400_000
 _COUNT = 3
 """Cells of a count of calls: bars below one another begin and end alike."""
+_NAMED = 22
+"""Cells of a path below which it gets those of its bar as well."""
 _WORDY = 76
 """Cells from which on the header says why no hook was seen."""
 
@@ -91,7 +93,7 @@ def header(view: NowView, at: int, cells: int, unit: CurrentUnit | None = None) 
 
 def effort(name: str, what: Effort, cells: int) -> Line:
     """Looking against doing, as a bar with its words and counts."""
-    failed: Line = [(f"   ✗ {what.failed} failed", "bad")] if what.failed else [("   0 failed", "quiet")]
+    failed: Line = [(f"  ✗ {what.failed} failed", "bad")] if what.failed else [("  0 failed", "quiet")]
     if not what.investigate + what.execute:
         return cut([(name, "quiet"), ("nothing done yet", "quiet")], cells)
     looked, did = f"{what.investigate:>{_COUNT}} ", f" {what.execute}"
@@ -128,6 +130,8 @@ def _hot(file: HotFile, top: int, cells: int) -> Line:
     counts = f"r{file.reads} e{file.edits}"
     failed = f" ✗{file.failures}" if file.failures else ""
     bar_cells = max(4, min(10, cells // 5))
+    if cells - 13 - bar_cells < _NAMED:  # the counts say it as well: a name that is cut says nothing
+        bar_cells = 0
     done = filled(file.weight, top, bar_cells)
     room = cells - 11 - bar_cells - 2
     return [

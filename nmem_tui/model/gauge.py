@@ -69,7 +69,11 @@ def card(window: ContextWindow | None, at: int, cells: int, reset: Reset | None 
 def _filled(window: ContextWindow | None, at: int, cells: int) -> list[Line]:
     if window is None or (window.tokens is None and not window.compacted):
         size = f"window of {tokens(window.size)}: " if window and window.size else ""
-        return [cut([(f"{size}use not known yet: the transcript tells it", "quiet")], cells)]
+        return [
+            fitting(
+                [(0, [(f"{size}use not known yet", "quiet")]), (1, [(": the transcript tells it", "quiet")])], cells, ""
+            )
+        ]
     if window.tokens is None:
         said: Line = [("just compacted", "good"), (": the next answer tells how full it is", "quiet")]
         return [cut(said, cells), spread([], _spent(window), cells)]

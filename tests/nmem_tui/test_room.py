@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from nmem.read.episodes import EpisodeRow, Outcome
-from nmem.read.views import Failure
+from nmem.read.views import Failure, HotFile
 from nmem.retention.mediation import Life
 from nmem.retention.read import Due
 from nmem.text import width
+from nmem_tui.model import cards, gauge, health_storage, learnings, stance, symbols
 from nmem_tui.model import episodes as episode_rows
-from nmem_tui.model import gauge, health_storage, learnings, stance
 from nmem_tui.model.figures import by_day
 from nmem_tui.model.health_reading import Stored
 from nmem_tui.model.line import length, plain
@@ -113,3 +113,9 @@ async def test_the_form_of_a_task_says_how_to_leave_it(cockpit: Any, make_db: An
         await pilot.press("7", "n")
         await settled(pilot)
         assert "ctrl+s or enter in a field queues it · esc leaves · ctrl+e editor ─╯" in text(pilot)
+
+
+def test_a_hot_file_keeps_its_name_rather_than_its_bar() -> None:
+    files = (HotFile("src/limits/test_of_the_limits.py", 3, 2, 0),)
+    assert "test_of_the_limits.py" in plain(cards.hot(files, 36, 3))
+    assert symbols.now().bar in plain(cards.hot(files, 60, 3))
