@@ -205,8 +205,8 @@ class View(Giving, Painting, inherit_bindings=False):
 
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:
-        """Give an answer to who asked."""
-        if (then := self.reads.done(message)) and self.is_attached:
+        """Give an answer to who asked; a cockpit that closes has no screen any more that could show it."""
+        if (then := self.reads.done(message)) and self.is_attached and self.app.screen_stack:
             self.remove_class("-error")
             self.recorded = True
             then(message.value)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from textual.events import Key
 
+from nmem_tui.messages import Loaded
+
 
 async def together(pilot: Any, *keys: str) -> None:
     """The keys as a terminal hands them over when they were read at once: none waits for what the one before did."""
@@ -49,3 +51,16 @@ async def test_what_is_chosen_in_the_palette_is_done_once(
         await together(pilot, "enter", "enter", "enter")
         await settled(pilot)
         assert pilot.app.theme != theme
+
+
+async def test_an_answer_that_comes_while_the_cockpit_closes_is_dropped(
+    make_db: Any, cockpit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        view = pilot.app.screen
+        shown: list[str] = []
+        view.reads._running["late"] = 0, shown.append
+        with monkeypatch.context() as closing:
+            closing.setattr(type(pilot.app), "screen_stack", [])
+            view.hand_out(Loaded("late", 0, "an answer"))
+        assert not shown
