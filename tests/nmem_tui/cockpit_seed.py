@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import cache
 from pathlib import Path
 
 from capture.storage.schema import migrate
@@ -23,7 +24,15 @@ def database(path: str | Path) -> sqlite3.Connection:
     """A migrated, empty database."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, isolation_level=None)
+    empty().backup(db)
     db.execute("PRAGMA journal_mode=WAL")
+    return db
+
+
+@cache
+def empty() -> sqlite3.Connection:
+    """One in memory, made once: the others are copies."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
     migrate(db)
     tables.ensure(db)
     return db
