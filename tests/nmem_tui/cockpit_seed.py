@@ -21,10 +21,12 @@ HOSTILE = (
 
 
 def database(path: str | Path) -> sqlite3.Connection:
-    """A migrated, empty database."""
+    """A migrated database: empty, or the one that is there."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
+    new = not Path(path).exists()
     db = sqlite3.connect(path, isolation_level=None)
-    empty().backup(db)
+    if new:
+        empty().backup(db)
     db.execute("PRAGMA journal_mode=WAL")
     return db
 
