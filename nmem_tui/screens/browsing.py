@@ -164,7 +164,7 @@ class Browsing(Moving, Correcting):
 
     def marks_changed(self) -> None:
         """The gutter and the title."""
-        self.index.refresh()
+        self.index.redraw()
         self.name_list()
 
     def spot(self) -> tuple[int, bool]:

@@ -135,7 +135,7 @@ class Episodes(Browsing):
     def _show_look(self, found: Look) -> None:
         self.waiting = found.waiting
         self.shelf.fill(found.rows)
-        self.index.refresh()
+        self.index.redraw()
         self._point_out()
         if found.stamp != self.stamp:
             self.read_list()
@@ -263,7 +263,7 @@ class Episodes(Browsing):
 
             def keep(rows: dict[int, EpisodeRow]) -> None:
                 known.fill(rows, keys)
-                self.index.refresh()
+                self.index.redraw()
                 self._point_out()
 
             self.call_later(self.reads.ask, f"rows {min(keys)}", lambda db: episode_views.rows(db, keys), keep)

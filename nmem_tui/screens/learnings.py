@@ -218,7 +218,7 @@ class Learnings(Renewing, Leafing):
 
     def marks_changed(self) -> None:
         """The gutter and the title."""
-        self.index.refresh()
+        self.index.redraw()
         if self.listing:
             self._titles(self.listing)
 

@@ -302,7 +302,7 @@ class Seeking(Boxed):
 
     def marks_changed(self) -> None:
         """The gutter and the title."""
-        self.index.refresh()
+        self.index.redraw()
         self.name_list()
 
     def name_list(self) -> None:

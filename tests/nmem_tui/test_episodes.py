@@ -159,9 +159,7 @@ async def test_now_opens_the_story_of_its_work_unit(
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("w")
-        shown = await until(pilot, "Story ─ episode")
-        assert f"episode {told['raise']}" in shown
-        assert "Raise it to 8 MB" in shown
+        await until(pilot, f"Story ─ episode {told['raise']}", "Raise it to 8 MB")
         await pilot.press("escape")
         await settled(pilot)
         assert "Today ─" in text(pilot)
