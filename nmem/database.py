@@ -9,7 +9,7 @@ from pathlib import Path
 
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
-from nmem.errors import NmemError, NoDatabase
+from nmem.errors import NmemError, NoDatabase, OlderDatabase
 
 _BUSY_MS = 500
 _BUSY = "is locked"
@@ -48,7 +48,8 @@ def recorded(path: str) -> bool:
 def reader(path: str) -> sqlite3.Connection:
     """A read-only connection in autocommit mode; its rows answer to names.
 
-    Raises NoDatabase when nothing is recorded yet, NmemError when the file cannot be read as a database of ours.
+    Raises NoDatabase when nothing is recorded yet, OlderDatabase where migrations are missing (see nmem.upgrade),
+    NmemError when the file cannot be read as a database of ours.
     """
     if not exists(path):
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
@@ -61,7 +62,7 @@ def reader(path: str) -> sqlite3.Connection:
     db.close()
     if version == 0:
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
-    raise NmemError(_other(path, version, meaning))
+    raise _other(path, version, meaning)
 
 
 def leniently(db: sqlite3.Connection) -> sqlite3.Connection:
@@ -100,15 +101,16 @@ def garbled(error: Exception) -> bool:
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
 
 
-def _other(path: str, version: int, meaning: int) -> str:
+def _other(path: str, version: int, meaning: int) -> NmemError:
     """What to do about a database of another version."""
     if version > len(MIGRATIONS):
-        return f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem"
+        said = f"the database {path} is of version {version}, this nmem reads {len(MIGRATIONS)}: upgrade nmem"
+        return NmemError(said)
     if meaning > tables.VERSION:
         said = f"episodes and threads in {path} are of version {meaning}"
-        return f"{said}, this nmem reads {tables.VERSION}: upgrade nmem"
+        return NmemError(f"{said}, this nmem reads {tables.VERSION}: upgrade nmem")
     said = f"the database {path} was made by an older nmem"
-    return f"{said}: `nmem settle` brings it up to date, as the next hook would"
+    return OlderDatabase(f"{said}: `nmem settle` brings it up to date, as the next hook would")
 
 
 def _shared(path: str) -> bool:

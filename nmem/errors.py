@@ -1,7 +1,8 @@
 """What nmem raises on purpose.
 
 NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
-└── NoDatabase     nothing is recorded yet
+├── NoDatabase     nothing is recorded yet
+└── OlderDatabase  an older nmem made it
 """
 
 from __future__ import annotations
@@ -13,3 +14,7 @@ class NmemError(Exception):
 
 class NoDatabase(NmemError):
     """There is no database yet."""
+
+
+class OlderDatabase(NmemError):
+    """The database has not seen the latest migrations."""

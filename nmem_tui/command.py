@@ -11,7 +11,7 @@ import click
 
 from capture import paths
 from nmem import database
-from nmem.errors import NmemError
+from nmem.errors import NmemError, OlderDatabase
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def command(
     demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"there is no database {printable(db)}")
+    if not (demo or read_only):
+        _current(path)
     if serve:
         _serve(place, path, port)
         return
@@ -93,6 +95,19 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
         ).run()  # fmt: skip
     finally:
         remove(path)
+
+
+def _current(path: str) -> None:
+    """What an older nmem made is brought up to date first; what goes wrong with that, the cockpit says in place."""
+    try:
+        database.reader(path).close()
+    except OlderDatabase:
+        from nmem import upgrade
+
+        click.echo("bringing the memory up to this version ...", err=True)
+        upgrade.ready(path)
+    except NmemError:
+        return
 
 
 def _serve(place: str, path: str, port: int) -> None:

@@ -66,8 +66,10 @@ def _made(
     session: str, project: str, branch: str, prompt: str, as_of: str | None, budget: int | None
 ) -> Preview:  # fmt: skip
     from capture import paths
+    from nmem import upgrade
     from nmem.context.preview import Asked, preview
 
+    upgrade.ready(paths.database())
     if not project and not session:
         project, here = _here()
         branch = branch or here

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from capture import paths
-from nmem import database
+from nmem import upgrade
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.retention.trace import traces
@@ -68,7 +68,7 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
     from nmem.transfer import chosen, jsonl, tables_out
 
     path = paths.database()
-    database.reader(path).close()
+    upgrade.reader(path).close()
     with held(path) as db:
         sessions = chosen.sessions(db, project, since)
         if form == "sqlite":

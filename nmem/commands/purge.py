@@ -115,12 +115,12 @@ def _show(shown: Preview, backups: bool) -> None:
 def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json: bool) -> None:
     from capture import paths
     from capture.storage.schema import NewerDatabase
-    from nmem import database
+    from nmem import upgrade
     from nmem.purge import run
     from nmem.settle import settle
 
     path = paths.database()
-    database.reader(path).close()
+    upgrade.reader(path).close()
 
     def say(text: str) -> None:
         if not as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from capture import paths
-from nmem import database, tables
+from nmem import tables, upgrade
 from nmem.commands.terminal import LIMIT
 from nmem.doctor.checks.history import MEND, waiting
 from nmem.errors import NoDatabase
@@ -187,7 +187,7 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
 
     path = db or paths.database()
     try:
-        connection = database.reader(path)
+        connection = upgrade.reader(path)
     except NoDatabase:
         if not as_json:
             raise

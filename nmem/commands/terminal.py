@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import click
 
 from capture import paths
-from nmem import database
+from nmem import database, upgrade
 from nmem.errors import NmemError
 from nmem.text import lines, printable
 
@@ -35,7 +35,7 @@ def now() -> int:
 @contextmanager
 def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
     """The database for reading; what goes wrong is one line. `what` is there only once something was settled."""
-    db = database.leniently(database.reader(paths.database()))
+    db = database.leniently(upgrade.reader(paths.database()))
     try:
         yield db
     except sqlite3.OperationalError as error:
@@ -54,7 +54,7 @@ def writing() -> Iterator[sqlite3.Connection]:
     from nmem import tables
     from nmem.purge import due
 
-    database.reader(paths.database()).close()
+    upgrade.reader(paths.database()).close()
     try:
         db = store.connect(paths.database(), timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:

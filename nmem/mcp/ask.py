@@ -67,9 +67,9 @@ class Ask:
     def db(self) -> Connection:
         """The database, read-only. Raises NoDatabase or NmemError, which say what to do."""
         if self._db is None:
-            from nmem import database
+            from nmem import database, upgrade
 
-            self._db = database.leniently(database.reader(paths.database()))
+            self._db = database.leniently(upgrade.reader(paths.database()))
             self._until = time.monotonic() + SECONDS
             self._db.set_progress_handler(lambda: int(self.over()), OUTER_STEPS)
         return self._db

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
 from capture.storage import store
 from capture.storage.schema import statements
-from nmem import schema, tables
-from nmem.commands.settle import command as settle
+from nmem import schema, tables, upgrade
 from nmem.commands.status import command as status
 from nmem.doctor.checks import storage
+from nmem.errors import NmemError
 
 ROWS = (
     "INSERT INTO projects VALUES (1, 'k', 'name', '/srv/name', NULL, 1)",
@@ -78,11 +79,19 @@ def test_every_earlier_version_becomes_this_one(tmp_path_factory: pytest.TempPat
     fresh.close()
 
 
-def test_a_reading_command_names_the_one_command_that_mends_it(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NMEM_SKIP_HOOKS", "")  # the command sets it for its children; put back afterwards
+def test_what_opens_it_first_after_an_upgrade_brings_it_up_to_date(db_path: str) -> None:
     at_version(db_path, 3).close()
-    said = CliRunner().invoke(status).exception
-    assert "older nmem: `nmem settle` brings it up to date" in str(said)
     assert [each.mend for each in storage.database() if each.check == "database"] == ["nmem settle"]
-    assert CliRunner().invoke(settle, ["--no-model"]).exit_code == 0
     assert CliRunner().invoke(status).exit_code == 0
+    assert not any(each.mend for each in storage.database() if each.check == "database")
+
+
+def test_one_that_somebody_else_holds_is_left_and_both_are_said(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upgrade, "_WAIT", 0.05)
+    at_version(db_path, 3).close()
+    with closing(sqlite3.connect(db_path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(NmemError, match=r"older nmem.*another program is writing"):
+            upgrade.reader(db_path)
+        other.execute("ROLLBACK")
+    upgrade.reader(db_path).close()

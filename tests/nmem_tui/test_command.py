@@ -6,9 +6,15 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from capture.storage import store
+from nmem import schema, tables
+from nmem_tui.command import command
 
 COCKPIT = [sys.executable, "-m", "nmem", "tui"]
 NO_TERMINAL = b"nmem: the cockpit needs a terminal\n"
@@ -51,3 +57,20 @@ def test_an_unknown_theme_is_a_wrong_option(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"no theme is called 'nosuch': try dark, light" in done.stderr
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("more", [[], ["--read-only"]])
+def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
+    more: list[str], db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(store.connect(db_path)) as db:
+        tables.ensure(db)
+        db.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION - 1,))
+    monkeypatch.setattr("nmem.schema.MIGRATIONS", (*schema.MIGRATIONS[:-1], "CREATE TABLE brought (id);"))
+    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda _self: None)
+    done = CliRunner().invoke(command, more)
+    assert done.exception is None
+    assert ("bringing the memory up" in done.stderr) is not bool(more)
+    with closing(store.connect(db_path)) as db:
+        assert tables.version(db) == tables.VERSION - bool(more)

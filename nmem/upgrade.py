@@ -1,0 +1,44 @@
+"""Opens a database that an older nmem made as one of this: whoever comes first after an upgrade brings it up to date.
+
+Hooks do the same on their own way. Only doctor, which says what it finds, and a read-only cockpit leave it as it is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+from nmem import database, tables
+from nmem.errors import NmemError, OlderDatabase
+
+_WAIT = 5.0
+"""Seconds that another writer is waited for."""
+
+
+def reader(path: str) -> sqlite3.Connection:
+    """As `database.reader`, of a database that is brought up to date first. Raises what that raises."""
+    try:
+        return database.reader(path)
+    except OlderDatabase as older:
+        _bring(path, older)
+    return database.reader(path)
+
+
+def ready(path: str) -> None:
+    """Bring it up to date if it can be; what else may be wrong is told by whoever reads it."""
+    try:
+        reader(path).close()
+    except NmemError:
+        return
+
+
+def _bring(path: str, older: OlderDatabase) -> None:
+    """Every migration that it has not seen, each whole or not at all."""
+    from capture.storage import store
+    from capture.storage.schema import NewerDatabase
+
+    try:
+        with closing(store.connect(path, timeout=_WAIT)) as db:
+            tables.ensure(db)
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        raise OlderDatabase(f"{older}; it cannot be done now: {database.worded(error)}") from None
