@@ -69,9 +69,11 @@ class Detailing(Filtering):
             self.reads.ask("details", lambda db: stream.rows(db, [key], whole=True).get(key), self._show_details)
 
     def _show_details(self, row: StreamRow | None) -> None:
-        if row is not None:
-            self.details.show(row)
-            self.details.display, self._opening = self.opened, False
+        if row is None:  # it went meanwhile: nothing opens
+            self._opening = False
+            return
+        self.details.show(row)
+        self.details.display, self._opening = self.opened, False
 
     def may_relabel(self) -> str | None:
         """Only a call has labels."""

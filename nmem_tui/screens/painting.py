@@ -16,7 +16,7 @@ class Painting(Screen[None], inherit_bindings=False):
     """A screen that is painted once for a key that lays it out anew."""
 
     _laying_out = False
-    _due = False
+    _unpainted = False
     """Whether the layout of now still waits to be painted."""
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
@@ -35,10 +35,10 @@ class Painting(Screen[None], inherit_bindings=False):
 
     def _compositor_refresh(self) -> None:
         """The library paints a layout before its widgets have heard of it, and those that draw otherwise once more."""
-        if self._due:
+        if self._unpainted:
             return
         if self._laying_out:
-            self._due = True
+            self._unpainted = True
             self._wait(_ROUNDS)
         else:
             super()._compositor_refresh()
@@ -50,7 +50,7 @@ class Painting(Screen[None], inherit_bindings=False):
             self.call_later(self._paint)
 
     def _paint(self) -> None:
-        self._due = False
+        self._unpainted = False
         if self.is_current:
             self._compositor.update_widgets(self._dirty_widgets)
             super()._compositor_refresh()

@@ -12,6 +12,7 @@ from textual.geometry import Region, Size
 from textual.widget import Widget
 from textual.widgets import Static
 
+from nmem.read import stream
 from nmem_tui import litter
 from nmem_tui.gallery import still as settle
 from nmem_tui.looks.sheet import Sheet
@@ -171,3 +172,59 @@ async def test_details_open_with_what_stands_in_them(
         await pilot.press("enter", "escape")  # before the row is read
         await settle(pilot)
         assert not details.display
+
+
+async def test_a_row_that_went_before_it_was_read_opens_nothing(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        details = pilot.app.screen.query_one(Details)
+        with monkeypatch.context() as gone:
+            gone.setattr(stream, "rows", lambda *_asked, **_named: {})
+            await pilot.press("enter")
+            await settle(pilot)
+        assert not details.display
+        await pilot.press("enter")
+        await settle(pilot)
+        assert details.display
+
+
+@pytest.mark.parametrize("screen", ["2", "3", "5"])
+async def test_a_key_is_shown_at_once_while_a_list_waits_to_be_read_again(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch, screen: str
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press(screen)
+        await settle(pilot)
+        waiting: list[Any] = []
+        frames: list[Any] = []
+        shown, paint = pilot.app.screen, Compositor.render_update
+
+        def painting(self: Compositor, **named: Any) -> Any:
+            frames.append(paint(self, **named))
+            return frames[-1]
+
+        with monkeypatch.context() as still:
+            still.setattr(shown, "set_timer", lambda _seconds, then, **_named: waiting.append(then))
+            still.setattr(Compositor, "render_update", painting)
+            shown.refresh_data()  # something was recorded: what is listed is read again soon
+            assert waiting
+            await pilot.press("j")
+            await pilot.pause()
+            assert frames
+
+
+async def test_what_was_recorded_is_read_though_a_layout_waits_to_be_painted(
+    make_db: Callable[[str], str], cockpit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cockpit(make_db("story"), (160, 45)) as pilot:
+        await pilot.press("2")
+        await settle(pilot)
+        shown, waiting = pilot.app.screen, []
+        monkeypatch.setattr(shown, "set_timer", lambda _seconds, then, **_named: waiting.append(then))
+        shown._refresh_layout(shown.size)
+        shown.refresh_data()
+        assert len(waiting) == 1
+        await pilot.pause()
+        shown.refresh_data()
+        assert len(waiting) == 1, "one read is enough for both"
