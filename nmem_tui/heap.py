@@ -6,22 +6,25 @@ a large memory a quarter more than is needed. Where the library is another one, 
 
 from __future__ import annotations
 
-import ctypes
 from contextlib import suppress
 
 _ARENA_MAX = -8
 """The parameter of `mallopt` that says how many heaps there may be."""
-_ABSENT = (AttributeError, OSError, TypeError)
-"""What another C library, or another system, answers."""
+_ABSENT = (ImportError, AttributeError, OSError, TypeError)
+"""What an interpreter without foreign functions, another C library, or another system, answers."""
 
 
 def share() -> None:
     """One heap for all threads that begin from now on."""
     with suppress(*_ABSENT):
+        import ctypes
+
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 def give_back() -> None:
     """What is free, in whole pages; takes about a millisecond."""
     with suppress(*_ABSENT):
+        import ctypes
+
         ctypes.CDLL(None).malloc_trim(0)
