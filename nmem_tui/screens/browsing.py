@@ -142,7 +142,7 @@ class Browsing(Moving, Correcting):
 
     def narrow(self) -> None:
         """Read what the filter leaves; an answer to an older one is dropped."""
-        self.filter = Filter(self.filtered)
+        self.filter, self.to_end = Filter(self.filtered), False  # the end that was meant is another list's
         self.read_list()
 
     def tally(self) -> tuple[int, int, bool]:

@@ -201,6 +201,7 @@ class Episodes(Browsing):
             self.return_to((fresh, False))
             return
         self._keep = keep if keep not in self.shelf.places and not self.shelf.complete and not query else 0
+        self.to_end = self.to_end and not self.shelf.complete
         empty = not page.slots and not query
         self.set_class(empty, "-empty")
         if empty:
