@@ -7,6 +7,7 @@ first, and stored only where it reads otherwise. What was pinned or swept, and w
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
@@ -36,6 +37,18 @@ def rules() -> str:
     return mark.hexdigest()
 
 
+def _after(db: Connection, unit_id: int) -> int:
+    """One later than the newest story of its session, not now: the session is summed up anew, and its threads are not
+    condensed by a model for it.
+    """
+    row = db.execute(
+        "SELECT max(narrated_at) + 1 FROM work_units"
+        " WHERE session_id = (SELECT session_id FROM work_units WHERE id = ?)",
+        (unit_id,),
+    ).fetchone()
+    return int(row[0] or 0)
+
+
 def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST) -> int:
     """Go on with it, outside a transaction; how many stories read otherwise now. Raises sqlite3.Error.
 
@@ -47,13 +60,11 @@ def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int
     if not below:
         return 0
     due = [found[0] for found in db.execute(_DUE, (below, most)).fetchall()]
-    # one later than before, not now: sessions are summed up anew, and threads are not condensed by a model for it
-    teller = Teller(db, clock=lambda: 0)
     renewed = 0
     for number in due:
         if stopped():
             break
-        renewed += teller.renew(number)
+        renewed += Teller(db, clock=partial(_after, db, number)).renew(number)
         below = number
     else:
         below = below if len(due) == most else 0

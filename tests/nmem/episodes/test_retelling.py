@@ -69,3 +69,22 @@ def test_by_the_same_rules_nothing_is_looked_at_again(told: Recorded) -> None:
     told.db.execute("UPDATE work_units SET summary = ?", (OLD,))
     assert retelling.renew(told.db) == 0
     assert len(old(told)) == 4
+
+
+def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(record: Recorded, db_path: str) -> None:
+    record.begin("s").user("write the first page of the manual").edit("docs/1.md").agent("Written.")
+    record.at += 4 * 3_600_000
+    record.user("fix the failing invoice parser in billing").edit("billing/parse.py").agent("Fixed.")
+    record.at += 24 * 3_600_000
+    run(record, db_path)
+    first, last = record.db.execute("SELECT id FROM work_units ORDER BY id").fetchall()
+    for told_first, other in ((first, last), (last, first)):
+        record.db.execute("UPDATE work_units SET summary = ?, narrated_at = narrated_at - 9 WHERE id = ?",
+                          (OLD, told_first[0]))  # fmt: skip
+        record.db.execute("UPDATE upkeep SET told = 'other rules' WHERE name = ?", (idle.NARRATOR,))
+        before = record.db.execute("SELECT narrated_at FROM work_units WHERE id = ?", (other[0],)).fetchone()[0]
+        assert retelling.renew(record.db) == 1
+        assert narrations.unsummarised(record.db) == ["s"]
+        assert record.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
+        run(record, db_path)
+        assert narrations.unsummarised(record.db) == []
