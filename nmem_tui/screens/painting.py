@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -21,6 +21,7 @@ class Painting(Screen[None], inherit_bindings=False):
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """The library lays out once more for each widget that this gave another size; it has its place already."""
+        self._tell_all()
         every = list(self.walk_children(Widget))
         asked = {each for each in every if each._layout_required}
         bars = {each: each.scrollbars_enabled for each in every}
@@ -32,6 +33,13 @@ class Painting(Screen[None], inherit_bindings=False):
         for each, _ in self._compositor.layers:
             if each not in asked and each.scrollbars_enabled == bars.get(each, each.scrollbars_enabled):
                 each._layout_required = False
+
+    def _tell_all(self) -> None:
+        """A map that was drawn in between has places of which widgets do not know: the library would not tell them."""
+        places = self._compositor._full_map
+        for each, place in list(places.items()):
+            if place.region.size != each._size:
+                places[each] = place._replace(region=Region.from_offset(place.region.offset, each._size))
 
     def _compositor_refresh(self) -> None:
         """The library paints a layout before its widgets have heard of it, and those that draw otherwise once more."""

@@ -74,6 +74,18 @@ async def test_a_resize_in_any_state_keeps_what_was_there(
             within(pilot)
 
 
+async def test_a_stream_that_follows_ends_with_its_newest_row_at_every_size(
+    make_db: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        stream = pilot.app.screen.query_one(Stream)
+        for size in ((80, 24), (160, 45), (100, 20), (160, 30), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            assert stream.following
+            assert stream.scroll_offset.y + stream.size.height == len(stream.window), size
+
+
 @pytest.mark.parametrize("size", [(160, 15), (60, 20)])
 async def test_half_a_terminal_shows_what_matters_and_the_keys(
     size: tuple[int, int], make_db: Any, cockpit: Any, settled: Any, text: Any
