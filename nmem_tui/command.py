@@ -56,8 +56,8 @@ def command(
     demo = demo or (or_demo and not database.recorded(path))
     if db and not demo and not os.path.exists(db):  # noqa: PTH110 -- pathlib is not loaded yet here
         raise NmemError(f"there is no database {printable(db)}")
-    if not (demo or read_only):
-        _current(path)
+    if path == paths.database() and not (demo or read_only):
+        _current(path)  # another file that is named, a backup perhaps, is left as it is
     if serve:
         _serve(place, path, port)
         return

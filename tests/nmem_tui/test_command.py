@@ -59,10 +59,12 @@ def test_an_unknown_theme_is_a_wrong_option(tmp_path: Path) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("more", [[], ["--read-only"]])
+@pytest.mark.parametrize("more", [[], ["--read-only"], ["--db", "copy.db"]])
 def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
-    more: list[str], db_path: str, monkeypatch: pytest.MonkeyPatch
+    more: list[str], db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    db_path = "copy.db" if "--db" in more else db_path
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
         db.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION - 1,))
