@@ -48,7 +48,6 @@ class SessionRow:
     """The newest user prompt."""
     name: str = ""
     """The first prompt that says something: what the session is called."""
-    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ _SESSION = """
 SELECT s.id, s.client, p.name AS project, p.root, s.branch, s.model, s.state, s.cwd, s.transcript_path, s.started_at,
   s.last_at, s.origin, s.context_tokens, s.context_window, s.context_at,
   (SELECT substr(content, 1, 400) FROM prompts
-   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS name, s.seq AS calls
+   WHERE session_id = s.id AND source = 'user' ORDER BY at DESC LIMIT 1) AS intent, NAMED AS name
 FROM sessions s JOIN projects p ON p.id = s.project_id
 """.replace("NAMED", NAMED)
 
@@ -176,7 +175,7 @@ def _session(row: Row) -> SessionRow:
         "intent",
         "name",
     )
-    numbers = ("calls", "started_at", "last_at", "context_tokens", "context_window", "context_at")
+    numbers = ("started_at", "last_at", "context_tokens", "context_window", "context_at")
     values: dict[str, Any] = {name: row[name] or "" for name in texts} | {name: row[name] for name in numbers}
     return SessionRow(**values)
 

@@ -6,7 +6,7 @@ Takes a connection of `nmem.database.reader`. What retention has swept is read f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
 
 from capture.labels.calls import NOT_CALLS
@@ -67,6 +67,15 @@ def swept(db: Connection, session_id: str, known: list[Call], unit_id: int | Non
         return known
     ordered = sorted([*known, *lost], key=lambda call: (call.at, call.id))
     return [call._replace(seq=number) for number, call in enumerate(ordered, start=1)]
+
+
+def counts(db: Connection, session_ids: Sequence[str]) -> dict[str, int]:
+    """How many calls each session has, as its stance counts them; of one that a sweep took some from nothing is said,
+    since its traces would have to be read."""
+    marks = ",".join("?" * len(session_ids))
+    sql = f"SELECT session_id, count(*) FROM observations WHERE session_id IN ({marks}) AND {KIND} GROUP BY session_id"  # noqa: S608
+    found = dict.fromkeys(session_ids, 0) | dict(tuple(row) for row in db.execute(sql, session_ids).fetchall())
+    return {each: number for each, number in found.items() if not forgotten(db, each)}
 
 
 def forgotten(db: Connection, session_id: str) -> bool:

@@ -63,7 +63,7 @@ class Dialog(Over[str | None]):
         Binding("down,ctrl+n,ctrl+j", "step(1)", show=False, priority=True),
         Binding("up,ctrl+k", "step(-1)", show=False, priority=True),
         Binding("pagedown,ctrl+d", "step(10)", show=False, priority=True),
-        Binding("pageup,ctrl+u", "step(-10)", show=False, priority=True),
+        Binding("pageup", "step(-10)", show=False, priority=True),
     ]
 
     field = getters.query_one(Input)

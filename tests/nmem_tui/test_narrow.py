@@ -96,6 +96,39 @@ async def test_sessions_are_told_apart_by_age_and_prompt(
         assert "nothing matches" in text(pilot)
 
 
+async def test_sessions_count_calls_as_their_stance_does_also_after_a_purge(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    path = make_db("story")
+    db = seeds.database(path)
+    seeds.session(db, "other", project="lighthouse", last_at=seeds.NOW - 1_000)
+    seeds.say(db, seeds.NOW - 4_000, "Why does the lamp flicker?", session_id="other")
+    for number, kind in enumerate(("session_compact", "marker", "file_read", "file_edit", "test")):
+        seeds.do(db, seeds.NOW - 3_000 + number, kind, "lamp.py", "other")
+    db.execute("DELETE FROM observations WHERE session_id = 'other' AND obs_type = 'test'")
+    seeds.session(db, "swept", project="lighthouse", last_at=seeds.NOW - 2_000)
+    seeds.do(db, seeds.NOW - 2_000, "test", "swept", "swept")
+    db.execute("INSERT INTO swept_sessions (session_id, observations, at) VALUES ('swept', 1, 1)")
+    db.close()
+    async with cockpit(path) as pilot:
+        await pilot.press("3", "s")
+        await settled(pilot)
+        lines = text(pilot).splitlines()
+        told = [line for line in lines if "Why does the lamp" in line]
+        assert len(told) == 2 and all(" 2 calls" in line for line in told), "in the header and in the list"
+        assert "call" not in next(line for line in lines if "no prompt" in line), "what a sweep left is not all"
+
+
+async def test_ctrl_u_empties_the_box_of_a_list(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        await pilot.press("s", *"nowhere")
+        await settled(pilot)
+        assert "nothing matches" in text(pilot)
+        await pilot.press("ctrl+u", *"follow")
+        await settled(pilot)
+        assert "follow the newest session" in text(pilot)
+
+
 async def test_help_tells_the_whole_reason_at_80_columns(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
     async with cockpit(make_db("empty")) as pilot:
         await pilot.press("question_mark", *"details of")
