@@ -29,6 +29,12 @@ _CLIENT = (
     " OR (" + _A_TASK.format("client IN ({})") + "))"
 )
 _CLIENTS = "SELECT client, client FROM sessions UNION SELECT client, client FROM tasks"
+_UNPLACED = "o.kind = 'task' AND o.project_id IS NULL AND o.title"
+"""A task of a folder where nothing was recorded when it was queued: its title is the name of its project."""
+_PROJECTS = (
+    "SELECT id, name FROM projects UNION ALL"
+    " SELECT DISTINCT o.title, o.title FROM search_docs o WHERE o.kind = 'task' AND o.project_id IS NULL"
+)
 _FILES_PAIRED = 40
 
 
@@ -38,6 +44,8 @@ class Narrowed:
 
     filters: Filters
     projects: tuple[int, ...] = ()
+    queued: tuple[str, ...] = ()
+    """Projects that only tasks name: nothing was recorded of them yet."""
     clients: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     """Filters that nothing stored answers to: there can be no hit."""
@@ -48,7 +56,7 @@ class Narrowed:
 
     def where(self, source: Source) -> Where | None:
         """Conditions for a source; None when it cannot hold a hit."""
-        if self.unknown:
+        if self.unknown or (self.queued and not self.projects and source is not DOCS):
             return None
         kept = _TYPES[source.name](self.filters)
         if kept is None:
@@ -65,9 +73,18 @@ class Narrowed:
     def places(self, source: Source) -> Where:
         """The part of the conditions that speaks of project and client."""
         if source is DOCS:  # a learning belongs to a project, and to no session; a task names its client
-            return _among("o.project_id", self.projects) & _among(_CLIENT, self.clients)
+            return self._of_projects() & _among(_CLIENT, self.clients)
         placed = _among("s.project_id", self.projects) & _among("s.client", self.clients)
         return Where(placed.sql, placed.values, sessions=bool(placed))
+
+    def _of_projects(self) -> Where:
+        """A learning or task of the projects; of those that only tasks name, the tasks."""
+        known = _among("o.project_id", self.projects)
+        if not self.queued:
+            return known
+        named = f"({_UNPLACED} IN ({','.join('?' * len(self.queued))}))"
+        either = f"({known.sql.removeprefix(' AND ')} OR {named})" if self.projects else named
+        return Where(f" AND {either}", (*known.values, *self.queued))
 
 
 def _among(column: str, values: Sequence[object]) -> Where:
@@ -85,12 +102,14 @@ def narrowed(
 
     `within` are the projects that are meant where the filters name none.
     """
-    projects = _named(db, "SELECT id, name FROM projects", filters.project) if filters.project else list(within)
+    projects = _named(db, _PROJECTS, filters.project) if filters.project else list(within)
+    ids = [each for each in projects if isinstance(each, int)]
+    queued = [each for each in projects if isinstance(each, str)]
     clients = _named(db, _CLIENTS, filters.client) if filters.client else []
     unknown = [f"project:{','.join(filters.project)}"] if filters.project and not projects else []
     if filters.client and not clients:
         unknown.append(f"client:{','.join(filters.client)}")
-    return Narrowed(filters, tuple(int(str(one)) for one in projects), tuple(map(str, clients)), tuple(unknown),
+    return Narrowed(filters, tuple(ids), tuple(queued), tuple(map(str, clients)), tuple(unknown),
                     _files(db, filters.file), before)  # fmt: skip
 
 

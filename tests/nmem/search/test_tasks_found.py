@@ -45,6 +45,21 @@ def test_by_its_words_its_project_and_filters(stored: Stored, settled: bool) -> 
     assert hits(stored, "sweep")[0].project == "nowhere"
 
 
+def test_one_of_a_folder_of_which_nothing_is_recorded_is_found_by_its_project(stored: Stored) -> None:
+    mine, other = stored.queue("sweep the floor", "nowhere"), stored.queue("sweep the stairs")
+    yard = stored.queue("sweep the yard", "shop yard")
+    call = stored.do("sweep")
+    shown = search(stored.db, "sweep", NOW, seconds=30).facets.projects
+    assert {one.value: ids(stored, f"sweep {one.filter}") for one in shown} == {
+        "nowhere": [mine], "shop": [call, other], "shop yard": [yard],
+    }  # fmt: skip
+    assert ids(stored, "type:task project:nowhere") == ids(stored, "sweep project:nowh client:claude") == [mine]
+    assert set(ids(stored, "type:task project:nowhere,shop")) == {mine, other}
+    assert ids(stored, "type:command project:nowhere") == ids(stored, "project:elsewhere") == []
+    stored.db.execute("INSERT INTO projects VALUES (9, 'k', 'nowhere', '/src/nowhere', NULL, 0)")
+    assert ids(stored, "type:task project:nowhere") == [mine], "what was recorded there since takes nothing away"
+
+
 def test_the_index_follows_the_task(stored: Stored) -> None:
     stored.queue("first words")
     stored.db.execute("UPDATE tasks SET prompt = 'other words'")
