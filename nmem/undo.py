@@ -6,6 +6,7 @@ Each part of the house puts its own back; a correction's kind or target says who
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import Protocol
 
@@ -33,6 +34,8 @@ class _Own(Protocol):
 
 
 _OWN: tuple[_Own, ...] = (pins, choosing, review, changes, kept)
+_CUT = frozenset(("split", "merge", "move"))
+"""Corrections after which prompts are in other episodes."""
 
 
 def undo(db: Connection, now: int) -> str:
@@ -52,9 +55,20 @@ def undo(db: Connection, now: int) -> str:
         for each in every:
             notes.append(_tried(db, each, last, now))
             log.undone(db, each.id, now)
+    _retell(db, every, now)
     told = list(dict.fromkeys(note for note in notes if note))
     said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
     return f"{said} ({'; '.join(told)})" if told else said
+
+
+def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:
+    """What was told anew when prompts went elsewhere is told anew now that they are back: what is read next is true."""
+    sessions = {str(each.payload.get("session", "")) for each in entries if each.kind in _CUT}
+    if sessions:
+        from nmem.episodes import narrations, storytelling
+
+        for session_id in sorted(sessions):
+            storytelling.retell(db, narrations.outdated(db, session_id), now)
 
 
 def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:

@@ -57,6 +57,16 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
     return [row[0] for row in found]
 
 
+def outdated(db: Connection, session_id: str) -> list[int]:
+    """Episodes of a session whose story is of other records than they hold, also such as go on; the oldest first."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.session_id = ?"  # noqa: S608
+        f" AND n.told_of != {OF} ORDER BY u.id",
+        (session_id,),
+    )
+    return [row[0] for row in found]
+
+
 def tellable(db: Connection, limit: int = 200) -> list[int]:
     """Episodes that no model has told although one could, the newest first; not those that were swept."""
     found = db.execute(

@@ -189,6 +189,23 @@ def test_the_stories_of_what_was_cut_are_told_at_once(told: Any) -> None:
         assert not untrue(), args
 
 
+def test_the_stories_of_what_came_back_are_told_at_once(told: Any) -> None:
+    def stories() -> list[tuple[object, ...]]:
+        return [tuple(row) for row in told.execute(
+            "SELECT u.id, u.summary, u.completed, u.next_steps, n.outcome, n.obstacle FROM work_units u"
+            " JOIN narrations n ON n.unit_id = u.id ORDER BY u.id")]  # fmt: skip
+
+    storytelling.retell(told, (1, 2, 3, 4), NOON)
+    before = stories()
+    assert len(before) == 4
+    for args in (("split", "1", "--at", "2"), ("merge", "2", "1"), ("move", "2", "2")):
+        assert run("episodes", *args).exit_code == 0, args
+        assert stories() != before
+        assert run("undo").exit_code == 0
+        assert stories() == before, args
+        assert not narrations.outdated(told, "4f2c-one")
+
+
 def test_corrections_and_undo(told: Any) -> None:
     def order() -> list[list[str]]:
         found = json.loads(run("episodes", "--json").output)["episodes"]
