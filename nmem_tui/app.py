@@ -353,6 +353,12 @@ class Cockpit(Sheeted, Looking, Going):
             screen.tell_demo()
         self._play()
 
+    def forget_asked(self) -> None:
+        """Something was purged: what was looked for before may say it."""
+        for screen in self._all_views():
+            if forget := getattr(screen, "forget_asked", None):
+                forget()
+
     def _all_views(self) -> Iterable[View]:
         return [screen for stack in self._screen_stacks.values() for screen in stack if isinstance(screen, View)]
 

@@ -51,12 +51,18 @@ class Wanted:
         return NEWEST if self.newest else RELEVANCE
 
 
+Newest = tuple[int, int]
+"""The highest numbers of calls and of sayings: neither a purge nor its undo makes them higher than they were."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A page of what was looked for."""
 
     wanted: Wanted
     results: Results
+    newest: Newest
+    """What was recorded last before it was looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +115,22 @@ def is_moment(hit: Hit) -> bool:
 def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool]) -> Found:
     """A page of hits, written decisions before the first; what nobody waits for any more ends early."""
     projects = _projects(db, wanted.project)
-    began = time.monotonic()
+    began, last = time.monotonic(), newest(db)
     decided = [] if cursor else decisions.OPEN.find(db, wanted.text, wanted.at, projects)
     if decisions.alone(wanted.text, wanted.at):
-        return Found(wanted, decisions.only(wanted.text, wanted.at, wanted.order, decided, time.monotonic() - began))
+        only = decisions.only(wanted.text, wanted.at, wanted.order, decided, time.monotonic() - began)
+        return Found(wanted, only, last)
     found = search(
         db, wanted.text, wanted.at, order=wanted.order, limit=PAGE, cursor=cursor, stopped=stopped, projects=projects
     )
-    return Found(wanted, decisions.joined(found, decided))
+    return Found(wanted, decisions.joined(found, decided), last)
+
+
+def newest(db: Connection) -> Newest:
+    """What was recorded last."""
+    sql = "SELECT coalesce((SELECT max(id) FROM observations), 0), coalesce((SELECT max(id) FROM prompts), 0)"
+    calls, sayings = db.execute(sql).fetchone()
+    return calls, sayings
 
 
 def _projects(db: Connection, name: str) -> tuple[int, ...]:

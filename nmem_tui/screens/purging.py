@@ -70,6 +70,7 @@ def _push(cockpit: Cockpit, dialog: Purge, then: Callable[[], object] = lambda: 
             def work(db: Connection, now: int) -> str:
                 said = purge(db, now)
                 cockpit.call_later(then)  # what could not be purged stays marked
+                cockpit.call_later(cockpit.forget_asked)
                 return said
 
             cockpit.change(work)

@@ -26,6 +26,8 @@ class Boxed(Moving, Marking):
         self.untouched = True
         self._back = -1
         """Which of the last queries is in the box, the newest being 0; -1: none of them."""
+        self._dropped = ""
+        """What is in the box but not to be offered again: it was there when something was purged."""
 
     def look(self) -> None:
         """Look for what stands in the box, at once."""
@@ -103,9 +105,16 @@ class Boxed(Moving, Marking):
         self.look()
         self.set_focus(self.active)
 
+    def forget_asked(self) -> None:
+        """Offer no last query any more, nor what is in the box: any may have the words that were purged."""
+        self._dropped = self.box.value.strip()
+        self.cockpit.asked.clear()
+        if self.is_mounted and not self.asking:
+            self.look()
+
     def remember(self) -> None:
         """Keep the query among the last ones."""
         self._back = -1
         text, asked = self.box.value.strip(), self.cockpit.asked
-        if text:
+        if text and text != self._dropped:
             asked[:] = [text, *(each for each in asked if each != text)][:50]

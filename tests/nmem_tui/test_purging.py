@@ -217,6 +217,35 @@ async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, sett
     assert facts() == before
 
 
+async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
+    planted: str, cockpit: Any, text: Any, until: Any, settled: Any
+) -> None:
+    async def after_commit(pilot: Any) -> None:
+        await settled(pilot)
+        pilot.app.screen.refresh_data()
+        await settled(pilot)
+        assert "recorded since" not in text(pilot)
+
+    async with cockpit(planted, (120, 40)) as pilot:
+        await pilot.press("6", *TOKEN, "enter", "escape")
+        await until(pilot, "Asked before", TOKEN)
+        await pilot.press("slash", *"type:command deploy", "enter")
+        await until(pilot, "Hits for", "deploy --key")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "These go: 1 call")
+        await pilot.press("y")
+        await until(pilot, "purged: ")
+        await after_commit(pilot)
+        await pilot.press("u")
+        await until(pilot, "taken back: purge/1", "deploy --key")
+        await after_commit(pilot)
+        await pilot.press("escape")
+        shown = await until(pilot, "One box over all", gone="Hits for")
+        assert "Asked before" not in shown
+        assert pilot.app.asked == []
+
+
 async def test_what_context_tells_of_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:
     settle(planted, 60, models=False, clock=lambda: seeds.NOW)
     before = facts()
