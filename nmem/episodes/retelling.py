@@ -1,15 +1,14 @@
 """Stories that an older narrator worded, told in today's words: some at a time (SQL: which, and how far it got).
 
-By which rules a story was told is not kept: after the narrator's rules have changed, each is looked at once, the newest
-first, and stored only where it reads otherwise. What was pinned or swept, and what a model told, stays.
+By which rules a story was told is not kept: after `narrate.WORDING` has risen, each is looked at once, the newest
+first, and stored only where it reads otherwise. What was pinned or swept, and what a model told, stays. Of two
+installations on one memory the newer one words it: the number only rises, so they do not set it to and fro.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from hashlib import blake2b
-from pathlib import Path
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
@@ -29,14 +28,6 @@ ORDER BY u.id DESC LIMIT ?
 """  # noqa: S608 - our words
 
 
-def rules() -> str:
-    """A digest of the narrator."""
-    mark = blake2b(digest_size=8)
-    for file in sorted(Path(narrate.__file__).parent.glob("*.py")):
-        mark.update(file.read_bytes())
-    return mark.hexdigest()
-
-
 def _after(db: Connection, unit_id: int) -> int:
     """One later than the newest story of its session, not now: the session is summed up anew, and its threads are not
     condensed by a model for it.
@@ -52,12 +43,12 @@ def _after(db: Connection, unit_id: int) -> int:
 def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST) -> int:
     """Go on with it, outside a transaction; how many stories read otherwise now. Raises sqlite3.Error.
 
-    A row of `upkeep` keeps by which rules stories were looked at, and down to which episode.
+    A row of `upkeep` keeps for which wording stories were looked at, and down to which episode.
     """
-    now = rules()
     row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
-    below = int(row[0]) if row is not None and row[1] == now else _ALL
-    if not below:
+    before = int(row[1]) if row is not None and row[1].isdecimal() else 0
+    below = int(row[0]) if before == narrate.WORDING else _ALL
+    if not below or before > narrate.WORDING:
         return 0
     due = [found[0] for found in db.execute(_DUE, (below, most)).fetchall()]
     renewed = 0
@@ -69,5 +60,5 @@ def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int
     else:
         below = below if len(due) == most else 0
     with transaction(db):
-        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, now))
+        db.execute("INSERT OR REPLACE INTO upkeep VALUES (?, ?, ?)", (NARRATOR, below, str(narrate.WORDING)))
     return renewed

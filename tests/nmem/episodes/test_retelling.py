@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from pathlib import Path
+
 import pytest
 
-from nmem.episodes import narrations, retelling
+from nmem.episodes import narrate, narrations, retelling
 from nmem.retention import idle
 from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 
 OLD = "In older words."
+PINNED = (1, "3e2bc23a218e7a3a")
+"""The narrator's wording, and a digest of the modules that word it."""
+
+
+def test_who_changes_the_narrator_says_whether_stories_read_otherwise() -> None:
+    mark = blake2b(digest_size=8)
+    for file in sorted(Path(narrate.__file__).parent.glob("[!_]*.py")):
+        mark.update(file.read_text("utf-8").encode())
+    assert (narrate.WORDING, mark.hexdigest()) == PINNED, "raise narrate.WORDING where they do, and pin both here"
 
 
 @pytest.fixture
@@ -21,7 +33,7 @@ def told(record: Recorded, db_path: str) -> Recorded:
     record.at += 24 * 3_600_000
     run(record, db_path)
     record.db.execute("UPDATE work_units SET summary = ?", (OLD,))
-    record.db.execute("UPDATE upkeep SET told = 'other rules' WHERE name = ?", (idle.NARRATOR,))
+    record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (idle.NARRATOR,))
     return record
 
 
@@ -71,6 +83,26 @@ def test_by_the_same_rules_nothing_is_looked_at_again(told: Recorded) -> None:
     assert len(old(told)) == 4
 
 
+def test_an_older_installation_beside_a_newer_one_leaves_its_words(
+    told: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as newer:
+        newer.setattr(narrate, "WORDING", narrate.WORDING + 1)
+        assert retelling.renew(told.db) == 4
+    told.db.execute("UPDATE work_units SET summary = ?", (OLD,))
+    assert retelling.renew(told.db) == 0
+    with monkeypatch.context() as newer:
+        newer.setattr(narrate, "WORDING", narrate.WORDING + 1)
+        assert retelling.renew(told.db) == 0
+    assert len(old(told)) == 4
+
+
+def test_a_memory_that_kept_another_mark_is_looked_at_once(told: Recorded) -> None:
+    told.db.execute("UPDATE upkeep SET at = 0, told = 'a4b5c6d7' WHERE name = ?", (idle.NARRATOR,))
+    assert retelling.renew(told.db) == 4
+    assert retelling.renew(told.db) == 0
+
+
 def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(record: Recorded, db_path: str) -> None:
     record.begin("s").user("write the first page of the manual").edit("docs/1.md").agent("Written.")
     record.at += 4 * 3_600_000
@@ -81,7 +113,7 @@ def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(re
     for told_first, other in ((first, last), (last, first)):
         record.db.execute("UPDATE work_units SET summary = ?, narrated_at = narrated_at - 9 WHERE id = ?",
                           (OLD, told_first[0]))  # fmt: skip
-        record.db.execute("UPDATE upkeep SET told = 'other rules' WHERE name = ?", (idle.NARRATOR,))
+        record.db.execute("UPDATE upkeep SET told = '0' WHERE name = ?", (idle.NARRATOR,))
         before = record.db.execute("SELECT narrated_at FROM work_units WHERE id = ?", (other[0],)).fetchone()[0]
         assert retelling.renew(record.db) == 1
         assert narrations.unsummarised(record.db) == ["s"]
