@@ -241,7 +241,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("demo", ("D",), "", "watch a recorded session played into a temporary database", "General"),
     Action("quit", ("q", "ctrl+q"), "quit", "leave the cockpit", "General"),
 )  # fmt: skip
-_FIRST = ("help", "filter", "previous", "palette")
+_FIRST = ("help", "filter", "seek", "previous", "palette")
+_SOONER: Mapping[str, tuple[str, ...]] = {"search": ("open", "go", "pin_hit", "purge")}
+"""What is done with the row, where it comes before the groups: what was looked for is there to be used."""
 BY_ID = {action.id: action for action in ACTIONS}
 
 
@@ -265,9 +267,11 @@ def bar(context: str, keys: Keys = _BUILT_IN) -> list[list[Action]]:
     shown = [action for action in of(context, keys) if action.label and action.keys and action.id != "quit"]
     first = [action for action in shown if action.id in _FIRST]
     first.sort(key=lambda action: _FIRST.index(action.id))
-    groups: dict[str, list[Action]] = {}
+    sooner = _SOONER.get(context, ())
+    chosen = [action for wanted in sooner for action in shown if action.id == wanted]
+    groups: dict[str, list[Action]] = {"": chosen} if chosen else {}
     for action in shown:
-        if action not in first:
+        if action not in first and action not in chosen:
             groups.setdefault(action.group, []).append(action)
     return [first, *groups.values(), [BY_ID["quit"].with_keys(keys)]]
 

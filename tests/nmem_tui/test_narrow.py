@@ -47,7 +47,12 @@ def test_what_neither_worked_nor_failed_says_so(meta: dict[str, object], outcome
     assert plain([draw(row, cells, UTC)]).endswith(said)
 
 
-@pytest.mark.parametrize("context", ["now", "episodes", "stance", "learnings", "health", "review"])
+def test_the_bar_of_search_names_what_is_done_with_a_hit_at_80_columns() -> None:
+    shown = [[action.id for action in group] for group in _fitting(bar("search"), 79)]
+    assert shown == [["help", "seek", "previous"], ["open", "go", "pin_hit", "purge"], ["quit"]]
+
+
+@pytest.mark.parametrize("context", ["now", "episodes", "stance", "learnings", "search", "health", "review"])
 @pytest.mark.parametrize("cells", [30, 40, 60, 80, 120, 400])
 def test_key_bar_names_what_the_screen_is_for_and_how_to_leave(context: str, cells: int) -> None:
     shown = _fitting(bar(context), cells - 1)
