@@ -12,13 +12,13 @@ from sqlite3 import Connection
 
 from capture.clients import telling
 from nmem import database
-from nmem.context import asof, decide, given, history, keep, pinned, present, warm
+from nmem.context import asof, decide, given, history, keep, pinned, present, warm, work
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import chosen, gathered
 from nmem.context.choose import FEW, FLOOR
 from nmem.context.config import Config, load
-from nmem.context.items import FILE, Item, tokens
+from nmem.context.items import FILE, NEXT, Item, tokens
 from nmem.context.present import Present
 from nmem.context.rank import rank
 from nmem.errors import NmemError
@@ -166,9 +166,18 @@ def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Itera
     for item, choice in chosen.items():
         if choice == pinned.EXCLUDE and item != given.EVERYTHING:
             kind, _, rest = item.partition("/")
-            source = f"episode/{rest}" if kind == "next" else item
-            for one in pinned.resolved(db, source, present, "you said that it is never told")[:1]:
+            for one in _never(db, item, present)[:1]:
                 yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
+
+
+def _never(db: Connection, item: str, present: Present) -> list[Item]:
+    """What an id stands for; of an episode's next steps these, and the episode once it has none any more."""
+    reason = "you said that it is never told"
+    kind, _, rest = item.partition("/")
+    if kind != NEXT:
+        return pinned.resolved(db, item, present, reason)
+    steps = work.left_by(db, int(rest), present, reason) if rest.isdecimal() and len(rest) < 19 else []
+    return steps or pinned.resolved(db, f"episode/{rest}", present, reason)
 
 
 def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:

@@ -60,11 +60,24 @@ def left_open(db: Connection, present: Present) -> list[Item]:
         " WHERE u.last_at >= ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (present.project_id, present.session_id, SESSIONS, present.at - OLD, 2 * SESSIONS),
     ).fetchall()
-    for number, intent, last_at, stored in rows:
-        steps = [quoted(step.rstrip(". "), _LINE) for step in texts(stored)[:LEFT]]
-        if steps:
-            where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"
-            text = f"{'; '.join(steps)}. ({where})"
-            reason = "the newest episode that left something open"
-            return [Item(f"next/{number}", NEXT, text, score=0.7, reason=reason)]
+    for row in rows:
+        if found := _steps(row, present, 0.7, "the newest episode that left something open"):
+            return found
     return []
+
+
+def left_by(db: Connection, number: int, present: Present, reason: str) -> list[Item]:
+    """The next steps of one episode; none when it has none, or is there no more."""
+    row = db.execute(
+        "SELECT id, coalesce(title, summary, intent), last_at, next_steps FROM work_units WHERE id = ?", (number,)
+    ).fetchone()
+    return _steps(row, present, 0.0, reason) if row else []
+
+
+def _steps(row: tuple[int, str, int, str | None], present: Present, score: float, reason: str) -> list[Item]:
+    number, intent, last_at, stored = row
+    steps = [quoted(step.rstrip(". "), _LINE) for step in texts(stored)[:LEFT]]
+    if not steps:
+        return []
+    where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"
+    return [Item(f"next/{number}", NEXT, f"{'; '.join(steps)}. ({where})", score=score, reason=reason)]

@@ -156,7 +156,7 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
         ]
 
     said = f"{one.id} {one.kind} {one.text} {one.reason} {' '.join(one.files)} {_WHERE.get(where, where)} {choice}"
-    return Item(draw, THING, one.id, words=said)
+    return Item(draw, THING, subject(one.id), words=said)
 
 
 def _file(one: Thing, cells: int) -> str:
@@ -167,10 +167,11 @@ def _file(one: Thing, cells: int) -> str:
 
 
 def thing(found: Preview | None, key: str) -> Thing | None:
-    """The item that a row stands for."""
+    """The item that a row stands for; pinned or not, it is the same thing."""
     if found is None:
         return None
-    return next((one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if one.id == key), None)
+    every = (*found.items, *found.before, *found.left_out, *found.excluded)
+    return next((one for one in every if subject(one.id) == key), None)
 
 
 def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> list[Line]:

@@ -7,6 +7,7 @@ from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
 from nmem.context.past import Told
+from nmem.context.pinned import subject
 from nmem_tui.model import context, context_past, keyed
 from nmem_tui.model.context_reading import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_reading import Told as Before
@@ -213,7 +214,7 @@ class Turning(Moving, Choosing):
     @property
     def row_key(self) -> str | None:
         """The thing under the list's cursor."""
-        return self.one.id if self.one and not self.pane.has_focus else None
+        return subject(self.one.id) if self.one and not self.pane.has_focus else None
 
     def row_keys(self) -> list[str]:
         """All that are listed."""

@@ -160,6 +160,26 @@ async def test_excluding_again_takes_it_back(make: Any, cockpit: Any, asking: An
         assert would_be_told(seeds).text == told.text
 
 
+async def test_the_cursor_stays_on_what_was_pinned_while_it_is_excluded_and_taken_back(
+    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make("full"), (160, 45)) as pilot:
+        await asking(pilot)
+        await pilot.press("p")
+        await until(pilot, f"episode/{EPISODE} is pinned")
+        await settled(pilot)
+        assert "★" in row(text(pilot)) and ABOUT in row(text(pilot))
+        await pilot.press("x")
+        await until(pilot, "Never told: you excluded it")
+        await settled(pilot)
+        assert "✗" in row(text(pilot)) and ABOUT in row(text(pilot))
+        await pilot.press("x")
+        await until(pilot, "is chosen by", gone="Never told")
+        await settled(pilot)
+        assert ABOUT in row(text(pilot))
+        assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
+
+
 async def test_a_file_is_always_told(
     make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any, settled: Any
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.context import keep, present
+from nmem.context import keep, present, preview
 from nmem.context.compose import compose
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END
@@ -163,6 +163,13 @@ def test_a_start_tells_what_was_left_open(shop: Recorded) -> None:
     assert left.id == f"next/{unit_of(shop, 'coupon')}"
     assert "test" in left.text
     assert not of_kind(select(shop.db, now(shop, "the refund totals"), PROMPT_TOKENS), "next")
+
+
+def test_what_is_excluded_of_an_episode_s_next_steps_is_shown_in_their_own_words(shop: Recorded) -> None:
+    (left,) = of_kind(select(shop.db, now(shop), START_TOKENS), "next")
+    shop.db.execute("INSERT INTO context_choices VALUES (1, ?, 'exclude', 1)", (left.id,))
+    (shown,) = preview.of(shop.db, preview.Asked(project="shop", now=now(shop).at), START_TOKENS).excluded
+    assert (shown.id, shown.kind, shown.text, shown.tokens) == (left.id, left.kind, left.text, left.tokens)
 
 
 def test_a_session_that_continues_a_thread_is_told_what_you_were_working_on(shop: Recorded) -> None:
