@@ -169,7 +169,7 @@ def _elsewhere(db: Connection, chosen: Selection) -> dict[str, int]:
     """Where else the words stand, besides the rows that go and what is made of their sessions."""
     out = {}
     sweep.watch(db, chosen)
-    for table in journal.tables(db, sweep.LOOKED_AT):
+    for table in journal.tables(db, (*sweep.LOOKED_AT, "tasks")):  # a task that says them is a row that goes
         for name in sweep.says(db, table.name):
             number = db.execute(f"SELECT count(*) FROM {table.name} WHERE {chosen.matcher.sql(name)}").fetchone()[0]  # noqa: S608
             if number:

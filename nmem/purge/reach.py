@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.purge import traces
+from nmem.purge import sweep, traces
 from nmem.purge.selection import Selection
 from nmem.text import printable
 
@@ -63,7 +63,20 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
         _wholes(db, chosen, reach, whole, rows, scope)
     else:
         _rows(db, chosen, reach, whole, rows, scope, stopped)
-    return _settled(db, chosen, reach)
+    _settled(db, chosen, reach)
+    if chosen.everywhere:
+        reach.tasks |= _tasks(db, chosen, reach)
+    return reach
+
+
+def _tasks(db: Connection, chosen: Selection, reach: Reach) -> set[int]:
+    """Tasks that say the chosen words: each goes whole. What a session answered is only taken out of its task."""
+    sweep.watch(db, chosen)
+    says = chosen.matcher.sql
+    own = " OR ".join(says(column) for column in sweep.says(db, "tasks") if column != "output")
+    answered = f"({says('output')}) AND coalesce(session_id, '') NOT {_IN}"
+    found = db.execute(f"SELECT id FROM tasks WHERE {own} OR {answered}", (_ids(reach.touched | reach.sessions),))  # noqa: S608
+    return {int(row[0]) for row in found}
 
 
 def again(db: Connection, chosen: Selection, reach: Reach) -> Reach:

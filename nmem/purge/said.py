@@ -13,7 +13,7 @@ NOTHING_ELSE = "what says it elsewhere"
 _TABLES = {"projects": "project", "sessions": "session", "learnings": "learning", "tasks": "task", "prompts": "prompt",
            "observations": "obs"}  # fmt: skip
 _NAMED_ONLY = {"learning", "task"}
-"""Of these others go as what was made of calls: they count where they were named."""
+"""Of these others go as what was made of calls: they count where they were named; tasks also where words alone were."""
 _WORDS = {
     "context": "what the next session is told", "injection": "what sessions were told", "search": "what is searched",
     "learn": "learnings and what they rest on", "learned": "learnings and what they rest on", "tasks": "tasks",
@@ -45,6 +45,8 @@ def goes(rows: Mapping[str, int]) -> str:
 def of_tables(counts: Mapping[str, int], how: Sequence[str]) -> dict[str, int]:
     """The same by kind, of rows that went by table."""
     named = {f"id {kind}" for kind in _NAMED_ONLY} & set(how)
+    if how and {*how} <= {"text", "regex"}:
+        named.add("id task")
     found = {kind: counts.get(table, 0) for table, kind in _TABLES.items()}
     return {kind: many for kind, many in found.items() if many and (kind not in _NAMED_ONLY or f"id {kind}" in named)}
 

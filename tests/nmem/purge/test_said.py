@@ -15,6 +15,8 @@ def test_numbers_are_told_by_what_they_are() -> None:
     assert said.goes({}) == "what says it elsewhere"
     assert said.of_tables({"observations": 1, "learnings": 2, "work_units": 3}, ["id obs"]) == {"obs": 1}
     assert said.of_tables({"learnings": 2}, ["id learning"]) == {"learning": 2}
+    assert said.of_tables({"learnings": 2, "tasks": 1}, ["text"]) == {"task": 1}
+    assert said.of_tables({"tasks": 1}, ["session", "text"]) == {}
     assert said.places({"tasks": 1, "observations": 3, "task_events": 4}) == [("tasks", 5), ("calls", 3)]
     assert said.by(["id obs", "id episode"]) == "by the id of a call and the id of an episode"
     assert said.by(["session", "since", "before"]) == "by session and time"

@@ -204,3 +204,19 @@ def test_the_command_shows_first_and_asks(planted: str) -> None:
     assert run_(nmem, ["undo"]).output == f"taken back: purge/1: {goes}\n"
     assert holding(planted)
     assert run_(nmem, ["purge", "--text", "zz"]).exit_code != 0
+
+
+def test_tasks_that_say_chosen_words_are_shown_one_by_one_and_are_those_that_go(planted: str) -> None:
+    before = ids(planted, "SELECT id FROM tasks")
+    with closing(store.connect(planted, timeout=5)) as db:
+        tables.ensure(db)
+        db.execute("INSERT INTO tasks (created_at, changed_at, prompt, cwd) VALUES (1, 1, 'polish the spout', '/x')")
+        db.execute("INSERT INTO tasks (created_at, changed_at, prompt, cwd, session_id, output)"
+                   " VALUES (1, 1, 'answered', '/x', 's1', ?)", (TOKEN,))  # fmt: skip
+        shown = preview(db, Selection(texts=(TOKEN,)))
+    assert shown.rows["task"] == len(before) == 2
+    assert [one.id for one in shown.items if one.kind in ("failed", "queued")] == ["task/2", "task/1"]
+    assert not [name for name in shown.elsewhere if name.startswith("tasks.")]
+    done = run.purge(planted, Selection(texts=(TOKEN,)), NOW)
+    assert done.rows == shown.rows
+    assert ids(planted, "SELECT prompt FROM tasks") == ["polish the spout", "answered"]
