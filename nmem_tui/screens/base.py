@@ -34,6 +34,8 @@ _COUNT_S = 2.0
 _AGES_MS = 60_000
 """How long something is ago may be so old on a screen that comes back."""
 DEMO_BANNER = "a recorded session in a temporary database: nothing of yours is read or written · q leaves"
+_BANNER_SHORT = "a recorded session: nothing of yours is read or written · q leaves"
+"""Where there is too little room for all of it: how to leave stays."""
 
 
 class View(Giving, Painting, inherit_bindings=False):
@@ -119,7 +121,7 @@ class View(Giving, Painting, inherit_bindings=False):
 
     def tell_demo(self) -> None:
         """A banner while the demo plays."""
-        self.query_one("#banner", Panel).show(lambda cells, _rows: [_banner(cells)])
+        self.query_one("#banner", Panel).show(lambda cells, _rows: [banner(cells)])
         self.set_class(self.cockpit.demo, "-demo")
 
     def refresh_data(self) -> None:
@@ -262,10 +264,12 @@ class View(Giving, Painting, inherit_bindings=False):
         """Nothing is recorded."""
 
 
-def _banner(cells: int) -> Line:
+def banner(cells: int) -> Line:
+    """That the demo plays, and how to leave it."""
     from nmem.text import pad
 
-    return [(" DEMO ", "key"), (pad(f" {DEMO_BANNER}", max(0, cells - 6)), "warn")]
+    said = DEMO_BANNER if len(DEMO_BANNER) + 7 <= cells else _BANNER_SHORT
+    return [(" DEMO ", "key"), (pad(f" {said}", max(0, cells - 6)), "warn")]
 
 
 def _trouble(reason: str, cells: int, *, old: bool) -> list[Line]:
