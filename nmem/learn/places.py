@@ -53,7 +53,7 @@ def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str
     """The folder of a project that a file lies in, for a file that may be named by its whole path.
 
     Where the project's folders are all gone, that path may lead into any git checkout: whoever types it has moved the
-    project there. Raises NmemError as `root` does.
+    project there. Raises NmemError where it leads into none, and as `root` does.
     """
     key, _, first = db.execute("SELECT key, name, root FROM projects WHERE id = ?", (project_id,)).fetchone()
     if Path(file).is_absolute():
@@ -61,6 +61,9 @@ def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str
         gone = not any(each.is_absolute() and each.is_dir() for each in _roots(db, project_id, first))
         if around.key == key or (gone and _is_checkout(around)):
             return around.root
+        if gone:
+            where = printable(str(Path(file).parent))
+            raise NmemError(f"{where} is in no git checkout: `git init` there, or name a file in a checkout")
     return root(db, project_id, folder)
 
 
