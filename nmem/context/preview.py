@@ -165,7 +165,7 @@ def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Itera
     """What is never told, each as it would be."""
     for item, choice in chosen.items():
         if choice == pinned.EXCLUDE and item != given.EVERYTHING:
-            kind, _, rest = item.partition("/")
+            kind = item.partition("/")[0]
             for one in _never(db, item, present)[:1]:
                 yield Item(item, kind, one.text, files=one.files, score=0.0, reason=one.reason)
 
