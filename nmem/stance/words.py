@@ -12,7 +12,10 @@ _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "sevent
 
 def stands(found: Stance) -> str:
     """The quadrant that a session stands in, or that its calls are too few to tell; empty until both lines began."""
-    return f"too few calls to tell ({found.placed} of about {ENOUGH})" if found.few else found.quadrant
+    if not found.few:
+        return found.quadrant
+    placed = "" if found.placed == found.observations else " placed"
+    return f"too few calls to tell ({found.placed}{placed} of about {ENOUGH})"
 
 
 def signed(value: float) -> str:

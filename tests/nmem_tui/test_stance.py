@@ -151,7 +151,8 @@ def test_the_one_line_says_where_it_stands_and_where_it_goes() -> None:
 def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself() -> None:
     signs = {"explore": Share(), "reason": Share(2, 0.2), "scaffold": Share(), "finish": Share(8, 0.8)}
     stood = {"explore": Share(), "reason": Share(10, 1.0), "scaffold": Share(), "finish": Share()}
-    found = stance([point(n, -0.1, 0.8) for n in range(10)], placed=10, quadrant="reason", quadrants=stood, signs=signs)
+    found = stance([point(n, -0.1, 0.8) for n in range(10)], placed=10, quadrant="reason", quadrants=stood, signs=signs,
+                   observations=10)  # fmt: skip
     few = "too few calls to tell (10 of about 20)"
     assert few in plain([words.now(found, 120)])
     assert "2 think, 8 act" in plain([words.now(found, 120)])
@@ -167,6 +168,11 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     corners = plain(stance_plane.draw(stance_plane.way(found), stance_plane.told(found), 60, 12))
     assert "reason" in corners
     assert "%" not in corners
+
+
+def test_the_calls_that_are_placed_are_named_where_there_are_more() -> None:
+    found = stance([point(n, -0.1, 0.8) for n in range(9)], placed=9, observations=10)
+    assert "too few calls to tell (9 placed of about 20)" in plain([words.now(found, 120)])
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
