@@ -149,6 +149,7 @@ _DERIVED = {
     "threads summed up": "SELECT count(DISTINCT t.id) FROM threads t JOIN session_threads s ON s.thread_id = t.id"
                          " WHERE t.micro IS NOT NULL AND s.session_id IN ({})",
     "learnings that rest on it": "SELECT count(DISTINCT learning_id) FROM learning_evidence WHERE session_id IN ({})",
+    "notes that learnings are made of": "SELECT count(*) FROM learning_findings WHERE session_id IN ({})",
     "corrections that can be taken back": "SELECT count(*) FROM corrections WHERE"
                                           " json_extract(payload, '$.session') IN ({})",
     "things sessions were told": "SELECT count(*) FROM injection_items WHERE item IN"

@@ -28,6 +28,7 @@ _ANEW = "sessions told anew"
 _ONE = {
     "episodes told": "episode told", "session summaries": "session summary", "threads summed up": "thread summed up",
     "learnings that rest on it": "learning that rests on it", _ANEW: "session told anew",
+    "notes that learnings are made of": "note that learnings are made of",
     "corrections that can be taken back": "correction that can be taken back",
     "things sessions were told": "thing that sessions were told",
 }  # fmt: skip

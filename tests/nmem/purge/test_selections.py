@@ -220,3 +220,13 @@ def test_tasks_that_say_chosen_words_are_shown_one_by_one_and_are_those_that_go(
     done = run.purge(planted, Selection(texts=(TOKEN,)), NOW)
     assert done.rows == shown.rows
     assert ids(planted, "SELECT prompt FROM tasks") == ["polish the spout", "answered"]
+
+
+def test_the_preview_of_one_call_names_what_learnings_lose(planted: str) -> None:
+    call = ids(planted, "SELECT id FROM observations WHERE session_id = 's1' AND outcome = 'failed'")[0]
+    noted = ids(planted, "SELECT count(*) FROM learning_findings WHERE session_id = 's1'")
+    with closing(store.connect(planted, timeout=5)) as db:
+        shown = preview(db, Selection(ids=(("obs", str(call)),)))
+    assert [shown.derived.get("notes that learnings are made of")] == noted != [0]
+    run.purge(planted, Selection(ids=(("obs", str(call)),)), NOW, window=0)
+    assert ids(planted, "SELECT count(*) FROM learning_findings WHERE session_id = 's1'") == [0]
