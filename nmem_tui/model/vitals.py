@@ -12,8 +12,13 @@ from nmem_tui.model.figures import ago, count, day, filled, micro, plural, scale
 from nmem_tui.model.line import Line, fitting, wrap
 
 
-def hooks(view: HealthView, cells: int) -> list[Line]:
-    """What a hook costs the client it runs in."""
+def hooks(view: HealthView, cells: int, *, registered: bool = False) -> list[Line]:
+    """What a hook costs the client it runs in; `registered`: a client is known to have some."""
+    if not view.runs and registered:
+        return [
+            [("hooks are registered, none has run yet", "quiet")],
+            [("nmem doctor", "key"), ("  tries each; the next prompt runs one", "quiet")],
+        ]
     if not view.runs:
         return [
             [("no hook has run yet", "quiet")],

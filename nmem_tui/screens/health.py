@@ -51,6 +51,8 @@ class Health(Mending):
         self._due = self._fresh = False
         self._read_at: dict[str, float] = {}
         """When each view was read, on a clock that only goes on."""
+        self._taken: set[str] = set()
+        """The views that were read once."""
 
     def body(self) -> ComposeResult:
         """The views' names, then the cards of the hooks, or a list with what is under its cursor."""
@@ -97,6 +99,12 @@ class Health(Mending):
         """Whether no client is connected, as far as is known."""
         return any(one.check == connected.CHECK for one in self.found)
 
+    @property
+    def registered(self) -> bool:
+        """Whether some client is known to have hooks: its settings were read, and they are the person's own."""
+        looked = FINDINGS in self._taken and not (self.cockpit.demo or self.cockpit.posed)
+        return looked and not self.alone
+
     def _unconnected(self) -> tuple[Finding, ...]:
         return () if self.cockpit.demo or self.cockpit.posed else connected.unconnected(str(Path.cwd()))
 
@@ -142,11 +150,12 @@ class Health(Mending):
         at, zone, known = self.cockpit.clock(), self.cockpit.zone, self.pace
         self.view = view
         self.remove_class("-blank")
-        alone = self.alone
+        alone, registered = self.alone, self.registered
         self.header.show(lambda cells: vitals.header(view, at, zone, cells, alone=alone))
         show = self.query_one
         show("#hooks", Card).show(
-            lambda c, _: [*vitals.hooks(view, c), *pace.hooks(known, zone, c)], "Hooks ─ what they cost"
+            lambda c, _: [*vitals.hooks(view, c, registered=registered), *pace.hooks(known, zone, c)],
+            "Hooks ─ what they cost",
         )
         show("#events", Card).show(lambda c, _: vitals.events(view, c), "Events ─ what became of them")
         show("#storage", Card).show(
@@ -162,6 +171,7 @@ class Health(Mending):
         self.show_job()
 
     def _take(self, mode: str, found: Any) -> None:  # noqa: ANN401 -- each view has its own
+        self._taken.add(mode)
         if mode == FINDINGS:
             if not self._deep_at:
                 self.found = found

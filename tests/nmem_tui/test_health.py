@@ -396,3 +396,16 @@ async def test_without_a_client_it_says_first_that_nothing_is_recorded(
         settings.write_text("{")
         await pilot.press("ctrl+r")
         await until(pilot, "nothing lost", gone="nothing is being recorded")
+
+
+async def test_hooks_that_are_registered_and_have_not_run_yet_are_said_to_be(
+    make: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    path = make("bare")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM hook_runs")
+    async with cockpit(path, (160, 45)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        await pilot.press("v")
+        await until(pilot, "hooks are registered, none has run yet", gone="no hook has run yet")
