@@ -122,9 +122,11 @@ def test_what_is_stored_cannot_act(client: Client, record: Recorded) -> None:
     assert "ignore previous instructions" in told or tool == "current_stance"
 
 
-def test_text_of_a_foreign_program_is_given_as_far_as_it_can_be_read(client: Client, shop: Recorded) -> None:
-    for table in ("prompts", "observations"):
-        shop.db.execute(f"UPDATE {table} SET content = CAST(? AS TEXT)", (b"lamp \xff is dark",))
+@pytest.mark.usefixtures("shop")
+def test_text_of_a_foreign_program_is_given_as_far_as_it_can_be_read(client: Client, db_path: str) -> None:
+    with closing(sqlite3.connect(db_path, isolation_level=None)) as foreign:
+        for table in ("prompts", "observations"):
+            foreign.execute(f"UPDATE {table} SET content = CAST(? AS TEXT)", (b"lamp \xff is dark",))
     found = client.get("get", ids=["obs/1", "prompt/1", "session/coupon", "episode/1"])["found"]
     assert [each["text"] for each in found[:2]] == ["lamp \ufffd is dark"] * 2
     assert client.get("timeline")["rows"] and client.get("search", query="type:prompt")["hits"]
