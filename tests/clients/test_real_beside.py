@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem_tui.model.rows import WORDS
-from tests.clients.test_real_clients import expected, socket_of, tmux, tool_rows, user_prompts
+from tests.clients.test_real_clients import as_called, expected, socket_of, tmux, together, tool_rows, user_prompts
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Stage
@@ -147,7 +147,7 @@ def test_all_is_seen_within_a_second_and_neither_harms_the_other(stage: Stage) -
             beside.until(lambda: beside.prompts() == len(turns) and "● working" in beside.screen())
             with stage.database() as db:
                 assert user_prompts(db) == [turn["prompt"] for turn in turns]
-                assert tool_rows(db)[: sum(want)] == expected(turns[:2])
+                assert as_called(tool_rows(db)[: sum(want)], together(turns[:2])) == expected(turns[:2])
 
             os.kill(beside.pid(beside.client), signal.SIGKILL)
             player.kill()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
@@ -88,21 +86,9 @@ class Recorded:
         return self.agent("The invoice test still fails, because rounding happens before the coupon.")
 
 
-@pytest.fixture(scope="session")
-def empty_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database with all tables, made once: tests begin with a copy."""
-    path = tmp_path_factory.mktemp("empty") / "nmem.db"
-    db = store.connect(str(path))
-    tables.ensure(db)
-    db.close()
-    return path
-
-
 @pytest.fixture
-def record(db_path: str, empty_db: Path) -> Iterator[Recorded]:
+def record(db_path: str) -> Iterator[Recorded]:
     """An empty database to record sessions into."""
-    Path(db_path).parent.mkdir(mode=0o700, exist_ok=True)
-    shutil.copy(empty_db, db_path)
     db = store.connect(db_path)
     tables.ensure(db)
     yield Recorded(db)
