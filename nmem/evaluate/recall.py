@@ -67,6 +67,8 @@ def evaluate(
 ) -> dict[str, object]:  # fmt: skip
     """The figures; shares between 0 and 1, `nonsense_answered` a share too (None without nonsense)."""
     found = store.of(folder.named(str(index), str(decisions)), keep=False).index
+    if not found.docs:
+        raise NmemError(f"{index} has no /when entries and {decisions} no decisions: are these the right places?")
     wanted = [_query(each) for each in queries]
     if not wanted:
         raise NmemError("there are no queries to ask")

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
+from nmem.errors import NmemError
 from nmem.evaluate.recall import evaluate, records
 from nmem.recall import check, corpus, folder, grammar, markdown, offer, store, words
 from nmem.recall.answer import ANSWERED
@@ -53,6 +54,13 @@ def test_what_would_be_offered_unasked_is_measured_too(project: Path) -> None:
     offered = found["by"]["unasked"]["offered"]  # type: ignore[index]
     assert (offered["answered"], offered["precision_answered"], offered["hit_at_1"]) == (0.6667, 0.5, 0.3333)
     assert offered["nonsense_answered"] == 0 and offered["n"] == 3
+
+
+def test_a_place_without_entries_is_said(project: Path) -> None:
+    (project / "empty.md").write_text("Nothing yet.\n")
+    (project / "none").mkdir()
+    with pytest.raises(NmemError, match=r"no /when entries.*right places"):
+        evaluate(project / "empty.md", project / "none", [{"query": "prune roses"}])
 
 
 @pytest.fixture
