@@ -10,6 +10,7 @@ from typing import Any
 from textual import on
 from textual.app import App
 from textual.events import Event, Key, Paste
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -91,6 +92,11 @@ class Acting(App[None]):
     def view(self) -> Screen[Any]:
         """The numbered screen, also while a dialog is open over it."""
         return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
+
+    def tell_view(self, message: Message) -> None:
+        """Pass a message on to the numbered screen; while the cockpit closes there is none any more."""
+        if self.screen_stack:
+            self.view().post_message(message)
 
     def why_not(self, action_id: str) -> str | None:
         """Why an action does not apply now; None when it does."""
@@ -224,7 +230,7 @@ class Acting(App[None]):
     def tell_change(self, message: Changed) -> None:
         """A change is done or could not be."""
         self.say(message.text, severity="warning" if message.failed else "information")
-        for screen in dict.fromkeys((self.view(), self.screen)):
+        for screen in dict.fromkeys((self.view(), self.screen) if self.screen_stack else ()):
             if look := getattr(screen, "look_again", None):
                 look()
 

@@ -224,12 +224,12 @@ class Cockpit(Sheeted, Looking, Going):
     def pass_on(self, message: StoreChanged) -> None:
         """Only the screen on top catches up; others do when they are shown."""
         self.generation = message.generation
-        self.view().post_message(StoreChanged(message.generation))
+        self.tell_view(StoreChanged(message.generation))
 
     @on(StoreGone)
     def pass_on_loss(self, message: StoreGone) -> None:
         """The database is not there or cannot be read."""
-        self.view().post_message(StoreGone(message.reason))
+        self.tell_view(StoreGone(message.reason))
 
     @on(FileChanged)
     def tell_file(self, message: FileChanged) -> None:

@@ -1,0 +1,29 @@
+"""What the cockpit is told while it closes: its screens are gone before its messages are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.message import Message
+
+from nmem_tui.messages import Changed, FileChanged, Finished, Progress, StoreChanged, StoreGone
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        StoreChanged(9), StoreGone("gone"), Changed("said", failed=True), Progress(), Finished("done", failed=False),
+        FileChanged("trouble", "cannot watch"), FileChanged("config", "config.toml"),
+    ],
+    ids=lambda late: type(late).__name__,
+)  # fmt: skip
+async def test_news_that_comes_while_it_closes_is_nobodys(
+    cockpit: Any, make_db: Callable[[str], str], late: Message
+) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        pilot.app._screen_stack.clear()
+        pilot.app.post_message(late)
+        await pilot.pause()
+        assert pilot.app._exception is None
