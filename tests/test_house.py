@@ -59,6 +59,49 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
+STATEMENTS = {
+    "ALTER", "ATTACH", "BEGIN", "COMMIT", "CREATE", "DELETE", "DROP", "INSERT", "PRAGMA", "REPLACE", "ROLLBACK",
+    "SAVEPOINT", "SELECT", "UPDATE", "VACUUM", "WITH",
+}  # fmt: skip
+RUNS = {"execute", "executemany", "executescript"}
+
+
+def test_no_sql_stands_in_the_cockpit() -> None:
+    found = {
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in (ROOT / "nmem_tui").rglob("*.py")
+        for line in sql(file.read_text("utf-8"))
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "line", ["db.execute(words)", "'SELECT 1'", "f'\\n  UPDATE {table} SET x = 1'", "db.executemany(*words)"]
+)
+def test_sql_is_found_where_it_stands(line: str) -> None:
+    assert sql(f"known = 1\nrow = {line}\n") == [2]
+
+
+@pytest.mark.parametrize("line", ["queue.run(words)", "unit.execute", "'Select a row'", "'with a word'", "'SELECTED'"])
+def test_words_that_are_no_sql_are_left_alone(line: str) -> None:
+    assert sql(f"row = {line}") == []
+
+
+def sql(code: str) -> list[int]:
+    """The lines on which a statement is run, or a text begins as one does."""
+    return sorted(
+        node.lineno
+        for node in ast.walk(ast.parse(code))
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNS)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and first(node.value) in STATEMENTS)
+    )
+
+
+def first(text: str) -> str:
+    """The first word of a text."""
+    return next(iter(text.split(None, 1)), "")
+
+
 @pytest.mark.slow
 def test_types_are_strict() -> None:
     done = run(tool("mypy"))

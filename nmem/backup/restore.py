@@ -214,7 +214,7 @@ def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kep
     if locked:
         live.execute("BEGIN IMMEDIATE")
     try:
-        moment = _moment(watch)
+        moment = database.data_version(watch)
         if kept:
             copying.snapshot(db_path, kept)
             with closing(sqlite3.connect(kept, isolation_level=None)) as copy:
@@ -225,12 +225,8 @@ def _keep(live: sqlite3.Connection, watch: sqlite3.Connection, db_path: str, kep
             live.execute("ROLLBACK")
 
 
-def _moment(watch: sqlite3.Connection) -> int:
-    return int(watch.execute("PRAGMA data_version").fetchone()[0])
-
-
 def _same(watch: sqlite3.Connection, moment: int) -> None:
-    if _moment(watch) != moment:
+    if database.data_version(watch) != moment:
         raise _Written
 
 

@@ -41,10 +41,21 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The newest ids seen: what comes later has higher ones, whatever its time."""
+    """The newest ids seen: what comes later has higher ones, whatever its time.
+
+    Neither a purge nor its undo makes them higher than they were.
+    """
 
     observation: int = 0
     prompt: int = 0
+
+    def beyond(self, other: Marks) -> bool:
+        """Whether more was recorded than the other knew."""
+        return self.observation > other.observation or self.prompt > other.prompt
+
+    def joined(self, other: Marks) -> Marks:
+        """The newest of both."""
+        return Marks(max(self.observation, other.observation), max(self.prompt, other.prompt))
 
 
 def marks(db: Connection) -> Marks:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from sqlite3 import Connection
 
+from nmem import database
+
 HOLD = 0.015
 """Seconds that the lock should be held."""
 GAP = 0.25
@@ -33,7 +35,7 @@ class Pace:
         self._began = 0.0
 
     def _seen(self) -> int:
-        return int(self.db.execute("PRAGMA data_version").fetchone()[0])
+        return database.data_version(self.db)
 
     def begin(self) -> None:
         """The lock is asked for from now on."""

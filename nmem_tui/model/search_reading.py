@@ -18,6 +18,7 @@ from nmem.read import facts, stories, stream, views
 from nmem.read.episodes import EpisodeRow
 from nmem.read.facts import Observation
 from nmem.read.stories import Story
+from nmem.read.stream import Marks
 from nmem.read.views import SessionRow, StreamRow
 from nmem.search import decisions, kinds
 from nmem.search.decisions import Decision
@@ -51,17 +52,13 @@ class Wanted:
         return NEWEST if self.newest else RELEVANCE
 
 
-Newest = tuple[int, int]
-"""The highest numbers of calls and of sayings: neither a purge nor its undo makes them higher than they were."""
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
     """A page of what was looked for."""
 
     wanted: Wanted
     results: Results
-    newest: Newest
+    newest: Marks
     """What was recorded last before it was looked for."""
 
 
@@ -115,7 +112,7 @@ def is_moment(hit: Hit) -> bool:
 def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool]) -> Found:
     """A page of hits, written decisions before the first; what nobody waits for any more ends early."""
     projects = _projects(db, wanted.project)
-    began, last = time.monotonic(), newest(db)
+    began, last = time.monotonic(), stream.marks(db)
     decided = [] if cursor else decisions.OPEN.find(db, wanted.text, wanted.at, projects)
     if decisions.alone(wanted.text, wanted.at):
         only = decisions.only(wanted.text, wanted.at, wanted.order, decided, time.monotonic() - began)
@@ -124,13 +121,6 @@ def find(db: Connection, wanted: Wanted, cursor: str, stopped: Callable[[], bool
         db, wanted.text, wanted.at, order=wanted.order, limit=PAGE, cursor=cursor, stopped=stopped, projects=projects
     )
     return Found(wanted, decisions.joined(found, decided), last)
-
-
-def newest(db: Connection) -> Newest:
-    """What was recorded last."""
-    sql = "SELECT coalesce((SELECT max(id) FROM observations), 0), coalesce((SELECT max(id) FROM prompts), 0)"
-    calls, sayings = db.execute(sql).fetchone()
-    return calls, sayings
 
 
 def _projects(db: Connection, name: str) -> tuple[int, ...]:

@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input
 
-from nmem.read import stories
+from nmem.read import stories, stream
 from nmem.read.stories import Story
+from nmem.read.stream import Marks
 from nmem.search import decisions
 from nmem.search.decisions import Decision
 from nmem.search.examples import Example
@@ -21,7 +22,7 @@ from nmem_tui.model import search_reading as reading
 from nmem_tui.model.empty import no_search
 from nmem_tui.model.exported import Gather
 from nmem_tui.model.line import Line, plain
-from nmem_tui.model.search_reading import Found, Moment, Newest, Shown, Wanted
+from nmem_tui.model.search_reading import Found, Moment, Shown, Wanted
 from nmem_tui.model.story import uncut
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.seeking import Seeking
@@ -53,8 +54,8 @@ class Search(Seeking):
         self.examples: list[Example] | None = None
         self._next = ""
         self._reading = self._stale = False
-        self._newest: dict[str, Newest] = {}
-        """The highest numbers that were there at any look, by the database: the demo has its own."""
+        self._newest: dict[str, Marks] = {}
+        """What was recorded last at any look, by the database: the demo has its own."""
         self._decided = 0
         """Which reading of the decisions is shown."""
         self._keep = ""
@@ -122,12 +123,12 @@ class Search(Seeking):
             self._read_examples()
         elif self.results is not None and not self._stale:
             wanted = self.wanted
-            self.reads.ask("newest", reading.newest, lambda last: self._tell_newer(wanted, last))
+            self.reads.ask("newest", stream.marks, lambda last: self._tell_newer(wanted, last))
 
-    def _tell_newer(self, wanted: Wanted | None, last: Newest) -> None:
+    def _tell_newer(self, wanted: Wanted | None, last: Marks) -> None:
         """Say that more was recorded; one's own purge, its undo and what is told of old sessions are not that."""
         known = self._newest.get(self.cockpit.db_path, last)
-        if wanted is self.wanted and (last[0] > known[0] or last[1] > known[1]):
+        if wanted is self.wanted and last.beyond(known):
             self._stale = True
             self._draw_told()
 
@@ -220,8 +221,7 @@ class Search(Seeking):
         self.remove_class("-empty")
         self.results, self.hits, self._next = found.results, list(found.results.hits), found.results.next
         path, last = self.cockpit.db_path, found.newest
-        known = self._newest.get(path, last)
-        self._newest[path] = max(known[0], last[0]), max(known[1], last[1])
+        self._newest[path] = last.joined(self._newest.get(path, last))
         self._draw()
 
     def _show_further(self, found: Found) -> None:

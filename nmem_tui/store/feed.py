@@ -63,7 +63,7 @@ class Feed:
                 self._open()
             if self._db is None:
                 return
-            version = self._db.execute("PRAGMA data_version").fetchone()[0]
+            version = database.data_version(self._db)
             self._check_inode()
         except sqlite3.Error as error:
             self._lose(database.worded(error))
