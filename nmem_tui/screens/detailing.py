@@ -64,8 +64,7 @@ class Detailing(Filtering):
         self._opening = self.details.display = False
 
     def _describe(self) -> None:
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
+        if (key := self.row_key) is not None:
             self.reads.ask("details", lambda db: stream.rows(db, [key], whole=True).get(key), self._show_details)
 
     def _show_details(self, row: StreamRow | None) -> None:
@@ -86,8 +85,7 @@ class Detailing(Filtering):
         """Its labels, and why; one key each says them better."""
         from nmem_tui.screens.relabel import Relabel
 
-        key = self.stream.window.key(self.stream.cursor)
-        if key is not None:
+        if (key := self.row_key) is not None:
             self.app.push_screen(Relabel(key // 2))
 
     def give_text(self, take: Take) -> None:
@@ -108,8 +106,7 @@ class Detailing(Filtering):
 
     def id_here(self) -> str:
         """The row's own."""
-        key = self.stream.window.key(self.stream.cursor)
-        return "" if key is None else _id(key)
+        return "" if self.row_key is None else _id(self.row_key)
 
     def do_purge(self) -> None:
         """See what goes with the row, or with all marked ones, then let it go."""
