@@ -56,6 +56,11 @@ class Preview:
     before: tuple[Item, ...] = ()
     """What a new session's start tells, and its prompt therefore does not; only where it is a prompt that is asked."""
 
+    @property
+    def every(self) -> tuple[Item, ...]:
+        """Told or not."""
+        return (*self.items, *self.before, *self.left_out, *self.excluded)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:

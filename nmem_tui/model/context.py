@@ -170,8 +170,7 @@ def thing(found: Preview | None, key: str) -> Thing | None:
     """The item that a row stands for; pinned or not, it is the same thing."""
     if found is None:
         return None
-    every = (*found.items, *found.before, *found.left_out, *found.excluded)
-    return next((one for one in every if subject(one.id) == key), None)
+    return next((one for one in found.every if subject(one.id) == key), None)
 
 
 def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> list[Line]:

@@ -58,9 +58,7 @@ class Choosing(Filtering):
         if not self.marked or found is None:
             return [self.one] if self.one else []
         meant = set(self.meant)
-        return [
-            one for one in (*found.items, *found.before, *found.left_out, *found.excluded) if subject(one.id) in meant
-        ]
+        return [one for one in found.every if subject(one.id) in meant]
 
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
