@@ -17,6 +17,7 @@ from textual.screen import Screen
 
 from nmem.text import printable
 from nmem_tui import ahead
+from nmem_tui.acting import MODES
 from nmem_tui.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.going import Going
 from nmem_tui.home import Home
@@ -88,11 +89,8 @@ def _health() -> Screen[None]:
     return Health()
 
 
-LATER = tuple(
-    f"nmem_tui.screens.{name}"
-    for name in ("episodes", "stance", "learnings", "context", "search", "tasks", "health", "now")
-)
-"""Modules of the screens, as they are likely to be opened."""
+LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
+"""Modules of the screens, as their tabs stand."""
 
 
 def _palette() -> type[Any]:
