@@ -14,9 +14,6 @@ from nmem_tui.model.band import Segment, Stretch
 from nmem_tui.model.shelf import Shelf
 from nmem_tui.widgets.card import Panel
 
-_FULL = 20
-"""Rows of a terminal below which the list needs them all."""
-
 
 class Band(Panel):
     """Two rows, or more where there is room; none while no episode is under the cursor."""
@@ -38,7 +35,7 @@ class Band(Panel):
     def follow(self, shelf: Shelf, unit_id: int | None, total: int, at: int, zone: tzinfo | None) -> None:
         """Show where the episode under the cursor stands among those around it."""
         self._shelf, self._chosen, self._total = shelf, unit_id, total
-        self.display = self.screen.size.height >= _FULL and not self.screen.has_class("-empty")
+        self.set_class(not self.screen.has_class("-empty"), "-told")
         self._lay()
         self.show(
             lambda cells, rows: band.draw(self.segments, self._chosen, self.stretch.letters, cells, rows, at, zone)

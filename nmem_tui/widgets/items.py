@@ -28,6 +28,8 @@ class Items(Lines):
         self.items: Sequence[Item] = ()
         self._make: Make = lambda _cells: ()
         self._free = True
+        self._meant: int | None = None
+        """Where the cursor would be if it might rest on every line; None once a person puts it elsewhere."""
         self._cells = 0
         self._late = False
         self.words = Words()
@@ -56,11 +58,22 @@ class Items(Lines):
 
         `free`: it may rest on every line, else only on what can be opened.
         """
-        self._make, self._free = make, free
         here, place = (self.item, self.cursor) if keep else (None, 0)
         if not keep:
+            self._meant = 0
             self.scroll_to(y=0, animate=False, immediate=True, force=True)
+        elif free and self._meant is not None:
+            here, place = None, self._meant
+        elif self._free and not free and not (here and here.kind):
+            self._meant = place
+        self._make, self._free = make, free
+        self._meant = None if free else self._meant
         self._build(here, place)
+
+    def go(self, place: int, step: int = 1, below: int = 0) -> None:
+        """Where a person puts the cursor, it is meant to be."""
+        self._meant = None
+        super().go(place, step, below)
 
     def _build(self, here: Item | None, place: int) -> None:
         self._cells = self.scrollable_content_region.width

@@ -120,6 +120,9 @@ class Lines(Titled, Attended, ScrollView, can_focus=True, inherit_bindings=False
         first = self.cursor
         while first > 0 and self.cursor - first < 3 and not self._able(first - 1):
             first -= 1  # headings above the place belong to it
+        if self._nearest(0, 1) == self.cursor:
+            first = 0  # with the first place that can be taken, all of the beginning
+        first = max(first, self.cursor - height + 1)
         if first < top:
             self.scroll_to(y=first, animate=False, immediate=True, force=True)
         elif self.cursor + below >= top + height:

@@ -74,6 +74,47 @@ async def test_a_resize_in_any_state_keeps_what_was_there(
             within(pilot)
 
 
+@pytest.mark.parametrize("start", [(160, 45), (80, 24), (60, 15)])
+async def test_the_list_of_stance_begins_at_its_top_again_where_no_one_moved_in_it(
+    start: tuple[int, int], make_db: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("long"), start) as pilot:
+        await pilot.press("3")
+        await settled(pilot)
+        listed = pilot.app.screen.query_one("#items", Lines)
+        for size in ((160, 45), (80, 24), (160, 45), (60, 15), (160, 45), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            assert listed.scroll_offset.y == 0, size
+            assert listed.cursor == listed._nearest(0, 1), size
+        await pilot.press("j", "j", "j")
+        here = listed.cursor
+        await pilot.resize_terminal(160, 45)
+        await settled(pilot)
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        assert listed.cursor == here, "nor does a person lose the line that was read"
+
+
+@pytest.mark.parametrize("start", [(160, 45), (60, 15)])
+async def test_episodes_look_the_same_whatever_size_they_had_before(
+    start: tuple[int, int], make_db: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    path, seen = make_db("story"), {}
+    for size in ((160, 45), (80, 24), (60, 15)):
+        async with cockpit(path, size) as pilot:
+            await pilot.press("2")
+            await settled(pilot)
+            seen[size] = text(pilot)
+    async with cockpit(path, start) as pilot:
+        await pilot.press("2")
+        for size in ((60, 15), (60, 8), (80, 24), (160, 45), (60, 15), (160, 45)):
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            within(pilot)
+            assert text(pilot) == seen.get(size, text(pilot)), size
+
+
 async def test_a_stream_that_follows_ends_with_its_newest_row_at_every_size(
     make_db: Any, cockpit: Any, settled: Any
 ) -> None:
