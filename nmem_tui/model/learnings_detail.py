@@ -23,7 +23,7 @@ from nmem_tui.model import heatmap, keyed, learnings, rows
 from nmem_tui.model.figures import ago, clock, day, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail, fixes, grouped, moment
-from nmem_tui.model.line import Line, cut, length, spread, wrap
+from nmem_tui.model.line import Line, cut, length, section, spread, wrap
 from nmem_tui.model.unit import flat
 
 EVIDENCE, DONE = "evidence", "done"
@@ -44,16 +44,10 @@ def items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> list[Item]
     return [
         *plain(list(_head(found, cells, at, zone))),
         *_remedy(found, cells, zone),
-        *plain([[], _section("Weeks", "how often in the week of a Monday", cells)]),
+        *plain([[], section("Weeks", cells, "how often in the week of a Monday")]),
         *plain([cut(line, cells) for line in heatmap.strip(one, at, cells)]),
         *_evidence(found, cells, zone),
     ]
-
-
-def _section(name: str, more: str, cells: int) -> Line:
-    tail = f"  {more}" if more else ""
-    rest = "─" * max(0, cells - width(name) - width(tail) - 5)
-    return cut([(f"── {name}", "title"), (tail + " ", "quiet"), (rest, "line")], cells)
 
 
 def _field(name: str, text: str, cells: int, limit: int = 3, tone: str = "text") -> Iterator[Line]:
@@ -112,7 +106,7 @@ def what(one: Learning) -> str:
 def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     remedy = found.learning.remedy
     if remedy is None:
-        yield from plain([[], _section("What made it pass", "", cells)])
+        yield from plain([[], section("What made it pass", cells)])
         if found.learning.kind in (REPEATED_INTENT, UNRESOLVED_READ):
             said = "nothing passes or fails here: say yourself when it is settled, with v"
         elif mended := fixes(found.evidence):
@@ -121,7 +115,7 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
             said = "not known yet: the first passing run after a failing one tells it"
         yield from plain([[(row, "quiet")] for row in wrap(said, cells, 3)])
         return
-    yield from plain([[], _section("What made it pass", _sure(remedy), cells)])
+    yield from plain([[], section("What made it pass", cells, _sure(remedy))])
     yield from plain([[("✓ " if not n else "  ", "good"), (row, "text")] for n, row in enumerate(
         wrap(flat(remedy.text), cells - 2, 4))])  # fmt: skip
     share = f"{max(0.0, min(1.0, remedy.confidence)):.0%}"
@@ -152,7 +146,7 @@ def _evidence(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     mended = fixes(shown)
     more = f"met {len(shown) - mended}×, put right {mended}×"
     yield from plain(
-        [[], _section("Evidence", f"{more} · {keyed.of('open')} goes there, {keyed.of('story')} to its story", cells)]
+        [[], section("Evidence", cells, f"{more} · {keyed.of('open')} goes there, {keyed.of('story')} to its story")]
     )
     if not shown:
         yield from plain([[("what it was met in is forgotten: only the figures above are kept", "quiet")]])

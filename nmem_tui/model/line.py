@@ -93,6 +93,13 @@ def fitting(parts: list[tuple[int, Line]], cells: int, between: str = "  ") -> L
     return cut(parts[kept[0]][1], cells) if kept else []
 
 
+def section(name: str, cells: int, more: str = "", *, free: int = 1) -> Line:
+    """The heading of a part, with what more is said of it and a rule up to `free` cells before the edge."""
+    tail = f"  {more}" if more else ""
+    rest = "─" * max(0, cells - free - width(name) - width(tail) - 4)
+    return [(f"── {name}", "title"), (tail + " ", "quiet"), (rest, "line")]
+
+
 def wrap(text: str, cells: int, limit: int) -> list[str]:
     """A printable text over at most `limit` lines, broken at blanks; an ellipsis ends what was cut.
 

@@ -13,7 +13,7 @@ from nmem_tui.model import episodes, keyed, learnings_detail, rows, search_decis
 from nmem_tui.model.figures import ago, day, duration, several
 from nmem_tui.model.items import Item, plain
 from nmem_tui.model.learnings_reading import Detail
-from nmem_tui.model.line import Line, cut, wrap
+from nmem_tui.model.line import Line, cut, section, wrap
 from nmem_tui.model.search_reading import Moment, Past, Shown
 from nmem_tui.model.story import StoryText
 from nmem_tui.model.unit import flat
@@ -74,12 +74,6 @@ def _long(name: str, value: str, cells: int, limit: int, tone: str = "text") -> 
         yield _field("" if place else name, [(row, tone)])
 
 
-def _section(name: str, more: str, cells: int) -> Line:
-    tail = f"  {more}" if more else ""
-    rest = "─" * max(0, cells - width(name) - width(tail) - 5)
-    return [(f"── {name}", "title"), (tail + " ", "quiet"), (rest, "line")]
-
-
 def _paragraphs(value: str, cells: int, limit: int) -> Iterator[Line]:
     """A text with its own line breaks, each line wrapped."""
     made = 0
@@ -113,11 +107,11 @@ def _moment(found: Moment, cells: int, at: int, zone: tzinfo | None) -> Iterator
     if done is None:
         yield from _paragraphs(row.text, cells, _SAID)
         return
-    yield _section("Call", rows.word(row.word)[0], cells)
+    yield section("Call", cells, rows.word(row.word)[0])
     yield from _paragraphs(row.text, cells, _COMMAND)
     if done.answer:
         yield []
-        yield _section("Answered", "", cells)
+        yield section("Answered", cells)
         yield from _paragraphs(done.answer, cells, _ANSWER)
 
 
@@ -149,7 +143,7 @@ def _outcome(found: Moment) -> Iterator[Line]:
 def _around(found: Moment, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     if len(found.around) < 2:
         return
-    yield from plain([[], cut(_section("Around it", f"{keyed.of('go')} goes there", cells), cells)])
+    yield from plain([[], section("Around it", cells, f"{keyed.of('go')} goes there")])
     for each in found.around:
         here = each.key == found.row.key
         yield Item(lambda room, each=each, here=here: _neighbour(each, here, room, zone))  # type: ignore[misc]
@@ -167,7 +161,7 @@ def _past(found: Past, cells: int, at: int, zone: tzinfo | None) -> Iterator[Lin
     yield _where(one)
     if told is not None:
         yield []
-        yield _section("Summary", printable(told.narrator), cells)
+        yield section("Summary", cells, printable(told.narrator))
         groups = (("learned", told.learned, "◆"), ("completed", told.completed, "✓"), ("next", told.next_steps, "→"),
                   ("notes", tuple(told.notes.split("\n")) if told.notes else (), "·"))  # fmt: skip
         for name, group, glyph in groups:
@@ -177,7 +171,7 @@ def _past(found: Past, cells: int, at: int, zone: tzinfo | None) -> Iterator[Lin
                     yield [(pad(label, _LABEL + 2), "quiet"), (f"{' ' if place else glyph} ", "accent"), (row, "text")]
     if found.episodes:
         yield []
-        yield _section("Episodes", several(len(found.episodes), "episode"), cells)
+        yield section("Episodes", cells, several(len(found.episodes), "episode"))
         for unit in found.episodes[:60]:
             how, tone = episodes.ended(unit.outcome)
             room = max(8, cells - width(how) - 10)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import tzinfo
 
-from nmem.text import lines, pad, printable, width
+from nmem.text import lines, pad, printable
 from nmem_tui.model import keyed, tasks, tasks_detail
 from nmem_tui.model.figures import ago
-from nmem_tui.model.line import Line, wrap
+from nmem_tui.model.line import Line, section, wrap
 from nmem_tui.model.tasks_reading import Detail
 from nmem_tui.model.unit import flat
 
@@ -29,21 +29,17 @@ def told(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[Li
     for place, row in enumerate(wrap(why, max(8, cells - _LABEL), 3) if why else ()):
         yield [(pad("" if place else "why", _LABEL), "quiet"), (row, "text")]
     yield []
-    yield _section("Asked", cells)
+    yield section("Asked", cells, free=0)
     yield from _text(one.prompt, cells, _PROMPT)
     if found.output.strip():
         yield []
-        yield _section("Said last", cells)
+        yield section("Said last", cells, free=0)
         yield from _text(found.output, cells, _OUTPUT)
 
 
 def asked(found: Detail) -> str:
     """What was asked, as it is copied."""
     return tasks_detail.plain_text(found.task.prompt)
-
-
-def _section(name: str, cells: int) -> Line:
-    return [(f"── {name} ", "title"), ("─" * max(0, cells - width(name) - 4), "line")]
 
 
 def _text(text: str, cells: int, limit: int) -> Iterator[Line]:

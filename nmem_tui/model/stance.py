@@ -277,19 +277,6 @@ def header(stance: Stance | None, project: str, intent: str, cells: int) -> Line
     return joined([cut([*where, *said], max(16, cells - width(read) - 4)), [(read, "quiet")]], "   ")
 
 
-def _section(name: str, cells: int, more: str = "") -> Line:
-    tail = f"  {more}" if more else ""
-    return [
-        (f"── {name}", "title"), (tail + " ", "quiet"),
-        ("─" * max(0, cells - width(name) - width(tail) - 5), "line"),
-    ]  # fmt: skip
-
-
-def section(name: str, cells: int, more: str = "") -> Line:
-    """A heading within the list."""
-    return _section(name, cells, more)
-
-
 def told(stance: Stance, cells: int) -> Iterator[Line]:
     """What stands in cards where there is room, as lines of one column: what to do first."""
     yield from guidance(stance.guidance, cells)

@@ -11,7 +11,7 @@ from nmem_tui.model import stance as words
 from nmem_tui.model import stance_models, stance_plane
 from nmem_tui.model.figures import date, plural, several
 from nmem_tui.model.items import Item, plain
-from nmem_tui.model.line import Line, cut
+from nmem_tui.model.line import Line, cut, section
 from nmem_tui.model.stance_models import Models
 from nmem_tui.model.unit import flat
 
@@ -19,7 +19,7 @@ _PLANE_ROWS = 11
 
 
 def _heading(name: str, more: str = "") -> Item:
-    return Item(lambda cells: words.section(name, cells, more))
+    return Item(lambda cells: section(name, cells, more))
 
 
 def of_session(stance: Stance, cells: int, zone: tzinfo | None, *, column: bool, plane: bool) -> list[Item]:

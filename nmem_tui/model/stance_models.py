@@ -12,7 +12,7 @@ from nmem.labels.read import Standing
 from nmem.text import pad, width
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import count, filled, plural, several
-from nmem_tui.model.line import Line, cut, wrap
+from nmem_tui.model.line import Line, cut, section, wrap
 from nmem_tui.model.unit import flat
 
 _LABEL = 14
@@ -73,7 +73,7 @@ def _card(card: Card, cells: int) -> Iterator[Line]:
     left, right = (flat(word) for word in card.words)
     name = f"{flat(card.dimension)} ─ {left} or {right}"
     yield []
-    yield [(f"── {name} ", "title"), ("─" * max(0, cells - width(name) - 5), "line")]
+    yield section(name, cells)
     made = ", ".join(f"{number} {flat(word) if word != '?' else 'unclear'}" for word, number in card.classes if number)
     yield [
         (pad("corpus", _LABEL), "quiet"),

@@ -13,7 +13,7 @@ from nmem.text import fit, fit_path, lines, pad, printable, width
 from nmem_tui.model import keyed, learnings, rows, symbols, unit
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, filled, several
-from nmem_tui.model.line import Line, cut, fit_words, joined, length, wrap
+from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
 from nmem_tui.model.unit import flat
 
 _LABEL = 10
@@ -155,12 +155,7 @@ def _badge(judged: Judged | None) -> Line:
 
 
 def _section(name: str, more: str, cells: int) -> Line:
-    tail = f"  {more}" if more else ""
-    return [
-        (f"── {name}", "title"),
-        (tail + " ", "quiet"),
-        ("─" * max(0, (cells if cells < _WIDE else _RULE) - width(name) - width(tail) - 5), "line"),
-    ]
+    return section(name, cells if cells < _WIDE else _RULE, more)
 
 
 def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text") -> Iterator[Line]:

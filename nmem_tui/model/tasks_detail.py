@@ -10,7 +10,7 @@ from nmem.text import fit_path, lines, pad, printable, width
 from nmem_tui.model import keyed, tasks
 from nmem_tui.model.figures import ago, clock, date, several
 from nmem_tui.model.items import Item, plain
-from nmem_tui.model.line import Line, cut, wrap
+from nmem_tui.model.line import Line, cut, section, wrap
 from nmem_tui.model.tasks_reading import Detail
 from nmem_tui.model.unit import flat
 
@@ -26,19 +26,13 @@ def items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> list[Item]
     """The whole pane for so many cells."""
     return [
         *_head(found, cells, at, zone),
-        *plain([[], _section("Prompt", "", cells)]),
+        *plain([[], section("Prompt", cells, free=0)]),
         *plain(list(_prompt(found.task, cells))),
-        *plain([[], _section("Options", "", cells)]),
+        *plain([[], section("Options", cells, free=0)]),
         *_options(found, cells, zone),
-        *plain([[], _section("What happened", "", cells)]),
+        *plain([[], section("What happened", cells, free=0)]),
         *plain(list(_events(found, cells, at, zone))),
     ]
-
-
-def _section(name: str, more: str, cells: int) -> Line:
-    tail = f"  {more}" if more else ""
-    rest = "─" * max(0, cells - width(name) - width(tail) - 4)
-    return cut([(f"── {name}", "title"), (tail + " ", "quiet"), (rest, "line")], cells)
 
 
 def _field(name: str, text: str, cells: int, tone: str = "text", limit: int = 3) -> Iterator[Item]:
