@@ -9,6 +9,8 @@ READABLE = 4.5
 """The least contrast of text (WCAG 2, level AA)."""
 VISIBLE = 3.0
 """That of what is drawn."""
+FAINT = 1.5
+"""That of what is only free: the empty part of a bar, a day without anything, a frame."""
 _STEPS = 20
 _BLACK, _WHITE = Color.parse("#000000"), Color.parse("#ffffff")
 
@@ -34,21 +36,22 @@ def roles(theme: Theme) -> dict[str, str]:
     accent = Color.parse(given["primary"])
     grounds = [ground, ground.blend(away, 0.06), ground.blend(accent, 0.22)]
 
-    def read(colour: Color, least: float = READABLE) -> Color:
+    def read(colour: Color, least: float = READABLE, on: int = 3) -> Color:
         for step in range(_STEPS + 1):
             moved = colour.blend(away, step / _STEPS)
-            if all(contrast(moved, under) >= least for under in grounds):
+            if all(contrast(moved, under) >= least for under in grounds[:on]):
                 return moved
         return away
 
     named = {name: Color.parse(given[name]) for name in ("secondary", "accent", "success", "warning", "error")}
     quiet = read(ground.blend(text, 0.6))
     found = {
-        "ground": grounds[0], "raised": grounds[1], "cursor": grounds[2], "line": ground.blend(text, 0.25),
+        "ground": grounds[0], "raised": grounds[1], "cursor": grounds[2],
+        "line": read(ground.blend(text, 0.25), FAINT, 2),
         "text": read(text), "strong": away, "quiet": quiet, "accent": read(accent), "good": read(named["success"]),
         "bad": read(named["error"]), "warn": read(named["warning"]), "user": read(named["warning"].blend(text, 0.4)),
         "agent": read(named["secondary"]), "change": read(named["success"].blend(text, 0.3)),
         "run": read(accent.blend(text, 0.4)), "look": quiet, "bar": read(accent, VISIBLE),
-        "rest": ground.blend(text, 0.15), "off": ground.blend(text, 0.45),
+        "rest": read(ground.blend(text, 0.15), FAINT, 2), "off": read(ground.blend(text, 0.45), on=2),
     }  # fmt: skip
     return {role: colour.hex6 for role, colour in found.items()}

@@ -50,8 +50,8 @@ _DARK = {
     "look": "#9dabba",
     "cursor": "#213a55",
     "bar": "#4f8fcf",
-    "rest": "#2b3743",
-    "off": "#6b7784",
+    "rest": "#32404d",
+    "off": "#7d8996",
 }
 _LIGHT = {
     "ground": "#fbfaf7",
@@ -70,9 +70,9 @@ _LIGHT = {
     "run": "#2a4d7c",
     "look": "#525a63",
     "cursor": "#d3e3f5",
-    "bar": "#3273b4",
-    "rest": "#dcd8ce",
-    "off": "#80868c",
+    "bar": "#2c6aaa",
+    "rest": "#c6c2b8",
+    "off": "#666c73",
 }
 _ANSI = {
     "ground": "ansi_default",

@@ -82,7 +82,7 @@ def _card(card: Card, cells: int) -> Iterator[Line]:
     if card.own:
         yield [(pad("", _LABEL), "quiet"), (f"and {several(card.own, 'correction')} of yours", "good")]
     yield from _figures("the model", card.folds, cells, "bar")
-    yield from _figures("rules alone", card.rules, cells, "rest")
+    yield from _figures("rules alone", card.rules, cells, "quiet")
     if card.folds.coverage < 1:
         yield [
             (pad("abstains", _LABEL), "quiet"), (f"below {card.threshold:.2f}", "text"),

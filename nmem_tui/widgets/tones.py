@@ -53,7 +53,7 @@ class Palette:
         self._plain = {tone: base + style for tone, style in looks.items()}
         self._here = {
             tone: ground if ground.reverse else ground + Style(color=style.color, bold=style.bold)
-            for tone, style in looks.items()
+            for tone, style in (looks | {"rest": looks["off"]}).items()  # fainter, it would be lost on that ground
         }
         self._strips: dict[tuple[tuple[tuple[str, str], ...], int, bool], Strip] = {}
 

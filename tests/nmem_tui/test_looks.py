@@ -16,9 +16,10 @@ from textual.widgets import Input
 from nmem.settings.declared import looks as declared
 from nmem.text import width
 from nmem_tui.looks import themes
-from nmem_tui.looks.borrowed import READABLE, VISIBLE, contrast, roles
+from nmem_tui.looks.borrowed import FAINT, READABLE, VISIBLE, contrast, roles
 from nmem_tui.messages import FileChanged
 from nmem_tui.model import symbols
+from nmem_tui.widgets.tones import Palette
 
 GROUNDS = ("ground", "raised", "cursor")
 WORDS = (
@@ -54,16 +55,17 @@ def seen(colour: str) -> tuple[float, float, float]:
 def found_wanting(colours: dict[str, str]) -> list[str]:
     """Roles that cannot be read, or seen, on a ground."""
     given = {role: Color.parse(colour) for role, colour in colours.items()}
-    wanted = [*((role, READABLE) for role in WORDS), ("bar", VISIBLE)]
-    return [f"{role} on {ground}" for role, least in wanted for ground in GROUNDS
+    wanted = [*((role, READABLE, GROUNDS) for role in WORDS), ("bar", VISIBLE, GROUNDS),
+              ("off", READABLE, GROUNDS[:2]), ("off", VISIBLE, GROUNDS[2:]),
+              ("rest", FAINT, GROUNDS[:2]), ("line", FAINT, GROUNDS[:2])]  # fmt: skip
+    return [f"{role} on {ground}" for role, least, grounds in wanted for ground in grounds
             if contrast(given[role], given[ground]) < least]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_words_are_readable_and_bars_visible_on_every_ground(name: str) -> None:
     assert found_wanting(OURS[name]) == []
-    off, raised = (Color.parse(OURS[name][role]) for role in ("off", "raised"))
-    assert contrast(off, raised) >= VISIBLE, "a key that does not apply now can still be made out"
+    assert set(OURS[name]) == {*GROUNDS, *WORDS, "bar", "off", "rest", "line"}, "every role is held to something"
     assert contrast(Color.parse(OURS[name]["bar"]), Color.parse(OURS[name]["rest"])) >= VISIBLE
 
 
@@ -219,3 +221,16 @@ async def test_nothing_moves_by_itself(make_db: Any, cockpit: Any, settled: Any)
             await settled(pilot)
             for screen in pilot.app.screen_stack:
                 assert not [field for field in screen.query(Input) if field.cursor_blink], key
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+async def test_under_the_cursor_what_is_free_can_still_be_seen(theme: str, make_db: Any, cockpit: Any) -> None:
+    async with cockpit(make_db("story"), (80, 24), theme) as pilot:
+        palette = Palette(pilot.app.screen)
+        for here, least in ((False, FAINT), (True, VISIBLE)):
+            look = next(iter(palette.strip([("░", "rest")], 1, cursor=here))).style
+            assert look
+            assert look.color
+            assert look.bgcolor
+            front, ground = (Color.from_rich_color(each) for each in (look.color, look.bgcolor))
+            assert contrast(front, ground) >= least, here
