@@ -58,7 +58,7 @@ def test_an_event_registered_twice_is_stored_once(hook: Hook, bash: Payload, row
 
 def test_the_database_may_be_named_by_the_environment(command: Callable[..., list[str]], bash: Payload,
                                                        rows: Rows) -> None:  # fmt: skip
-    subprocess.run(command()[:-2], input=json.dumps(bash()).encode(), check=True, timeout=30)
+    subprocess.run(command()[:-2], input=json.dumps(bash()).encode(), check=True, timeout=60)
     assert rows("SELECT count(*) FROM observations") == [1]
 
 

@@ -65,7 +65,7 @@ class Place:
 
     def run(self, **options: object) -> runner.Left:
         """Work until there is nothing to wait for."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         worker = runner.Runner(self.db_path, self.config)
 
         def wait(_: float) -> bool:
@@ -74,7 +74,7 @@ class Place:
 
         return runner.run(worker, wait, **options)  # type: ignore[arg-type]
 
-    def until(self, number: int, fits: Callable[[Task], bool], seconds: float = 30) -> Task:
+    def until(self, number: int, fits: Callable[[Task], bool], seconds: float = 120) -> Task:
         """The task once it fits, with ends taken up on the way."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

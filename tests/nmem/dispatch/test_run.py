@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem import own_process
-from nmem.dispatch import act, processes, queue, read, runner, takeup
+from nmem.dispatch import act, headless, processes, queue, read, runner, takeup
 from nmem.dispatch.folder import Folder, Spec
 from nmem.errors import NmemError
 from tests.nmem.dispatch.conftest import git
@@ -265,7 +265,7 @@ def test_a_pane_whose_runner_has_left_is_given_time_to_begin_and_then_never_begi
     assert place.task(number).state == "queued"
     assert not folder.path.exists()
     words = own_process.words(str(folder.path), function="nmem.dispatch.pane:main")
-    assert subprocess.run(words, timeout=30).returncode == 0  # it comes too late, and knows it
+    assert subprocess.run(words, timeout=120).returncode == 0  # it comes too late, and knows it
     assert not (place.project / "twice").exists()
 
 
@@ -333,16 +333,19 @@ def test_a_folder_that_went_away_fails_the_task_in_words(place: Place) -> None:
     assert place.task(number).reason.endswith("is no folder any more")
 
 
-def test_cancelled_between_claim_and_start_never_starts(place: Place) -> None:
+def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     number = place.add("write=never")
     claimed(place, number, processes.me())
     act.cancel(place.db_path, number, act.now())
     assert place.task(number).state == "cancelled"
     worker = runner.Runner(place.db_path, place.config)
+    begun: list[list[str]] = []
+    monkeypatch.setattr(headless, "open_process", begun.append)
     with act.writing(place.db_path) as db:
         one = replace(place.task(number), state="running")
         worker._start(db, one)
-    time.sleep(1.5)
+    (words,) = begun
+    assert subprocess.run(words, timeout=120).returncode == 0
     assert place.task(number).state == "cancelled" and not (place.project / "never").exists()
 
 
