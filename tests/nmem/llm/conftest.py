@@ -168,7 +168,7 @@ def desk(server: Scripted, book: Book) -> Callable[..., Desk]:
     """Makes a desk over the scripted server, with settings of the test's own."""
 
     def make(**own: Any) -> Desk:
-        settings = Settings(**{"base_url": server.url, "model": "m", "call_seconds": 5.0, **own})
+        settings = Settings(**{"base_url": server.url, "model": "m", "call_seconds": 60.0, **own})
         return Desk(Endpoint(settings, redact, {}), settings, book, redact)
 
     return make

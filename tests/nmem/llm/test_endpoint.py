@@ -218,11 +218,9 @@ def test_a_slow_answer_ends_at_the_limit(
     server: Scripted, desk: Make, question: Request, shape: Record, book: Book, play: Any
 ) -> None:
     server.plays = [play(GOLD, wait=8)]
-    started = time.monotonic()
-    with pytest.raises(Failure) as failed:
+    with pytest.raises(Failure) as failed:  # one that waited would have its answer
         desk(call_seconds=1.0).ask(question, shape.read, Cancel())
     assert failed.value.kind == "timeout"
-    assert time.monotonic() - started < 8
     assert book.spent >= 200  # what it may have cost counts
 
 
@@ -285,13 +283,15 @@ def test_a_redirect_within_the_endpoint_is_followed_but_not_in_circles(
 def test_it_can_be_cancelled_from_another_thread(
     server: Scripted, desk: Make, question: Request, shape: Record, book: Book, play: Any
 ) -> None:
-    server.plays = [play(GOLD, wait=20)]
     cancel = Cancel()
-    threading.Timer(0.3, cancel.set).start()
-    started = time.monotonic()
-    with pytest.raises(Cancelled):
+
+    def asked(_body: object) -> Any:
+        cancel.set()
+        return play(GOLD, wait=20)
+
+    server.player = asked
+    with pytest.raises(Cancelled):  # one that waited would have its answer
         desk().ask(question, shape.read, cancel)
-    assert time.monotonic() - started < 20
     assert book.rows[0][3] == "cancelled"
     with pytest.raises(Cancelled):
         desk().ask(question, shape.read, cancel)
