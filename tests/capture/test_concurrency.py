@@ -65,10 +65,12 @@ def test_sixteen_hooks_at_once(command: Command, bash: Payload, rows: Rows, db_p
 @pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_hooks_break_nothing(command: Command, bash: Payload, rows: Rows, db_path: str, kills: int) -> None:
     dice = random.Random(kills)
-    before = time.perf_counter()
-    assert finish(start(command(), bash(100_000))) == 0
-    usual = time.perf_counter() - before
-    done, killed = ["toolu_100000"], 0
+    done, killed, took = [f"toolu_{100_000 + number}" for number in range(3)], 0, []
+    for number in range(3):
+        before = time.perf_counter()
+        assert finish(start(command(), bash(100_000 + number))) == 0
+        took.append(time.perf_counter() - before)
+    usual = min(took)  # the first may compile what it imports, and others work beside them
     for number in range(kills):
         child = start(command(), bash(number))
         other = start(command(), bash(50_000 + number))
