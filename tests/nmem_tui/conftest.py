@@ -211,7 +211,9 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
     """Opens one state and compares it in both sizes: dark and light, or without colours.
 
     It is opened small and grows, or opened large and shrinks: what a resize leaves behind is seen as well.
+    What is said stands in all of them, however long a busy machine takes.
     """
+    monkeypatch.setattr("textual.notifications.time", lambda: 0.0)
     bare = request.param == "nocolor"
     if bare:
         monkeypatch.setenv("NO_COLOR", "1")

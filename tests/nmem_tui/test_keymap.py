@@ -119,7 +119,9 @@ def test_the_document_of_keys_is_current() -> None:
     assert DOCUMENT.read_text("utf-8") == keys_listing.renewed(text)
 
 
-async def test_own_keys_act_and_stand_in_bar_help_and_palette(make_db: Any, cockpit: Any, text: Any) -> None:
+async def test_own_keys_act_and_stand_in_bar_help_and_palette(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any
+) -> None:
     keys, faults = keymap.read({"theme": "T", "undo": "ctrl+z", "sessions": ""})
     assert not faults
     async with cockpit(make_db("story"), (240, 45), keys=keys) as pilot:
@@ -139,10 +141,9 @@ async def test_own_keys_act_and_stand_in_bar_help_and_palette(make_db: Any, cock
         await pilot.pause()
         assert "^z    take the newest correction back" in text(pilot)
         await pilot.press("escape", "colon")
-        await pilot.pause(0.3)
+        await settled(pilot)
         await pilot.press(*"sessions")
-        await pilot.pause(0.5)
-        assert "sessions  ·  –" in text(pilot)
+        await until(pilot, "sessions  ·  –")
 
 
 async def test_typing_is_not_reached_by_own_keys(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:

@@ -44,9 +44,9 @@ async def test_palette_runs_an_action(make_db: Any, cockpit: Any, settled: Any) 
     async with cockpit(make_db("story")) as pilot:
         before = pilot.app.theme
         await pilot.press("colon")
-        await pilot.pause(0.3)
+        await settled(pilot)
         await pilot.press(*"theme")
-        await pilot.pause(0.5)
+        await settled(pilot)
         await pilot.press("enter")
         await settled(pilot)
         assert pilot.app.theme != before

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC
@@ -146,7 +148,7 @@ async def test_results_come_while_typing_and_the_words_are_marked(
 async def test_a_key_ends_the_search_of_the_key_before(
     make: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
+    seen, began = [], threading.Event()
     from nmem_tui.model import search_reading
 
     real = searching
@@ -155,6 +157,7 @@ async def test_a_key_ends_the_search_of_the_key_before(
         import time
 
         if asked == "lim":
+            began.set()
             until = time.monotonic() + 30
             while not more["stopped"]() and time.monotonic() < until:
                 time.sleep(0.005)
@@ -166,7 +169,7 @@ async def test_a_key_ends_the_search_of_the_key_before(
         await pilot.press("6")
         await settled(pilot)
         await pilot.press(*"lim")
-        await pilot.pause(0.15)
+        assert await asyncio.to_thread(began.wait, 30)
         await pilot.press("i")
         await settled(pilot)
         assert seen == [("lim", True)]

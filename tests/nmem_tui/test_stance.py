@@ -395,7 +395,9 @@ async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text
         assert "Why do the thumbnails" in text(pilot).splitlines()[0]
 
 
-async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any) -> None:
+async def test_a_new_call_shows_by_itself(
+    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any, seeds: Any
+) -> None:
     path = make_db("long")
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("3")
@@ -404,11 +406,7 @@ async def test_a_new_call_shows_by_itself(make_db: Any, cockpit: Any, text: Any,
         db = seeds.database(path)
         seeds.do(db, seeds.NOW, "file_edit", "x", phase=0.9, scope=0.9, label_model=seeds.MODEL)
         db.close()
-        for _ in range(60):
-            await pilot.pause(0.05)
-            if f"{calls + 1} calls" in text(pilot):
-                break
-        assert f"   {calls + 1} calls" in text(pilot)
+        await until(pilot, f"   {calls + 1} calls")
 
 
 async def test_model_cards_say_corpus_figures_threshold_and_failures(
