@@ -30,7 +30,7 @@ def shade(count: int) -> tuple[str, str]:
     place = next((darkest - place for place, least in enumerate(_SHADES) if count >= least), 0)
     return symbols.now().shades[
         place
-    ], "rest" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
+    ], "off" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
 
 
 def legend() -> str:

@@ -79,7 +79,7 @@ def gauge(one: Learning, cells: int, at: int) -> Line:
     done = filled(heat, 100, cells)
     return [
         (symbols.now().bar * done, tone),
-        (symbols.now().track * (cells - done), "rest"),
+        (symbols.now().track * (cells - done), "off"),
         (f" {heat:>3} ", "strong"),
         (pad(word, 4), tone),
     ]

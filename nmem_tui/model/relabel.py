@@ -54,7 +54,7 @@ def _word(word: Word, cells: int, *, why: bool) -> Iterator[Line]:
     elif word.word:
         by = [
             (symbols.now().bar * done, "bar"),
-            (symbols.now().track * (_BAR - done), "rest"),
+            (symbols.now().track * (_BAR - done), "off"),
             (f" {size:.2f} {sure(word.score)}", "text"),
         ]
     else:

@@ -94,7 +94,7 @@ def shares(stance: Stance, cells: int) -> list[Line]:
         here = name == stance.quadrant and not stance.few
         lines.append([
             ("▸ " if here else "  ", "accent"), (pad(name, 9), "strong" if here else "text"),
-            (fill(name) * done, name), (symbols.now().track * (room - done), "rest"),
+            (fill(name) * done, name), (symbols.now().track * (room - done), "off"),
             (f" {found.share:>4.0%}", "strong"), (f" {found.number:>5}", "quiet"),
             (f"  {MEANING[name]}" if wordy else "", "quiet"),
         ])  # fmt: skip
@@ -122,7 +122,7 @@ def shares_short(quadrants: Mapping[str, Share], cells: int) -> Line:
     """The quadrants as one bar of `cells` cells, in their shades."""
     total = sum(share(quadrants, name).number for name in QUADRANTS)
     if not total:
-        return [(symbols.now().track * cells, "rest")]
+        return [(symbols.now().track * cells, "off")]
     line: Line = []
     done, reached = 0, 0
     for name in QUADRANTS:
@@ -179,7 +179,7 @@ def _figure(name: str, of: Mapping[str, Share], pole: str, cells: int) -> Line:
     tone = "warn" if name == "friction" and found.share >= 0.3 else "bar"
     return [
         (pad(name, _NAME), "quiet"), (pad(pole, 9), "text"), (symbols.now().bar * done, tone),
-        (symbols.now().track * (room - done), "rest"),
+        (symbols.now().track * (room - done), "off"),
         (f" {found.share:>4.0%}", "strong"), (f" {found.number:>6}", "quiet"),
     ]  # fmt: skip
 

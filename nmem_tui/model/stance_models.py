@@ -105,7 +105,7 @@ def _figures(name: str, found: Figures, cells: int, tone: str) -> Iterator[Line]
     room = max(4, min(30, cells - _LABEL - 46))
     done = filled(found.macro_f1, 1, room)
     yield [
-        (pad(name, _LABEL), "quiet"), (symbols.now().bar * done, tone), (symbols.now().track * (room - done), "rest"),
+        (pad(name, _LABEL), "quiet"), (symbols.now().bar * done, tone), (symbols.now().track * (room - done), "off"),
         (f" macro-F1 {found.macro_f1:.3f}", "strong"), (f"  accuracy {found.accuracy:.3f}", "text"),
         (f"  of {several(found.n, 'call')}", "quiet"),
     ]  # fmt: skip

@@ -45,7 +45,7 @@ def _bars(calls: tuple[int, ...], step: int) -> Line:
     line: Line = []
     for place, number in enumerate(calls):
         glyph = signs.levels[min(high, round(high * number / top))] if number > 0 else signs.track
-        tone = "rest" if not number else "accent" if place == len(calls) - 1 else "bar"
+        tone = "off" if not number else "accent" if place == len(calls) - 1 else "bar"
         thick = max(1, step - 1) if number > 0 else 1
         line += [(glyph * thick, tone), (" " * (step - thick), "text")]
     return line

@@ -234,3 +234,20 @@ async def test_under_the_cursor_what_is_free_can_still_be_seen(theme: str, make_
             assert look.bgcolor
             front, ground = (Color.from_rich_color(each) for each in (look.color, look.bgcolor))
             assert contrast(front, ground) >= least, here
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_every_word_on_every_screen_can_be_read(
+    theme: str, size: tuple[int, int], whole: dict[str, int], cockpit: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", size, theme) as pilot:
+        for key in SCREENS:
+            await pilot.press("escape", key)
+            await settled(pilot)
+            for strip in pilot.app.screen._compositor.render_strips():
+                for text, look, _ in strip:
+                    if look and look.color and look.bgcolor and any(char.isalnum() or char == "·" for char in text):
+                        front, ground = (Color.from_rich_color(each) for each in (look.color, look.bgcolor))
+                        least = READABLE if any(map(str.isalnum, text)) else VISIBLE
+                        assert contrast(front, ground) >= least, (key, text)
