@@ -148,12 +148,17 @@ def test_what_git_ignores_is_fruit_too_and_what_tools_leave_is_not(place: Place)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to an ancestor that asks for them")
 def test_what_a_client_leaves_behind_is_buried(place: Place) -> None:
-    orphans = "for n in 1 2 3 4 5; do (sleep 0.1 &) ; done; sleep 1.5; ps -eo ppid,stat | grep -c Z > zombies; exit 0"
-    before = subprocess.run(["sh", "-c", "ps -eo stat | grep -c Z"], capture_output=True, text=True).stdout
+    there = "ps -o pid= --ppid $PPID | wc -l"
+    orphans = (
+        "for n in 1 2 3 4 5; do (until [ -e go ]; do sleep 0.05; done &) ; done;"
+        f" {there} > adopted; touch go; for n in $(seq 300); do [ $({there}) -gt 1 ] || break; sleep 0.1; done;"
+        f" {there} > left; exit 0"
+    )
     place.config = replace(place.config, commands={"claude": ("sh", "-c", orphans)})
     place.add("look")
     place.run()
-    assert int((place.project / "zombies").read_text()) <= int(before) + 2
+    assert int((place.project / "adopted").read_text()) == 6  # those and the client
+    assert int((place.project / "left").read_text()) == 1
 
 
 def test_what_needs_a_task_begins_where_that_ended(place: Place) -> None:

@@ -34,7 +34,7 @@ def setup(own_home: Path, monkeypatch: pytest.MonkeyPatch, server: Scripted) -> 
     """Writes the `[llm]` table of the config."""
 
     def write(url: str = "", **more: Any) -> None:
-        values = {"base_url": url or server.url, "model": "m", "call_seconds": 5.0, **more}
+        values = {"base_url": url or server.url, "model": "m", "call_seconds": 60.0, **more}
         file = own_home / "config.toml"
         lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
         file.write_text("[llm]\n" + "\n".join(lines) + "\n", "utf-8")
