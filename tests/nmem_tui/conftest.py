@@ -21,6 +21,7 @@ import textual
 from textual._context import active_app
 from textual.pilot import Pilot
 
+from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
 from nmem_tui.gallery import reading, screen_text
 from nmem_tui.gallery import still as settle
@@ -242,3 +243,20 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
 def settled() -> Callable[[Pilot[None]], Any]:
     """Waits until every read is done."""
     return settle
+
+
+@pytest.fixture
+def at() -> Callable[[Pilot[None], str], Any]:
+    """Goes to a screen of the whole database, with something in its list."""
+
+    async def go(pilot: Pilot[None], screen: str) -> Any:
+        await pilot.press(str(NUMBERED.split().index(screen) + 1))
+        await settle(pilot)
+        if screen == "search":
+            await pilot.press(*"avatar", "enter")
+        if screen == "learnings":
+            await pilot.press("P")
+        await settle(pilot)
+        return pilot.app.screen
+
+    return go

@@ -22,23 +22,6 @@ def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, i
     return made
 
 
-@pytest.fixture
-def at(settled: Any) -> Any:
-    """Goes to a screen, with something in its list."""
-
-    async def go(pilot: Any, screen: str) -> Any:
-        await pilot.press(str(SCREENS.index(screen) + 1))
-        await settled(pilot)
-        if screen == "search":
-            await pilot.press(*"avatar", "enter")
-        if screen == "learnings":
-            await pilot.press("P")
-        await settled(pilot)
-        return pilot.app.screen
-
-    return go
-
-
 def cursor(screen: Any) -> int:
     """The place of the cursor in whichever list has the keyboard."""
     return int((screen.stream if screen.CONTEXT == "now" else screen.active).cursor)

@@ -60,6 +60,30 @@ def cleaned(seeds: Any) -> Callable[[], None]:
     return clean
 
 
+@pytest.fixture
+def purged(until: Any, settled: Any) -> Callable[..., Any]:
+    """Says yes to what a dialog shows, and waits until it is told and done."""
+
+    async def confirm(pilot: Any, *told: str) -> None:
+        await pilot.press("y")
+        await until(pilot, *(told or ("purged: ",)))
+        await settled(pilot)
+
+    return confirm
+
+
+@pytest.fixture
+def undone(until: Any, settled: Any) -> Callable[..., Any]:
+    """Takes the purge back, and waits until it is told and done."""
+
+    async def undo(pilot: Any) -> None:
+        await pilot.press("u")
+        await until(pilot, "taken back: purge/1")
+        await settled(pilot)
+
+    return undo
+
+
 REACHES = {
     "item": ("", ["file_edit"]),
     "file": ("f", ["file_edit"]),
@@ -71,7 +95,7 @@ REACHES = {
 
 @pytest.mark.parametrize("reach", REACHES)
 async def test_a_row_goes_or_what_it_lies_in(
-    reach: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+    reach: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any
 ) -> None:
     key, only = REACHES[reach]
     before = facts()
@@ -81,9 +105,7 @@ async def test_a_row_goes_or_what_it_lies_in(
         await pilot.press(*key)
         await until(pilot, "These go:", "brings them back until 10-10 08:53", "purges this")
         assert facts() == before
-        await pilot.press("y")
-        await until(pilot, "purged: ", "u brings them back until 10-10 08:53")
-        await settled(pilot)
+        await purged(pilot, "purged: ", "u brings them back until 10-10 08:53")
         left = ask("SELECT obs_type FROM observations WHERE content LIKE ? ORDER BY id", f"%{TOKEN}%")
         assert left == ([] if not only else ["command"])
         if reach in ("session", "project"):
@@ -107,7 +129,7 @@ async def test_in_few_columns_it_is_said_to_its_end(planted: str, cockpit: Any, 
 
 @pytest.mark.parametrize(("key", "told"), [("e", "prompt"), ("t", "whole session"), ("s", "session"), ("i", "call")])
 async def test_an_episode_goes_or_its_thread_or_session(
-    key: str, told: str, planted: str, cockpit: Any, until: Any, settled: Any
+    key: str, told: str, planted: str, cockpit: Any, until: Any, settled: Any, purged: Any, undone: Any
 ) -> None:
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
@@ -118,19 +140,15 @@ async def test_an_episode_goes_or_its_thread_or_session(
         assert "its file" not in shown
         await pilot.press(key)
         await until(pilot, "These go:", "purges this")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
         assert len(facts()) < len(before)
-        await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
-        await settled(pilot)
+        await undone(pilot)
     assert facts() == before
 
 
 @pytest.mark.parametrize("typed", [TOKEN, "since:10s", "re:zq7[a-z]+ project:aurora-api", f"file:keys/{TOKEN}.txt"])
 async def test_words_time_file_and_pattern_from_health(
-    typed: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+    typed: str, planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any, undone: Any
 ) -> None:
     before = facts()
     typed = typed.replace("since:10s", "since:1m")
@@ -143,9 +161,7 @@ async def test_words_time_file_and_pattern_from_health(
         pilot.app.screen.query_one("Input").value = typed
         await pilot.press("enter")
         await until(pilot, "These go:", "purges this")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
     cleaned()
     left = ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%")
     assert left == [1 if typed.startswith("file:") else 0]
@@ -153,15 +169,13 @@ async def test_words_time_file_and_pattern_from_health(
         assert held() == []
     assert len(facts()) < len(before)
     async with cockpit(planted, (100, 40)) as pilot:
-        await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
-        await settled(pilot)
+        await undone(pilot)
     assert facts() == before
 
 
 @pytest.mark.parametrize("key", ["i", "f", "s"])
 async def test_preview_toast_and_undo_say_the_same(
-    key: str, planted: str, cockpit: Any, until: Any, settled: Any
+    key: str, planted: str, cockpit: Any, until: Any, purged: Any
 ) -> None:
     async with cockpit(planted, (140, 40)) as pilot:
         await pilot.press("x")
@@ -170,15 +184,13 @@ async def test_preview_toast_and_undo_say_the_same(
         shown = await until(pilot, "These go:", "purges this")
         goes = re.findall(r"These go: ([^│]*?) *│", shown)[0]
         assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
-        await pilot.press("y")
-        await until(pilot, f"purged: {goes} · u brings them back")
-        await settled(pilot)
+        await purged(pilot, f"purged: {goes} · u brings them back")
         await pilot.press("u")
         await until(pilot, f"taken back: purge/1: {goes}")
 
 
 async def test_for_good_stays_for_good_when_words_are_typed(
-    planted: str, cockpit: Any, until: Any, settled: Any
+    planted: str, cockpit: Any, until: Any, purged: Any
 ) -> None:
     async with cockpit(planted, (140, 40)) as pilot:
         await pilot.press("x")
@@ -190,13 +202,13 @@ async def test_for_good_stays_for_good_when_words_are_typed(
         await pilot.press(*TOKEN, "enter")
         shown = await until(pilot, "These go:", "for good: nothing brings them back", "backups go too")
         assert "can be taken back" not in shown
-        await pilot.press("y")
-        await until(pilot, "purged for good: ")
-        await settled(pilot)
+        await purged(pilot, "purged for good: ")
     assert ask("SELECT count(*) FROM corrections WHERE kind = 'purge'") == [0]
 
 
-async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:
+async def test_a_hit_of_search_goes(
+    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+) -> None:
     settle(planted, 60, models=False, clock=lambda: seeds.NOW)
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
@@ -207,13 +219,9 @@ async def test_a_hit_of_search_goes(planted: str, cockpit: Any, until: Any, sett
         await settled(pilot)
         await pilot.press("x")
         await until(pilot, "only this: obs/", "These go: 1 call")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
         assert ask("SELECT count(*) FROM observations WHERE content LIKE 'deploy%'") == [0]
-        await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
-        await settled(pilot)
+        await undone(pilot)
     assert facts() == before
 
 
@@ -246,7 +254,9 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
         assert pilot.app.asked == []
 
 
-async def test_what_context_tells_of_goes(planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any) -> None:
+async def test_what_context_tells_of_goes(
+    planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
+) -> None:
     settle(planted, 60, models=False, clock=lambda: seeds.NOW)
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
@@ -254,13 +264,9 @@ async def test_what_context_tells_of_goes(planted: str, cockpit: Any, until: Any
         await settled(pilot)
         await pilot.press("X")
         await until(pilot, "Purge ", "purges this")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
         assert len(facts()) < len(before)
-        await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
-        await settled(pilot)
+        await undone(pilot)
     assert facts() == before
 
 
@@ -284,21 +290,19 @@ async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, unt
         assert facts() == before
 
 
-async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
+async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, purged: Any) -> None:
     from nmem_tui.screens import purging
 
     ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
     async with cockpit(planted, (120, 40)) as pilot:
         purging.ask(pilot.app, ids)
         await until(pilot, "Purge 2 things", "only these: 2 things", "their file: keys/", "These go: 2 calls")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
     assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
 
 
 async def test_backups_go_too_and_for_good_only_where_asked(
-    planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any
+    planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, purged: Any
 ) -> None:
     from nmem.backup import take
 
@@ -313,9 +317,7 @@ async def test_backups_go_too_and_for_good_only_where_asked(
         await until(pilot, "backups stay", "b takes them as well", "can be taken back")
         await pilot.press("b", "o")
         await until(pilot, "backups go too", "they go as well", "for good: nothing brings them back")
-        await pilot.press("y")
-        await until(pilot, "purged for good: ", "and 1 backup")
-        await settled(pilot)
+        await purged(pilot, "purged for good: ", "and 1 backup")
         cleaned()
         assert not made.exists()
         assert held() == []
@@ -365,14 +367,12 @@ async def test_what_stays_stands_in_sight_and_is_said_again(
 
 
 async def test_after_its_window_a_purge_is_permanent(
-    planted: str, cockpit: Any, until: Any, settled: Any, cleaned: Any, seeds: Any
+    planted: str, cockpit: Any, until: Any, cleaned: Any, seeds: Any, purged: Any
 ) -> None:
     async with cockpit(planted, (100, 40)) as pilot:
         await pilot.press("x")
         await until(pilot, "purges this")
-        await pilot.press("y")
-        await until(pilot, "purged: ")
-        await settled(pilot)
+        await purged(pilot)
         cleaned()
         run.finish(planted, seeds.NOW + 2 * 86_400_000)
         assert not list(Path("trash").glob("*.key"))

@@ -48,24 +48,14 @@ def writing(context: str) -> list[Action]:
     return [action for action in of(context) if action.writes]
 
 
-async def arrive(pilot: Any, screen: str, settled: Any) -> None:
-    await pilot.press(str(SCREENS.index(screen) + 1))
-    await settled(pilot)
-    if screen == "search":
-        await pilot.press(*"avatar", "enter")
-    if screen == "learnings":
-        await pilot.press("P")
-    await settled(pilot)
-
-
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_no_key_changes_anything(
-    screen: str, whole: Path, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+    screen: str, whole: Path, cockpit: Any, at: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = stored(whole)
     said: list[str] = []
     async with cockpit("aurora.db", (160, 45), read_only=True) as pilot:
-        await arrive(pilot, screen, settled)
+        await at(pilot, screen)
         monkeypatch.setattr(pilot.app, "say", lambda text, **_: said.append(text))
         for action in writing(screen):
             for key in action.keys:
@@ -80,22 +70,20 @@ async def test_no_key_changes_anything(
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-async def test_the_same_keys_do_something_where_it_may_write(
-    screen: str, whole: Path, cockpit: Any, settled: Any
-) -> None:
+async def test_the_same_keys_do_something_where_it_may_write(screen: str, whole: Path, cockpit: Any, at: Any) -> None:
     """Otherwise the test above would prove nothing."""
     async with cockpit("aurora.db", (160, 45)) as pilot:
-        await arrive(pilot, screen, settled)
+        await at(pilot, screen)
         assert all(pilot.app.why_not(action.id) != READ_ONLY for action in writing(screen))
         own = [action for action in writing(screen) if action.context != EVERYWHERE]
         assert not own or any(pilot.app.why_not(action.id) is None for action in own)
 
 
 async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
-    whole: Path, cockpit: Any, settled: Any, text: Any, until: Any
+    whole: Path, cockpit: Any, at: Any, text: Any, until: Any
 ) -> None:
     async with cockpit("aurora.db", (160, 45), read_only=True) as pilot:
-        await arrive(pilot, "episodes", settled)
+        await at(pilot, "episodes")
         assert "Story ─ episode" in text(pilot)
         assert text(pilot).splitlines()[-1].startswith(" read-only │ ? help")
         able = {action.id: pilot.app.why_not(action.id) for group in bar("episodes") for action in group}
@@ -105,7 +93,7 @@ async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
         await pilot.press(*"rename")
         await until(pilot, "─ not now: read-only")
         await pilot.press("escape")
-        await arrive(pilot, "health", settled)
+        await at(pilot, "health")
         assert pilot.app.why_not("audit") is None
         await pilot.press("A")
         await until(pilot, "everything was read")

@@ -38,15 +38,20 @@ def painted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, tuple[Regi
     return seen
 
 
+async def painted_by(pilot: Any, painted: list[Any], key: str, before: str) -> None:
+    """Leave only what a key repaints, once the one before it has led to where it is pressed."""
+    await pilot.press(before)
+    await settle(pilot)
+    painted.clear()
+    await pilot.press(key)
+    await settle(pilot)
+
+
 async def test_moving_the_cursor_paints_two_rows_and_lays_nothing_out(
     make_db: Callable[[str], str], cockpit: Open, painted: list[Any]
 ) -> None:
     async with cockpit(make_db("story"), (160, 45)) as pilot:
-        await pilot.press("2")
-        await settle(pilot)
-        painted.clear()
-        await pilot.press("j")
-        await settle(pilot)
+        await painted_by(pilot, painted, "j", "2")
         assert not [one for one in painted if one[1]]
         rows = [regions for name, _, regions in painted if name == "episodes"]
         assert rows and all(len(regions) in (1, 2) for regions in rows)
@@ -128,11 +133,7 @@ async def test_a_letter_in_the_filter_lays_nothing_out(
     make_db: Callable[[str], str], cockpit: Open, painted: list[Any]
 ) -> None:
     async with cockpit(make_db("story"), (160, 45)) as pilot:
-        await pilot.press("slash")
-        await settle(pilot)
-        painted.clear()
-        await pilot.press("p")
-        await settle(pilot)
+        await painted_by(pilot, painted, "p", "slash")
         assert not [one for one in painted if one[1] and one[0] == "filter"]
 
 
