@@ -74,11 +74,15 @@ class HookCost:
         seen = self.measured
         if seen is None:
             return "what the client waits is not measured yet: `nmem doctor` times it"
-        said = "above" if self.slow else "within"
         return (
-            f"the client waits {seen.whole:.0f} ms, {seen.ratio:.1f} of a bare interpreter's {seen.bare:.0f} ms:"
-            f" {said} the limit of {LIMIT:.0f}"
+            f"the client waits {seen.whole:.0f} ms for each event that nmem doctor sends,"
+            f" {times(seen.ratio, seen.bare)}"
         )
+
+
+def times(ratio: float, bare: float) -> str:
+    """A hook's whole time, in bare interpreters, and what it may be."""
+    return f"{ratio:.1f}x a bare interpreter's {bare:.0f} ms ({'above the ' * (ratio > LIMIT)}limit {LIMIT:.0f}x)"
 
 
 @dataclass(frozen=True, slots=True)

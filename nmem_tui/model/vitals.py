@@ -32,7 +32,7 @@ def hooks(view: HealthView, cells: int, *, registered: bool = False) -> list[Lin
     tone = "warn" if view.cost.slow else "quiet" if view.cost.slow is None else "good"
     lines += _said(view.cost.verdict, tone, cells)
     lines += _said(f"why: {view.cost.why}", "text", cells) if view.cost.why else []
-    newest = f"the newest {count(view.runs)} {plural(view.runs, 'run')}"
+    newest = f"the newest {count(view.runs)} {plural(view.runs, 'run')} in sessions"
     lines += _said(f"{newest}; inside: first line to commit; cpu: of the whole process, its start too", "quiet", cells)
     return [_cut(line, cells) for line in lines]
 

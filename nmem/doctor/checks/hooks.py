@@ -186,8 +186,8 @@ def _cost(target: Target, interpreter: str, sent: int, times: list[float], bare:
             bare[interpreter] = 0.0
     ms = statistics.median(times)
     ratio = ms / bare[interpreter] if bare[interpreter] else 0.0
-    cost = f"{ms:.0f} ms each as the client waits, a bare interpreter {bare[interpreter]:.0f} ms ({ratio:.1f}x)"
-    said = f"{len(times)} of {sent} events arrived; {cost}"
+    said = f"{len(times)} of {sent} events arrived; the client waits {ms:.0f} ms for each"
+    said += f", {hook_cost.times(ratio, bare[interpreter])}" if ratio else ""
     if ratio > _DEAR:
         return Finding("round trip", NOTE, said, "nmem doctor --fix", target.client, ms)
     return Finding("round trip", OK, said, "", target.client, ms)
