@@ -164,13 +164,30 @@ def _scope(db: Connection, chosen: Selection) -> tuple[set[int] | None, set[str]
         for name in chosen.projects:
             found = db.execute("SELECT id FROM projects WHERE ? IN (name, root, key, 'project/' || id)", (name,))
             ids = {int(row[0]) for row in found}
-            if not ids:
-                raise NmemError(f"there is no project {printable(name)}: nmem status lists them")
+            if not ids and not _tasks_of(db, [name]):
+                raise _unknown(db, name)
             if len(ids) > 1:
                 raise NmemError(f"several projects are called {printable(name)}: name one by its folder")
             projects |= ids
     sessions = {_session(db, name) for name in chosen.sessions} if chosen.sessions else None
     return projects, sessions
+
+
+def _tasks_of(db: Connection, names: Iterable[str]) -> set[int]:
+    """Tasks of projects by their names, but for those at work; a project may have tasks and no session yet."""
+    found = db.execute(
+        f"SELECT id FROM tasks WHERE project {_IN} AND state NOT IN ('running', 'needs-input')",  # noqa: S608
+        (_ids(names),),
+    )
+    return {int(row[0]) for row in found}
+
+
+def _unknown(db: Connection, name: str) -> NmemError:
+    """Nothing of this name can go: there is none, or all that there is of it is at work."""
+    works = db.execute("SELECT id FROM tasks WHERE project = ? LIMIT 1", (name,)).fetchone()
+    if works:
+        return NmemError(f"task/{works[0]} is at work: `nmem task cancel {works[0]}` first")
+    return NmemError(f"there is no project {printable(name)}: nmem status lists them")
 
 
 def _wholes(
@@ -192,8 +209,10 @@ def _wholes(
         return
     found = _allowed(db, projects, sessions)
     reach.sessions |= found or set()
-    if projects and sessions is None:
+    if projects is not None and sessions is None:
         reach.projects |= projects
+        called = db.execute(f"SELECT name FROM projects WHERE id {_IN}", (_ids(projects),))  # noqa: S608
+        reach.tasks |= _tasks_of(db, {*chosen.projects, *(row[0] for row in called)})
 
 
 def _allowed(db: Connection, projects: set[int] | None, sessions: set[str] | None) -> set[str] | None:

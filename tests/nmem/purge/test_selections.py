@@ -230,3 +230,39 @@ def test_the_preview_of_one_call_names_what_learnings_lose(planted: str) -> None
     assert [shown.derived.get("notes that learnings are made of")] == noted != [0]
     run.purge(planted, Selection(ids=(("obs", str(call)),)), NOW, window=0)
     assert ids(planted, "SELECT count(*) FROM learning_findings WHERE session_id = 's1'") == [0]
+
+
+def test_a_project_that_only_tasks_name_goes_with_them_and_comes_back(planted: str) -> None:
+    with closing(store.connect(planted, timeout=5)) as db:
+        tables.ensure(db)
+        for project, state in (("teapot", "queued"), ("teapot", "running"), ("kettle", "running"), ("other", "queued")):
+            db.execute("INSERT INTO tasks (created_at, changed_at, prompt, cwd, project, state)"
+                       " VALUES (1, 1, 'polish the spout', '/x', ?, ?)", (project, state))  # fmt: skip
+        before = dumped(planted)
+        shown = preview(db, Selection(projects=("teapot",)))
+        assert shown.rows == {"task": 1}
+        assert [one.text for one in shown.items] == ["polish the spout"]
+        with pytest.raises(NmemError, match="is at work"):
+            preview(db, Selection(projects=("kettle",)))
+        with pytest.raises(NmemError, match="there is no project"):
+            preview(db, Selection(projects=("saucer",)))
+    done = run.purge(planted, Selection(projects=("teapot",)), NOW)
+    assert done.rows == {"task": 1}
+    assert ids(planted, "SELECT project || ' ' || state FROM tasks WHERE project != ''") == [
+        "teapot running", "kettle running", "other queued"
+    ]  # fmt: skip
+    with closing(store.connect(planted, timeout=5)) as db:
+        undo(db, NOW)
+    assert differences(before, dumped(planted)).keys() <= {"vocabulary"}, "that settling counts anew"
+
+
+def test_the_preview_of_a_project_counts_its_tasks(planted: str) -> None:
+    name = str(ids(planted, "SELECT name FROM projects JOIN sessions ON projects.id = project_id")[0])
+    with closing(store.connect(planted, timeout=5)) as db:
+        tables.ensure(db)
+        db.execute(
+            "INSERT INTO tasks (created_at, changed_at, prompt, cwd, project) VALUES (1, 1, 'p', '/x', ?)", (name,)
+        )
+        shown = preview(db, Selection(projects=(name,)))
+    assert shown.rows["task"] == 1
+    assert run.purge(planted, Selection(projects=(name,)), NOW).rows == shown.rows
