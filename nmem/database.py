@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from capture import paths
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
 from nmem.errors import NmemError, NoDatabase, OlderDatabase
@@ -115,6 +116,8 @@ def _other(path: str, version: int, meaning: int) -> NmemError:
         said = f"episodes and threads in {path} are of version {meaning}"
         return NmemError(f"{said}, this nmem reads {tables.VERSION}: upgrade nmem")
     said = f"the database {path} was made by an older nmem"
+    if path != paths.database():
+        return OlderDatabase(f"{said} and is left as it is: `nmem settle --db` brings it, or a copy of it, up to date")
     return OlderDatabase(f"{said}: `nmem settle` brings it up to date, as the next hook would")
 
 

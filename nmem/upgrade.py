@@ -1,6 +1,7 @@
 """Opens a database that an older nmem made as one of this: whoever comes first after an upgrade brings it up to date.
 
-Hooks do the same on their own way. Only doctor, which says what it finds, and a read-only cockpit leave it as it is.
+Hooks do the same on their own way. Doctor, which says what it finds, and a read-only cockpit leave it as it is, and
+so does whoever reads another file that is named, a backup perhaps.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from capture import paths
-from nmem import tables, upgrade
+from nmem import database, tables, upgrade
 from nmem.commands.terminal import LIMIT
 from nmem.doctor.checks.history import MEND, waiting
 from nmem.errors import NoDatabase
@@ -187,7 +187,8 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
 
     path = db or paths.database()
     try:
-        connection = upgrade.reader(path)
+        # another file that is named, a backup perhaps, is left as it is
+        connection = (upgrade if path == paths.database() else database).reader(path)
     except NoDatabase:
         if not as_json:
             raise

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
+from nmem import tables
 from nmem.commands.main import nmem
-from nmem.errors import NoDatabase
+from nmem.errors import NoDatabase, OlderDatabase
 
 _SPEC = importlib.util.spec_from_file_location(
     "cockpit_seed", Path(__file__).parents[1] / "nmem_tui" / "cockpit_seed.py"
@@ -74,3 +78,31 @@ def test_a_limit_below_one_is_refused_and_percentiles_have_names(db_path: str) -
     for limit in ("0", "-5"):
         assert CliRunner().invoke(nmem, ["status", "--limit", limit]).exit_code == 2
     assert "\tp50\tp95\tp99" in CliRunner().invoke(nmem, ["status"]).output.splitlines()
+
+
+@pytest.mark.parametrize("options", [["--db", "backup.db"], ["--db", "backup.db", "--json"]])
+def test_a_file_that_is_named_is_left_as_it_is(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path("backup.db")
+    db = seeds.database(str(file))
+    seeds.story(db)
+    db.close()
+    settled(file, tables.VERSION - 1)
+    before = file.read_bytes()
+    result = CliRunner().invoke(nmem, ["status", *options])
+    assert isinstance(result.exception, OlderDatabase)
+    assert "`nmem settle --db`" in str(result.exception)
+    assert file.read_bytes() == before
+    settled(file, tables.VERSION)
+    before = file.read_bytes()
+    assert CliRunner().invoke(nmem, ["status", *options]).exit_code == 0
+    assert file.read_bytes() == before
+
+
+def settled(file: Path, version: int) -> None:
+    """One file, of that version."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        db.execute("UPDATE nmem_schema SET version = ?", (version,))
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
