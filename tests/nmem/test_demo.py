@@ -102,9 +102,10 @@ def test_it_stops_when_told() -> None:
     demo = Player(path)
     thread = threading.Thread(target=demo.run)
     thread.start()
-    time.sleep(0.3)
+    while thread.is_alive() and not Path(path).exists():
+        time.sleep(0.01)
     demo.stop()
-    thread.join(15)
+    thread.join(120)
     assert not thread.is_alive()
     remove(path)
 

@@ -102,7 +102,7 @@ class Terminal:
     def leave(self) -> int:
         """Press q; the exit code."""
         os.write(self._ours, b"q")
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while self.process.poll() is None and time.monotonic() < until:
             self.until_quiet(0.2)
         return self.process.wait(1)

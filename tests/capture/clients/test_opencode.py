@@ -71,7 +71,7 @@ def _play(folder: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def _arrived(folder: Path, count: int) -> list[tuple[list[str], dict[str, Any]]]:
     """What the stand-in was told, in the order of the events: the plugin itself waits for nobody."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while len(paths := list(folder.glob("*.json"))) < count and time.monotonic() < until:
         time.sleep(0.05)
     told = [json.loads(path.read_text()) for path in paths]

@@ -64,7 +64,7 @@ def hammering(path: str, folder: Path, first: int = 0) -> Iterator[Path]:
     words = [sys.executable, "-m", "tests.nmem.backup.hammer", path, str(first), str(folder)]
     process = subprocess.Popen(words, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not (folder / "done").exists():
             assert process.poll() is None, process.stderr and process.stderr.read()
             assert time.monotonic() < until

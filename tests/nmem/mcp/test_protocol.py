@@ -126,7 +126,7 @@ def test_stdout_carries_nothing_but_the_protocol(record: Recorded, tmp_path: Pat
             if "id" in message and message["id"] is not None:
                 replies[message["id"]] = message
         process.stdin.close()
-        assert process.stdout.read() == "" and process.wait(20) == 0
+        assert process.stdout.read() == "" and process.wait(60) == 0
         assert "Traceback" not in process.stderr.read()
     assert len(replies[2]["result"]["tools"]) == len(TOOLS)
     assert replies[3]["result"]["isError"] and "there is no tool nope" in replies[3]["result"]["content"][0]["text"]
