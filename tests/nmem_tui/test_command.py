@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from capture.storage import store
 from nmem import schema, tables
+from nmem_tui.actions import NUMBERED
 from nmem_tui.command import command
 
 COCKPIT = [sys.executable, "-m", "nmem", "tui"]
@@ -76,3 +80,19 @@ def test_what_an_older_nmem_made_is_brought_up_to_date_before_it_opens(
     assert ("bringing the memory up" in done.stderr) is not bool(more)
     with closing(store.connect(db_path)) as db:
         assert tables.version(db) == tables.VERSION - bool(more)
+
+
+async def test_the_cockpit_writes_nothing_into_an_older_file_that_is_named(
+    cockpit: Any, make_db: Callable[[str], str], settled: Any, text: Any
+) -> None:
+    file = Path(make_db("story"))
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        db.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION - 1,))
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = file.read_bytes()
+    async with cockpit(str(file)) as pilot:
+        for number, _ in enumerate(NUMBERED.split(), 1):
+            await pilot.press(str(number))
+            await settled(pilot)
+            assert "is left as it is" in text(pilot)
+    assert file.read_bytes() == before
