@@ -165,13 +165,21 @@ class _Run:
         try:
             step()
         except Exception as error:  # noqa: BLE001 - a boundary: what a step cannot do, the others still do
-            name = step.__name__.strip("_")
-            if self.db.in_transaction:
-                self.db.rollback()
-            log.note(self.db_path, f"settle: {name}: {log.reason(error)}")
+            self._failed(step, error)
+
+    def _failed(self, step: Callable[[], None], error: Exception, what: str = "") -> None:
+        name = step.__name__.strip("_")
+        if self.db.in_transaction:
+            self.db.rollback()
+        log.note(self.db_path, f"settle: {name}: {what}{log.reason(error)}")
+        if name not in self.report.failed:
             self.report.failed.append(name)
-            with suppress(sqlite3.Error):
-                store.count(self.db, ERRORS)
+        with suppress(sqlite3.Error):
+            store.count(self.db, ERRORS)
+
+    def _untold(self, step: Callable[[], None]) -> Callable[[int, Exception], None]:
+        """An episode that cannot be told is said as a step is that failed; the others are told."""
+        return lambda number, error: self._failed(step, error, f"episode {number}: ")
 
     def desk(self) -> Desk | None:
         """The model to ask, looked for when it is first needed."""
@@ -235,15 +243,16 @@ class _Run:
 
     def _wordings(self) -> None:
         """Stories that an older narrator worded; before those of today are told, which need it not."""
-        self.report.told += retelling.renew(self.db, self.stop.is_set)
+        self.report.told += retelling.renew(self.db, self.stop.is_set, failed=self._untold(self._wordings))
 
     def _stories(self) -> None:
         waiting = narrations.untold(self.db)
         while waiting and not self.stop.is_set():
             teller = Teller(self.db, cancel=self.stop, clock=self.clock)
-            storytelling.tell_all(teller, waiting, self.stop.is_set)
+            storytelling.tell_all(teller, waiting, self.stop.is_set, self._untold(self._stories))
             self.report.told += teller.extractive
-            waiting = narrations.untold(self.db) if teller.extractive else []
+            again = teller.extractive and "stories" not in self.report.failed  # what cannot be told is tried once a run
+            waiting = narrations.untold(self.db) if again else []
         if self._models and narrations.tellable(self.db, 1):
             self._better()
 
@@ -251,7 +260,7 @@ class _Run:
         """Episodes worth it told by a model; why none told them where that failed."""
         desk = self.desk()
         teller = Teller(self.db, desk, self.stop, self.clock, self.report.problem)
-        storytelling.tell_all(teller, (), self.stop.is_set)
+        storytelling.tell_all(teller, (), self.stop.is_set, self._untold(self._stories))
         self.report.by_model += teller.by_model
         for kind, count in teller.failures.items():
             self.report.failures[kind] = self.report.failures.get(kind, 0) + count

@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.episodes import narrate
 from nmem.episodes.reading import OF
-from nmem.episodes.storytelling import Teller
+from nmem.episodes.storytelling import Failing, Teller, attempt
 from nmem.retention.idle import NARRATOR
 
 MOST = 200
@@ -40,10 +40,13 @@ def _after(db: Connection, unit_id: int) -> int:
     return int(row[0] or 0)
 
 
-def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST) -> int:
+def renew(
+    db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST, failed: Failing | None = None
+) -> int:
     """Go on with it, outside a transaction; how many stories read otherwise now. Raises sqlite3.Error.
 
-    A row of `upkeep` keeps for which wording stories were looked at, and down to which episode.
+    A row of `upkeep` keeps for which wording stories were looked at, and down to which episode; one that cannot be
+    told is passed over, and its old words stay.
     """
     row = db.execute("SELECT at, told FROM upkeep WHERE name = ?", (NARRATOR,)).fetchone()
     before = int(row[1]) if row is not None and row[1].isdecimal() else 0
@@ -55,7 +58,7 @@ def renew(db: Connection, stopped: Callable[[], bool] = lambda: False, most: int
     for number in due:
         if stopped():
             break
-        renewed += Teller(db, clock=partial(_after, db, number)).renew(number)
+        renewed += attempt(Teller(db, clock=partial(_after, db, number)).renew, number, failed)
         below = number
     else:
         below = below if len(due) == most else 0

@@ -6,6 +6,7 @@ changed, the old story tells of something else: it is replaced by whatever tells
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from sqlite3 import Connection
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
+from nmem.database import garbled
 from nmem.episodes import narrations, reading
 from nmem.episodes.narrate import facts, narrator
 from nmem.episodes.narrate.records import FAILED, Episode
@@ -31,6 +33,8 @@ ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redi
 """Failures that say nothing about the episode: it is asked again another time."""
 _PATIENCE = 2
 """Such failures in a row after which a run asks no more."""
+Failing = Callable[[int, Exception], None]
+"""Is told which episode cannot be told, and why."""
 
 
 def milliseconds() -> int:
@@ -122,6 +126,17 @@ class Teller:
         return kept
 
 
+def attempt(tell: Callable[[int], bool], unit_id: int, failed: Failing | None) -> bool:
+    """Tell one episode; where `failed` hears of it, one that cannot be told by what it holds is in no other's way."""
+    try:
+        return tell(unit_id)
+    except Exception as error:  # a boundary: what is wrong with the database is no episode's fault
+        if failed is None or (isinstance(error, sqlite3.Error) and not garbled(error)):
+            raise
+        failed(unit_id, error)
+        return False
+
+
 def retell(db: Connection, unit_ids: Iterable[int], now: int) -> None:
     """Tell episodes anew from their records after a correction: milliseconds, and what is read next is true.
 
@@ -134,17 +149,19 @@ def retell(db: Connection, unit_ids: Iterable[int], now: int) -> None:
             teller.extract(unit_id)
 
 
-def tell_all(teller: Teller, unit_ids: Iterable[int], enough: Callable[[], bool] = lambda: False) -> None:
+def tell_all(
+    teller: Teller, unit_ids: Iterable[int], enough: Callable[[], bool] = lambda: False, failed: Failing | None = None
+) -> None:
     """Tell episodes from their records, then have the model tell those that are worth it, until `enough`."""
     for unit_id in unit_ids:
         if enough():
             return
-        teller.extract(unit_id)
+        attempt(teller.extract, unit_id, failed)
     waiting = narrations.tellable(teller.db) if teller.desk or teller.no_model else []
     for unit_id in waiting:
         if enough() or not teller.asking:
             break
-        teller.ask(unit_id)
+        attempt(teller.ask, unit_id, failed)
     if teller.no_model and not teller.asking:
         with transaction(teller.db):
             for unit_id in waiting:

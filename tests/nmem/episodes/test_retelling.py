@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
+from sqlite3 import Connection, OperationalError
 
 import pytest
 
-from nmem.episodes import narrate, narrations, retelling
+from capture import paths
+from nmem.episodes import narrate, narrations, reading, retelling
 from nmem.retention import idle
-from nmem.settle import settle
+from nmem.settle import ERRORS, settle
 from tests.nmem.conftest import Recorded
 
 OLD = "In older words."
@@ -74,6 +76,58 @@ def test_it_is_bounded_stops_and_goes_on_where_it_was(told: Recorded) -> None:
     assert old(told) == [1, 2]
     assert retelling.renew(told.db, most=2) == 2
     assert retelling.renew(told.db) == retelling.renew(told.db) == 0
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, number: int, error: Exception) -> None:
+    """The narrator fails at one episode."""
+    sound = reading.read
+
+    def read(db: Connection, unit_id: int) -> reading.Told | None:
+        if unit_id == number:
+            raise error
+        return sound(db, unit_id)
+
+    monkeypatch.setattr(reading, "read", read)
+
+
+def test_a_story_that_cannot_be_told_is_said_and_passed_over(
+    told: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        broken(patch, 3, ValueError())
+        report = settle(db_path, 60, models=False, clock=lambda: told.at)
+        assert report is not None
+        assert (report.told, report.failed) == (3, ["wordings"])
+        assert "settle: wordings: episode 3: ValueError at " in Path(paths.log(db_path)).read_text("utf-8")
+        assert old(told) == [3]
+        assert run(told, db_path) == 0  # it is not looked at again, and no longer counted
+    assert not told.db.execute("SELECT 1 FROM counters WHERE name = ?", (ERRORS,)).fetchone()
+
+
+def test_what_is_wrong_with_the_database_passes_no_story_over(told: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        broken(patch, 3, OperationalError("database is locked"))
+        with pytest.raises(OperationalError):
+            retelling.renew(told.db, failed=lambda *_: pytest.fail("it is asked again"))
+    assert retelling.renew(told.db) == 3
+    assert old(told) == []
+
+
+def test_an_episode_that_cannot_be_told_leaves_the_others_theirs(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        record.begin(f"s{number}").user(f"write the page {number} of the manual").edit(f"docs/{number}.md")
+        record.agent("Written.")
+    record.at += 24 * 3_600_000
+    with monkeypatch.context() as patch:
+        broken(patch, 3, ValueError())
+        report = settle(db_path, 60, models=False, clock=lambda: record.at)
+        assert report is not None
+        assert (report.told, report.failed) == (2, ["stories"])
+        said = Path(paths.log(db_path)).read_text("utf-8")
+        assert said.count("settle: stories: episode 3: ValueError at ") == 1
+    assert run(record, db_path) == 1
 
 
 def test_by_the_same_rules_nothing_is_looked_at_again(told: Recorded) -> None:
