@@ -36,7 +36,7 @@ LONG = {"job", "aside", "narrate"}
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
 
-async def quiet(min_sleep: float = 0, max_sleep: float = 1) -> None:
+async def quiet(min_sleep: float = 0, max_sleep: float = 20) -> None:
     """Wait until every message has arrived and no read or write is under way.
 
     Textual's pilot waits until the process has used no time for a while, which on a busy machine says nothing.
