@@ -102,7 +102,10 @@ def _base(
     from nmem.dispatch import files, learned
     from nmem.dispatch.task import FILE, NewTask
 
-    here = os.getcwd()  # noqa: PTH109
+    try:
+        here = os.getcwd()  # noqa: PTH109
+    except OSError:
+        here = ""  # the folder was removed below its shell: another one has to be named
     if learning is not None:
         return replace(learned.task(db, learning, terminal.now()), client=client), {}
     if file is None:

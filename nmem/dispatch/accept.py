@@ -50,6 +50,8 @@ def project(cwd: str) -> str:
 
 def folder(cwd: str) -> str:
     """A folder that is there, in full. Raises NmemError."""
+    if not cwd:
+        raise NmemError("the current folder is gone: name the one that the task runs in, by --cwd or --project")
     try:
         path = Path(cwd).expanduser().resolve()
         found = path.is_dir()

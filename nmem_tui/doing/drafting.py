@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def new(app: Cockpit) -> None:
     """An empty one, or as it was left."""
-    _open(app, "New task", app.draft or Draft(client=_client(), folder=_folder(app)), None)
+    gone = app.session.root if app.session and not app.draft and not _is_there(app) else ""
+    _open(app, "New task", app.draft or Draft(client=_client(), folder=_folder(app)), None, gone)
 
 
 def of_learning(app: Cockpit, learning_id: int) -> None:
@@ -43,7 +44,7 @@ def of_episode(app: Cockpit, unit_id: int) -> None:
     _open(app, f"New task ─ goes on with episode {unit_id}", Draft(client=_client()), begin)
 
 
-def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None) -> None:
+def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None, gone: str = "") -> None:
     from nmem_tui.screens.tasks_form import TaskForm
 
     def take(made: Draft | int | None) -> None:
@@ -56,7 +57,7 @@ def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None) -> None:
         elif begin is None:
             app.draft = made if made and made.prompt.strip() else None
 
-    app.push_screen(TaskForm(title, draft, begin=begin), take)
+    app.push_screen(TaskForm(title, draft, begin=begin, gone=gone), take)
 
 
 def _client() -> str:
@@ -69,11 +70,15 @@ def _client() -> str:
         return Draft().client
 
 
+def _is_there(app: Cockpit) -> bool:
+    """Whether the folder of the session that is shown is there."""
+    one = app.session
+    return one is not None and os.path.isdir(one.root)  # noqa: PTH112 -- says no, too, of one that may not be looked at
+
+
 def _folder(app: Cockpit) -> str:
     """Of the session that is shown, while it is there; else the one that the cockpit was started in."""
-    root = app.session.root if app.session else ""
-    there = os.path.isdir(root)  # noqa: PTH112 -- says no, too, of one that may not be looked at
-    return root if there else _here()
+    return app.session.root if app.session and _is_there(app) else _here()
 
 
 def _here() -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from nmem.dispatch import accept, hours
 from nmem.dispatch.task import CLIENTS, LONGEST_LIMIT, MOST_RETRIES, NewTask, Task
 from nmem.errors import NmemError
-from nmem.text import fit, lines, printable
+from nmem.text import fit, fit_path, lines, printable
 
 _MOST_LINES = 20_000
 
@@ -201,6 +201,17 @@ def folder(db: Connection, text: str) -> str:
         return places.root(db, places.named(db, text)[0])
     except NmemError as error:
         raise NmemError(f"{fit(printable(text), 40)} is no folder, and {error}") from None
+
+
+def instead(db: Connection, gone: str, here: str) -> tuple[str, str]:
+    """What stands for a session's folder that is gone: another one of its project, else `here`; what to say of it."""
+    from nmem.learn import places
+
+    said = f"the session's folder, {fit_path(printable(gone), 40)}, is gone: "
+    try:
+        return places.root(db, places.named(db, gone)[0], here), said + "another one of its project stands here"
+    except NmemError:
+        return here, said + ("the one that nmem was started in stands here" if here else "name one that is there")
 
 
 def placed(db: Connection, draft: Draft) -> Checked:

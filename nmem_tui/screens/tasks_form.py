@@ -68,12 +68,16 @@ class TaskForm(Over[Draft | int | None]):
 
     def __init__(
         self, title: str, draft: Draft, *, task: Task | None = None, begin: Begin | None = None,
-        prompt: str | None = None,
+        prompt: str | None = None, gone: str = "",
     ) -> None:  # fmt: skip
         super().__init__()
         self.edited_prompt = prompt
         """What an editor made of the prompt; None: it stands as it was."""
         self.title_text, self.first, self.edited, self.begin = title, draft, task, begin
+        self.gone = gone
+        """The folder that it would run in, were it still there."""
+        self.instead = ("", "")
+        """The folder that stands for it, and what is said of that."""
         self.base: NewTask | None = None
         self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
         self.writes = Writes(self.post_message, read_only=self.app.read_only)  # type: ignore[attr-defined]
@@ -141,6 +145,9 @@ class TaskForm(Over[Draft | int | None]):
         if self.begin is not None:
             begin, now = self.begin, self.app.clock()  # type: ignore[attr-defined]
             self.reads.ask("begun", lambda db: begin(db, now), self._begun)
+        if gone := self.gone:
+            here = self.first.folder
+            self.reads.ask("instead", lambda db: tasks_form.instead(db, gone, here), self._instead)
         self.look()
 
     def _begun(self, made: NewTask) -> None:
@@ -150,6 +157,15 @@ class TaskForm(Over[Draft | int | None]):
         self.prompt.load_text(clean(draft.prompt))
         self.query_one("#folder", Input).value = draft.folder
         self.look()
+
+    def _instead(self, found: tuple[str, str]) -> None:
+        """Another folder was found, unless the person has named one meanwhile."""
+        field = self.query_one("#folder", Input)
+        if field.value == self.first.folder:
+            self.instead = found
+            field.value = found[0]
+            field.cursor_position = len(field.value)
+            self.say()
 
     @property
     def draft(self) -> Draft:
@@ -261,6 +277,9 @@ class TaskForm(Over[Draft | int | None]):
         if known and known.secrets:
             said = f"{several(known.secrets, 'secret')} in it: the client is given a placeholder instead"
             return [cut([("! ", "warn"), (said, "text")], cells)]
+        if self.instead[1] and self.query_one("#folder", Input).value == self.instead[0]:
+            rows = wrap(self.instead[1], cells - 2, 3)
+            return [[("! " if not place else "  ", "warn"), (row, "text")] for place, row in enumerate(rows)]
         return [cut([("it is queued only: nothing starts by itself", "quiet")], cells)]
 
     # How it ends

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,7 @@ async def test_a_task_is_written_and_queued(
         await pilot.press("n")
         await until(pilot, "New task", "project test_a")  # the session's own folder is gone
         assert pilot.app.screen.query_one("#folder").value == str(here)
+        await until(pilot, "! the session's folder, /src/aurora, is gone: the one that nmem was")
         await pilot.press(*"Count q", "enter", *"and x", "tab", "right", "tab", "ctrl+u", *"aurora")
         await until(pilot, "project aurora")
         await pilot.press(*TO_AFTER, *"2h", *TO_NEEDS, *f"{full['next']}, task/{full['busy']}", "tab", *"5", "enter")
@@ -151,6 +153,28 @@ async def test_a_task_is_written_and_queued(
         )
         await settled(pilot)
         assert pilot.app.screen.one.id == 12
+
+
+async def test_another_folder_of_the_project_stands_for_the_one_that_is_gone(
+    full: Any, here: Path, cockpit: Any, until: Any, at_tasks: Any
+) -> None:
+    (here / "moved").mkdir()
+    with closing(sqlite3.connect("aurora.db", isolation_level=None)) as db:
+        db.execute(
+            "INSERT INTO project_folders (folder, root, project_id)"
+            " SELECT ?1, ?1, id FROM projects WHERE name = 'aurora-api'",
+            (str(here / "moved"),),
+        )
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await at_tasks(pilot)
+        await pilot.press("n")
+        await until(pilot, "/src/aurora, is gone: another one of its")
+        assert pilot.app.screen.query_one("#folder").value == str(here / "moved")
+        await pilot.press(*"Do it", "tab", "tab", "ctrl+u", *str(here))
+        await until(pilot, "nothing starts by itself", gone="is gone")
+        await pilot.press("enter")
+        await until(pilot, "is queued", gone="New task")
+        assert ask("SELECT cwd FROM tasks ORDER BY id DESC LIMIT 1") == str(here)
 
 
 async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(

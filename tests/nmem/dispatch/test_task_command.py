@@ -351,3 +351,17 @@ def test_files_of_an_attempt_are_the_owners_alone(place: Place) -> None:
     assert {stat.S_IMODE(os.stat(file).st_mode) for file in folder.iterdir()} == {0o600}  # noqa: PTH116
     gate.touch()
     place.until(number, lambda one: one.over)
+
+
+def test_a_shell_whose_folder_was_removed_is_told_to_name_one(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = CliRunner().invoke(nmem, ["task", "add", "say", "hello"])
+    assert isinstance(said.exception, NmemError)
+    assert "the current folder is gone: name the one that the task runs in, by --cwd or --project" in str(
+        said.exception
+    )
+    assert CliRunner().invoke(nmem, ["task", "add", "say", "hello", "--cwd", str(place.project)]).exit_code == 0
