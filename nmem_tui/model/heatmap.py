@@ -28,9 +28,7 @@ def shade(count: int) -> tuple[str, str]:
     """The glyph of a week with so many occurrences, and its tone."""
     darkest = len(_SHADES)
     place = next((darkest - place for place, least in enumerate(_SHADES) if count >= least), 0)
-    return symbols.now().shades[
-        place
-    ], "off" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
+    return symbols.now().shades[place], "off" if count < 1 else "bad" if count >= 8 else "warn" if count >= 4 else "bar"
 
 
 def legend() -> str:

@@ -56,9 +56,10 @@ def stays(backups: int, transcripts: int) -> str:
 
 
 def head(
-    found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "", *, backups: bool = False
-) -> list[Line]:
-    """What goes, whether it can be brought back, what stays although it holds it, and a note."""
+    found: Preview, minutes: int, at: int, zone: tzinfo | None, cells: int, note: str = "", *, backups: bool = False,
+    low: bool = False,
+) -> list[Line]:  # fmt: skip
+    """What goes, whether it can be brought back, what stays although it holds it, and a note; `low`: in few rows."""
     if found.empty:
         return [[(NOTHING, "strong")]]
     lines: list[Line] = [[(row, "strong")] for row in wrap(f"These go: {said.goes(found.rows)}", cells, 2)]
@@ -67,7 +68,7 @@ def head(
         lines += _marked(
             f"{keyed.of('undo')} ",
             "key",
-            f"brings them back until {until}; until then they lie sealed, encrypted",
+            f"brings them back until {until}" + ("" if low else "; until then they lie sealed, encrypted"),
             cells,
         )
     else:

@@ -140,7 +140,9 @@ class Purge(Foresee):
         at, zone = self.app.clock(), self.app.zone  # type: ignore[attr-defined]
         left, gone = 0 if self.at_once else minutes, self.backups
         self.show(
-            lambda cells: purging.head(shown, left, at, zone, cells, self.note, backups=gone),
+            lambda cells: purging.head(
+                shown, left, at, zone, cells, self.note, backups=gone, low=self.has_class("-low")
+            ),
             lambda _cells: purging.items(shown, at, zone, backups=gone),
             able=not shown.empty or (gone and bool(shown.backups)),
         )

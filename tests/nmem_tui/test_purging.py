@@ -121,6 +121,17 @@ async def test_a_row_goes_or_what_it_lies_in(
     assert ask("SELECT state FROM purges") == ["undone"]
 
 
+async def test_where_there_are_few_rows_the_list_has_them(planted: str, cockpit: Any, until: Any, settled: Any) -> None:
+    async with cockpit(planted, (60, 15)) as pilot:
+        await pilot.press("2", "x")
+        await until(pilot, "These go", "brings them back until")
+        await settled(pilot)
+        dialog = pilot.app.screen
+        assert dialog.query_one("#what").size.height >= 5
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, "lie sealed")
+
+
 async def test_in_few_columns_it_is_said_to_its_end(planted: str, cockpit: Any, until: Any) -> None:
     async with cockpit(planted, (80, 24)) as pilot:
         await pilot.press("x")
