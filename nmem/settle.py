@@ -35,7 +35,7 @@ from nmem.recall import ready
 from nmem.retention.automatic import automatic
 from nmem.search import refresh as index
 from nmem.settle_start import wanted
-from nmem.threads import compaction, continuity, decisions, material, outcomes, tuning
+from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
 
 SECONDS = 900.0
@@ -274,15 +274,10 @@ class _Run:
     def _links(self) -> None:
         """New threads beside earlier ones; a model is asked about recent ones."""
         now = self.clock()
-        waiting = material.unlinked(self.db)
-        recent = decisions.unassessed(self.db, now - REASSESS) if self._models else []
-        desk = self.desk() if recent else None
+        desk = self.desk() if self._models and decisions.unassessed(self.db, now - REASSESS) else None
         linker = Linker(self.db, Assessor(desk, self.stop) if desk else None)
-        for thread_id in dict.fromkeys([*waiting, *(recent if desk else [])]):
-            if self.stop.is_set():
-                return
-            self.report.links += len(linker.link(thread_id, now))
-        if self.report.idle:
+        self.report.links += len(linker.link_all(now, self.stop.is_set))
+        if self.stop.is_set() or self.report.idle:
             return  # nothing has come about that earlier decisions could be judged by
         outcomes.by_files(self.db, now)
         if tuning.due(self.db):

@@ -161,11 +161,6 @@ def path_key(path: str) -> str:
     return path_ends(path)[0]
 
 
-def path_folder(path: str) -> str:
-    """The last two components of the folder it is in."""
-    return path_ends(path)[1]
-
-
 def file_mentions(text: str) -> set[str]:
     """Base names of files that a prompt names: a dotted last component with a short extension of letters."""
     out: set[str] = set()

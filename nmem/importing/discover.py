@@ -101,12 +101,6 @@ def look(path: Path, client: str = "") -> Transcript | None:
     return out
 
 
-def _is_document(text: str, mark: int) -> bool:
-    """Whether the file is one object over many lines, or on one line that holds the messages."""
-    start = text.lstrip()[:2]
-    return mark >= 0 and (start in ("{\n", "{\r") or "\n" not in text[:mark].strip())
-
-
 def _objects(head: bytes) -> Iterator[dict[str, object]]:
     """The objects of the first lines; of a document, its head."""
     text = head.decode("utf-8", "replace")

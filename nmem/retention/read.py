@@ -48,14 +48,6 @@ class Forecast:
     at: int
     seconds: float
 
-    def by_type(self) -> dict[str, tuple[int, int]]:
-        """type -> (how many there are, how many are past their lifetime)."""
-        out: dict[str, tuple[int, int]] = {}
-        for one in self.rows:
-            total, now = out.get(one.type, (0, 0))
-            out[one.type] = total + one.total, now + one.now
-        return out
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:

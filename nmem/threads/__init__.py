@@ -14,6 +14,5 @@ steering    what a person says of the next session, or of a given one
 tuning      re-fits the formula on outcomes, and keeps the history of it
 compaction  micro, meso and macro summaries of a thread
 skills      sequences that worked in several episodes (skill_rows: their rows)
-recall      "You were ...": what a session continues, in a few lines
 read        what the screens and the command line show
 """

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nmem.threads.storage import Session
 
 NEW, TIMEOUT, RESUME, CHOSEN = "new", "timeout", "resume", "chosen"
-EXPLICIT = (RESUME, CHOSEN)
 TRUNKS = ("main", "master", "trunk", "develop", "dev", "HEAD")
 """Branches that belong to no line of work in particular."""
 

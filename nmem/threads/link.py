@@ -11,7 +11,7 @@ it is asked. What a person said is never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -125,12 +125,15 @@ class Linker:
         self.formula = current(db, method)
         self._backgrounds: dict[int, Background] = {}
 
-    def link_all(self, now: int, project_id: int | None = None) -> list[Decision]:
+    def link_all(self, now: int, stopped: Callable[[], bool] = lambda: False) -> list[Decision]:
         """Compare every thread that was not compared yet; with a model, also recent ones that none was asked about."""
-        waiting = material.unlinked(self.db, project_id)
-        if self.assess is not None:
-            waiting += [each for each in decisions.unassessed(self.db, now - REASSESS) if each not in set(waiting)]
-        return [decision for thread_id in waiting for decision in self.link(thread_id, now)]
+        recent = decisions.unassessed(self.db, now - REASSESS) if self.assess is not None else []
+        made: list[Decision] = []
+        for thread_id in dict.fromkeys([*material.unlinked(self.db), *recent]):
+            if stopped():
+                break
+            made += self.link(thread_id, now)
+        return made
 
     def link(self, thread_id: int, now: int) -> list[Decision]:
         """Compare one thread with the earlier ones of its project and store what is decided; what is new of it."""

@@ -108,14 +108,12 @@ def candidates(db: Connection, later: Head, limit: int) -> list[Head]:
     return [Head(*row) for row in rows]
 
 
-def unlinked(db: Connection, project_id: int | None = None) -> list[int]:
+def unlinked(db: Connection) -> list[int]:
     """Threads that were never compared with earlier ones, the oldest first."""
-    where = "" if project_id is None else " AND t.project_id = ?"
     rows = db.execute(
-        "SELECT t.id FROM threads t WHERE t.turn_count > 0"  # noqa: S608 - our words
+        "SELECT t.id FROM threads t WHERE t.turn_count > 0"
         " AND NOT EXISTS (SELECT 1 FROM episode_links l WHERE l.later_thread_id = t.id)"
-        f"{where} ORDER BY t.created_at, t.id",
-        () if project_id is None else (project_id,),
+        " ORDER BY t.created_at, t.id"
     )
     return [row[0] for row in rows]
 
@@ -201,25 +199,3 @@ def shown_skills(db: Connection, thread_id: int) -> list[Any]:
         " WHERE u.thread_id = ? ORDER BY s.name LIMIT 5",
         (thread_id,),
     ).fetchall()
-
-
-def asked_before(db: Connection, thread_id: int, session_id: str, begun: int, limit: int) -> list[Any]:
-    """The newest prompts of a thread from other sessions, and what the episodes that they opened completed."""
-    return db.execute(
-        "SELECT p.at, substr(p.content, 1, 400), (SELECT u.completed FROM unit_prompts x"
-        "   JOIN work_units u ON u.id = x.unit_id WHERE x.prompt_id = p.id AND u.first_prompt_id = p.id)"
-        " FROM session_threads t JOIN prompts p ON p.session_id = t.session_id"
-        " WHERE t.thread_id = ? AND p.session_id != ? AND p.at <= ? AND p.source = 'user' AND p.agent_id IS NULL"
-        " AND p.kind IN ('prompt', 'late') ORDER BY p.at DESC, p.id DESC LIMIT ?",
-        (thread_id, session_id, begun, limit),
-    ).fetchall()
-
-
-def open_ends(db: Connection, thread_id: int) -> tuple[str] | None:
-    """What the newest episode of a thread left to do, as stored."""
-    row: tuple[str] | None = db.execute(
-        "SELECT next_steps FROM work_units WHERE thread_id = ? AND next_steps IS NOT NULL"
-        " ORDER BY last_at DESC LIMIT 1",
-        (thread_id,),
-    ).fetchone()
-    return row

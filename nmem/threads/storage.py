@@ -223,11 +223,6 @@ def condensed(db: Connection, thread_id: int, micro: str, meso: str, macro: str,
     )
 
 
-def last_event(db: Connection, session_id: str) -> int:
-    """When something last happened in a stored session."""
-    return int(db.execute("SELECT last_at FROM sessions WHERE id = ?", (session_id,)).fetchone()[0])
-
-
 def close_idle(db: Connection, timeout_minutes: float, now: int, project_id: int | None = None) -> int:
     """End the threads in which nothing has happened for their timeout; how many."""
     where = "" if project_id is None else " AND project_id = ?"

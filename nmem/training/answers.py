@@ -74,12 +74,3 @@ def note(db: Connection, fitting: Fitting) -> None:
         (fitting.at, SUBJECT, json.dumps(fitting.before), json.dumps(fitting.after), fitting.reason,
          json.dumps(fitting.metrics)),
     )  # fmt: skip
-
-
-def fittings(db: Connection, limit: int = 20) -> list[Fitting]:
-    """The history, the newest first."""
-    found = db.execute(
-        "SELECT at, before, after, reason, metrics FROM tuning_history WHERE subject = ? ORDER BY id DESC LIMIT ?",
-        (SUBJECT, limit),
-    )
-    return [Fitting(row[0], json.loads(row[1]), json.loads(row[2]), row[3], json.loads(row[4])) for row in found]

@@ -18,7 +18,7 @@ from nmem import tables
 from nmem.commands.main import nmem
 from nmem.episodes import boundary, corrections, detect, units
 from nmem.training import answers, personal
-from nmem.training.answers import Answer
+from nmem.training.answers import Answer, Fitting
 
 START = 1_760_000_000_000
 TOPICS = ("cache eviction order", "invoice pdf footer", "webhook retry limit", "avatar upload size",
@@ -108,13 +108,22 @@ def test_a_habit_is_learned_and_decides_from_then_on(db: Connection, db_path: st
     assert len(set(after) & set(opened)) > len(set(before) & set(opened))
 
 
+def fittings(db: Connection) -> list[Fitting]:
+    """What was fitted, the newest first."""
+    found = db.execute(
+        "SELECT at, before, after, reason, metrics FROM tuning_history WHERE subject = ? ORDER BY id DESC",
+        (answers.SUBJECT,),
+    )
+    return [Fitting(row[0], json.loads(row[1]), json.loads(row[2]), row[3], json.loads(row[4])) for row in found]
+
+
 def test_a_dry_run_changes_nothing(db: Connection, db_path: str) -> None:
     taught(db)
     result = run("--dry-run")
     assert result.exit_code == 0, result.output
     assert "nothing was changed: a dry run" in result.output
     assert not personal.own(db_path).exists()
-    assert answers.fittings(db) == []
+    assert fittings(db) == []
 
 
 def test_it_says_what_changed_and_goes_back(db: Connection, db_path: str) -> None:
@@ -133,7 +142,7 @@ def test_it_says_what_changed_and_goes_back(db: Connection, db_path: str) -> Non
     assert "decide again" in result.output
     assert not file.exists()
     assert "no weights of your own" in run("--reset").output
-    history = answers.fittings(db)
+    history = fittings(db)
     assert [each.reason.partition(":")[0] for each in history] == ["reset", "online"]
     assert history[0].before == history[1].after
     assert history[0].after == history[1].before == {kind: personal.shipped()[kind] for kind in personal.KINDS}
@@ -183,7 +192,7 @@ def test_too_few_decisions_are_said(db: Connection, db_path: str) -> None:
     result = run()
     assert result.exit_code == 0
     assert "7 decisions in 1 session; it takes 12 in 4" in result.output
-    assert answers.fittings(db) == []
+    assert fittings(db) == []
 
 
 def test_every_feature_has_words() -> None:

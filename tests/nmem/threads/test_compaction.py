@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nmem.errors import NmemError
-from nmem.threads import compaction, continuity, outcomes, recall, skills
+from nmem.threads import compaction, outcomes, skills
 from nmem.threads import read as _read
 from nmem.threads.link import Linker
 from nmem.threads.skills import Episode, Step, command_form, edit_form, mine, steps
@@ -224,66 +224,3 @@ def test_changes_lose_their_particulars() -> None:
     assert edit_form("Makefile") == "edit Makefile"
     assert edit_form("/etc/hosts.conf") == "edit *.conf"
     assert edit_form("") == "edit a file"
-
-
-def you_were_world(world: World) -> None:
-    world.session("a", 0)
-    cycle(world, "a", 1, "The avatar upload rejects more than 2 MB, see upload_limits.py", "src/upload_limits.py",
-          completed=["Avatar limit raised to 8 MB"], next_steps=["Tell support"])  # fmt: skip
-    world.session("x", 200, "Translate the invoice footer into Portuguese")
-    continuity.assign_all(world.db)
-
-
-def test_an_implicit_channel_pulls_from_linked_threads(world: World) -> None:
-    you_were_world(world)
-    world.session("c", 300, "The avatar limit in upload_limits.py needs a test")
-    world.assign("c")
-    plain = recall.you_were(world.db, "c")  # nothing stored yet: scored on the spot
-    Linker(world.db).link_all(world.at(301))
-    text = recall.you_were(world.db, "c")
-    assert text == plain
-    assert text.startswith("You were working on: The avatar upload rejects more than 2 MB")
-    assert "4 hours before" in text
-    assert "(Avatar limit raised to 8 MB.)" in text
-    assert "Left to do: Tell support." in text
-    assert "src/upload_limits.py" in text
-    assert "Current question: The avatar limit in upload_limits.py needs a test." in text
-    assert "Portuguese" not in text
-
-
-def test_an_explicit_channel_gets_its_own_thread_only(world: World) -> None:
-    you_were_world(world)
-    world.session("c", 300, "Check the invoice footer, not the avatar limit in upload_limits.py", parent_id="x",
-                  source="resume")  # fmt: skip
-    world.assign("c")
-    outcomes.relate(world.db, world.thread("a"), world.thread("c"), True, world.at(301))
-    text = recall.you_were(world.db, "c")
-    assert "You were working on: Translate the invoice footer into Portuguese." in text
-    assert "upload rejects" not in text
-
-
-def test_within_the_timeout_the_own_thread_is_told_before_anything_is_said(world: World) -> None:
-    world.session("a", 0, "Raise the avatar limit")
-    world.assign("a")
-    world.session("b", 10)
-    text = recall.you_were(world.db, "b", world.at(12))
-    assert "Raise the avatar limit" in text
-    assert "12 minutes before" in text
-    assert recall.you_were(world.db, "b", world.at(90)) == ""
-
-
-def test_nothing_to_continue(world: World) -> None:
-    world.session("a", 0, "Raise the avatar limit")
-    world.assign("a")
-    assert recall.you_were(world.db, "a") == ""
-    assert recall.you_were(world.db, "unheard of") == ""
-
-
-def test_it_is_bounded_and_redacted(world: World) -> None:
-    world.session("a", 0, *(f"Use AKIA{'Q3EGPL7ZTNYWKXRB'} {'word ' * 300}" for _ in range(9)))
-    world.session("b", 12, "Go on")
-    world.assign("a")
-    world.assign("b")
-    text = recall.you_were(world.db, "b")
-    assert 0 < len(text) <= recall.LIMIT
-    assert "AKIA" not in text
