@@ -7,6 +7,8 @@ from typing import Any
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, ScreenResultType
 
+from nmem_tui.screens.placing import Placing
+
 
 class Once:
     """Makes a screen leave with its first answer; stands before the screen's class."""
@@ -23,5 +25,5 @@ class Once:
         return leaving
 
 
-class Over(Once, ModalScreen[ScreenResultType]):
+class Over(Once, Placing, ModalScreen[ScreenResultType]):
     """A dialog."""

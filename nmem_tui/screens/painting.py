@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 
 from textual.geometry import Region, Size
-from textual.screen import Screen
 from textual.widget import Widget
+
+from nmem_tui.screens.placing import Placing
 
 _ROUNDS = 4
 """Rounds of messages that a new layout waits to be painted for: widgets hear of their size, and draw otherwise."""
 
 
-class Painting(Screen[None], inherit_bindings=False):
+class Painting(Placing, inherit_bindings=False):
     """A screen that is painted once for a key that lays it out anew."""
 
     _laying_out = False

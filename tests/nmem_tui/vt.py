@@ -1,4 +1,4 @@
-"""A terminal's view of what a program prints: every sequence by its name, and a screen of cells.
+"""A terminal's view of what a program prints: every sequence by its name, and a screen of cells and their looks.
 
 Widths come from the Unicode tables of the interpreter, not from the library that draws.
 """
@@ -38,6 +38,8 @@ class Screen:
 
     def _clear(self) -> None:
         self.cells = [[" "] * self.columns for _ in range(self.rows)]
+        self.looks = [[""] * self.columns for _ in range(self.rows)]
+        self._look = ""
         self.row = self.column = 0
 
     def feed(self, data: bytes) -> None:
@@ -62,7 +64,9 @@ class Screen:
             private, numbers, between, final = csi.groups()
             known = f"{private}{numbers if final in 'hlnpqtu' else ''}{between}{final}"
             self.sequences.add(f"CSI {known}")
-            if not private and not between:
+            if final == "m" and not private:
+                self._look = "" if numbers == "0" else numbers  # each stretch is printed with all of its look
+            elif not private and not between:
                 self._command(final, [int(each or 0) for each in re.split("[:;]", numbers)])
             elif known == "?1049h":
                 self._clear()
@@ -106,6 +110,7 @@ class Screen:
             return
         if cells:
             self.cells[self.row][self.column : self.column + cells] = [char] + [""] * (cells - 1)
+            self.looks[self.row][self.column : self.column + cells] = [self._look] * cells
             self.column += cells
         elif self.column:
             self.cells[self.row][self.column - 1] += char
