@@ -106,8 +106,10 @@ def target(client: str, scope: str, folder: str) -> Target:
 
 
 def targets(client: str, folder: str) -> list[Target]:
-    """Every settings file that the client would read in a project, whether it exists or not."""
-    return [target(client, scope, folder) for scope in SCOPES if scope != LOCAL or client in _LOCAL_FILES]
+    """Every settings file that the client would read in a project, whether it exists or not; each once."""
+    every = [target(client, scope, folder) for scope in SCOPES if scope != LOCAL or client in _LOCAL_FILES]
+    # in the home folder a project's settings are the user's own
+    return list({os.path.realpath(each.path): each for each in reversed(every)}.values())[::-1]
 
 
 def binary(client: str) -> str:

@@ -81,7 +81,14 @@ def standing(one: Task) -> str:
         quiet = load().quiet_hours
     except NmemError:
         quiet = ""
-    return read.standing(one, terminal.now(), quiet)
+    return "; ".join(filter(None, (by(one), read.standing(one, terminal.now(), quiet))))
+
+
+def by(one: Task) -> str:
+    """Who asked for what is not begun, where it was no person: what an agent wants is worth a look before it runs."""
+    from nmem.dispatch.task import AGENT, QUEUED
+
+    return "queued by an agent" if one.source == AGENT and one.state == QUEUED else ""
 
 
 def _cells(one: Task, why: str) -> tuple[str, ...]:

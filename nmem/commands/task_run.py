@@ -107,14 +107,15 @@ def _unsuccessful(path: str, left: Left) -> bool:
 
 
 def _say_next(path: str, quiet: str) -> None:
+    from nmem.commands.task_list import by
     from nmem.dispatch import act, order, read
 
     with act.writing(path) as db:
         live = read.tasks(db, ("running", "needs-input"))
         found = order.order(read.tasks(db, ("queued",)), live, terminal.now(), quiet)
     for one in (place.task for place in found):
-        why = read.standing(one, terminal.now(), quiet)
-        click.echo(f"task/{one.id}\t{printable(why) or 'next'}\t{printable(one.title)}")
+        why = "; ".join(filter(None, (by(one), read.standing(one, terminal.now(), quiet) or "next")))
+        click.echo(f"task/{one.id}\t{printable(why)}\t{printable(one.title)}")
     if not found:
         click.echo("nothing is queued")
 

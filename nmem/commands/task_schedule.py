@@ -22,6 +22,7 @@ from nmem.text import lines, printable
 def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: bool) -> None:
     """Look for tasks that are due every few minutes, by a systemd timer or by cron."""
     from nmem.dispatch import schedule
+    from nmem.dispatch.config import load
 
     if remove:
         for gone in schedule.remove() or ["nothing: no timer of nmem is there"]:
@@ -30,6 +31,8 @@ def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: boo
     chosen = schedule.way(way or "") if not (dry_run and way) else way
     made = schedule.plan(every, chosen or schedule.SYSTEMD)
     click.echo("\n".join(lines(made.shown)))
+    if load().agents_may:
+        click.echo('# what agents queue is started as well; `[dispatch] agents = "refuse"` keeps them from queueing')
     if dry_run:
         return
     if not yes:

@@ -88,9 +88,17 @@ class Runner:
         with act.writing(self.db_path) as db:
             one = self._claim(db, task_id)
             if one is None:
-                raise NmemError(f"task/{task_id} is not queued any more: another runner has it")
+                raise NmemError(_not_queued(read.task(db, task_id), task_id))
             self._start(db, one)
             return read.task(db, task_id) or one
+
+
+def _not_queued(one: Task | None, task_id: int) -> str:
+    if one is None:
+        return f"there is no task {task_id}: `nmem task list` lists them"
+    if one.over:
+        return f"task/{task_id} is over: {one.state}; `nmem task retry {task_id}` queues it again"
+    return f"task/{task_id} is not queued any more: another runner has it"
 
 
 def run(

@@ -140,16 +140,21 @@ def _target(found: Corpus, file: str, index: Index, name: str) -> str:
     """The file to write into: the one named, else the one with the decision that is nearest, else the first."""
     if file:
         wanted = file if file.endswith((".md", ".markdown")) else f"{file}.md"
-        path = os.path.realpath(os.path.join(found.place.folder, wanted))
-        if not folder.inside(path, os.path.realpath(found.place.folder)):
-            raise NmemError(
-                f"{file} is outside of the decisions folder {found.place.folder}: decisions go into its own files"
-            )
-        return os.path.relpath(os.path.join(found.place.folder, wanted), found.place.folder).replace(os.sep, "/")
+        own = found.place.folder
+        # an offer names a file from the project's root; a shell completes one from where it stands
+        whole = [path for base in (found.place.root, os.getcwd()) if _within(path := os.path.join(base, wanted), own)]
+        path = whole[0] if whole else os.path.join(own, wanted)
+        if not _within(path, own):
+            raise NmemError(f"{file} is outside of the decisions folder {own}: decisions go into its own files")
+        return os.path.relpath(os.path.realpath(path), os.path.realpath(own)).replace(os.sep, "/")
     ranked, _ = rank(index, name, "", 1)
     if ranked and index.docs[ranked[0].doc][3]:
         return index.docs[ranked[0].doc][3]
     return found.files[0].name if found.files else FILE
+
+
+def _within(path: str, own: str) -> bool:
+    return folder.inside(os.path.realpath(path), os.path.realpath(own))
 
 
 def _section(found: Corpus, out: Plan, target: str, heading: str, text: str, under: str) -> None:

@@ -85,6 +85,14 @@ def test_all_well_is_exit_0_and_plain_when_piped(claude: Path) -> None:
     assert "\x1b" not in done.output
 
 
+def test_at_home_each_client_is_judged_once(claude: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There the settings of a project are the user's own."""
+    monkeypatch.chdir(own_home)
+    for name in ("hooks", "round trip"):
+        found = [each for each in findings() if each["check"] == name and each["client"] == "claude"]
+        assert len(found) <= 1, found
+
+
 def test_the_probe_is_really_written(claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "_clean", lambda *_: None)
     findings()

@@ -193,6 +193,22 @@ def test_an_agent_queues_a_task_and_is_bounded(place: Place, monkeypatch: pytest
         queue_task(place, prompt="too many")
 
 
+def test_what_an_agent_queued_is_told_before_it_runs(place: Place) -> None:
+    place.add("a person's")
+    queue_task(place, prompt="run the slow tests")
+    listed = place.command("list").stdout.splitlines()
+    assert [line.split("\t")[0] for line in listed if "queued by an agent" in line] == ["task/2"]
+    following = place.command("run", "--dry-run").stdout.splitlines()
+    assert following == ["task/1\tnext\ta person's", "task/2\tqueued by an agent; next\trun the slow tests"]
+
+
+def test_running_a_task_that_is_none_or_is_over_says_so(place: Place) -> None:
+    assert "there is no task 9" in place.command("run", "9", check=False).stderr
+    place.add("a person's")
+    place.command("cancel", "1")
+    assert "task/1 is over: cancelled; `nmem task retry 1`" in place.command("run", "1", check=False).stderr
+
+
 def read_newest(place: Place) -> int:
     with act.writing(place.db_path) as db:
         return max(one.id for one in read.tasks(db))
@@ -230,6 +246,7 @@ def test_a_timer_of_systemd_is_shown_written_and_removed(place: Place, own_home:
     program(place.folder, "systemctl", f'echo "$@" >> {place.folder}/systemctl.log')
     shown = place.command("schedule", "--dry-run", "--systemd").stdout
     assert "OnUnitActiveSec=5min" in shown and "KillMode=process" in shown and '"task" "run" "--no-wait"' in shown
+    assert "# what agents queue is started as well" in shown
     units = own_home / ".config" / "systemd" / "user"
     assert not units.exists()
     assert "nobody is there to be asked" in place.command("schedule", check=False).stderr

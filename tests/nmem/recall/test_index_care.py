@@ -253,6 +253,25 @@ def test_what_an_episode_learned_becomes_a_decision(project: Path, record: Recor
     assert image(project) == before
 
 
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        (".", "garden"),
+        (".", "docs/decisions/garden.md"),
+        ("docs", "decisions/garden.md"),
+        ("docs/decisions", "garden.md"),
+    ],
+)
+def test_a_file_is_named_from_the_folder_the_project_or_where_one_stands(
+    project: Path, monkeypatch: pytest.MonkeyPatch, where: str, named: str
+) -> None:
+    monkeypatch.chdir(project / where)
+    text = "Green, twice, and never in the rain, or it comes off again within the year."
+    done = run("recall", "remember", "painting the garden fence", "--text", text, "--file", named, "--yes")
+    assert done.exit_code == 0, done.exception
+    assert "never in the rain" in (project / "docs" / "decisions" / "garden.md").read_text()
+
+
 def test_an_episode_that_learned_nothing_says_so(project: Path, record: Recorded) -> None:
     record.coupon().db.commit()
     assert run("settle").exit_code == 0
