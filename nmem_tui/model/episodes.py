@@ -12,6 +12,9 @@ from nmem_tui.model.line import Line, fit_words
 from nmem_tui.model.shelf import Entry, day_name
 from nmem_tui.model.unit import flat
 
+_TELLING = 20
+"""Cells of a name from which on what begins alike is alike."""
+
 
 def state(row: EpisodeRow) -> tuple[str, str]:
     """The state of an episode: glyph and word, and its tone."""
@@ -68,11 +71,19 @@ def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, pro
     if row is None:
         return [("  ·", "rest")]
     title = flat(whole(row.thread)) or ("no thread" if row.thread_id is None else "a thread without a title")
+    if entry.size == 1 and _same(title, flat(row.name)):
+        title = "a thread of the same name"
     where = f" ─ {printable(row.project)}" if projects and row.project else ""
     return [
         ("┌ ", "line"), (fit_words(title, max(8, cells - 22 - width(where))), "accent" if row.thread_id else "quiet"),
         (fit(where, 24), "quiet"), (f"  {count}", "quiet"),
     ]  # fmt: skip
+
+
+def _same(title: str, name: str) -> bool:
+    """Whether a thread's title says what its episode's name does; either may be cut."""
+    one, other = sorted((title.rstrip(".… "), name.rstrip(".… ")), key=len)
+    return one == other or (len(one) >= _TELLING and other.startswith(one))
 
 
 def words(row: EpisodeRow) -> str:

@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from nmem.episodes import storytelling
+from nmem.read.episodes import rows
 from nmem.read.stories import story
+from nmem_tui.model import episodes
 from nmem_tui.model.line import plain
+from nmem_tui.model.shelf import Entry
 from nmem_tui.model.story import StoryText
 from nmem_tui.store.reads import Reads
 from tests.nmem_tui.asked import row as ask
@@ -430,3 +433,24 @@ async def test_narrate_tells_when_it_is_done(told: Any, cockpit: Any, settled: A
                 break
         await until(pilot, "extractive: from the record itself, no model")
         assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
+
+
+def test_a_heading_says_no_name_that_the_row_below_it_says(told: Any, seeds: Any) -> None:
+    with closing(sqlite3.connect("aurora.db")) as db:
+        db.row_factory = sqlite3.Row
+        row = next(iter(rows(db, [told["flaky"]]).values()))
+    same = replace(
+        row, name="Make the thumbnails build green again", thread="Make the thumbnails build green again", thread_id=3
+    )
+    said = [
+        plain([episodes.heading(Entry("thread", 1, row.id, size), one, 1, 100, projects=False)])
+        for size, one in (
+            (1, same),
+            (2, same),
+            (1, replace(same, name="Another one")),
+            (1, replace(same, name=same.name[:25] + "…")),
+        )
+    ]
+    alone = "┌ a thread of the same name  1 episode"
+    named = "┌ Make the thumbnails build green again  "
+    assert said == [alone, f"{named}2 episodes", f"{named}1 episode", alone]
