@@ -278,7 +278,7 @@ MANUAL: tuple[tuple[str, str], ...] = (
     ("type:recall", "written decisions alone; so does /when or /how before words"),
     ("type:git", "commits, pushes and other git: the beginning of a type is enough"),
     ("type:file_edit,file_write", "several, with commas"),
-    ("is:failed", "what failed"),
+    ("is:failed", "calls that failed, episodes whose last tests did, tasks that failed or timed out"),
     ("is:pinned", "what you pinned"),
     ("since:7d", f"since then: {TIMES}"),
     ("until:2026-01", "before then"),

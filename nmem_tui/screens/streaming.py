@@ -25,7 +25,7 @@ class Streaming(Detailing):
 
     CONTEXT = "now"
     OPENS = "stream"
-    HINT = "words, !word, type:test, is:failed, file:upload"
+    HINT = "words, !word, type:test, is:failed (calls), file:upload"
     TYPING_S = 0.06
 
     frame = getters.query_one("#frame", Vertical)

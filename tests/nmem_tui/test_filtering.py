@@ -215,3 +215,15 @@ async def test_a_heading_counts_what_is_listed_below_it(
         view, after = pilot.app.screen, [row for row in text(pilot).splitlines() if "── Over" in row]
         left = view.tally()[0]
         assert before and after != before and f"── Over  {left}, " in after[0]
+
+
+@pytest.mark.parametrize(("key", "said"), [
+    ("1", "is:failed (calls), file:upload"), ("2", "is:failed (tests), thread:x, file:x, project:x"),
+])  # fmt: skip
+async def test_the_empty_box_says_what_failed_means_on_its_screen(
+    key: str, said: str, make_db: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press(key, "slash")
+        await settled(pilot)
+        assert said in text(pilot)
