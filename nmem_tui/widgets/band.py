@@ -16,7 +16,7 @@ from nmem_tui.widgets.card import Panel
 
 
 class Band(Panel):
-    """Two rows, or more where there is room; none while no episode is under the cursor."""
+    """Two rows, or more where there is room; none where nothing is listed, or the terminal is low."""
 
     @dataclass
     class Chosen(Message):
@@ -35,7 +35,6 @@ class Band(Panel):
     def follow(self, shelf: Shelf, unit_id: int | None, total: int, at: int, zone: tzinfo | None) -> None:
         """Show where the episode under the cursor stands among those around it."""
         self._shelf, self._chosen, self._total = shelf, unit_id, total
-        self.set_class(not self.screen.has_class("-empty"), "-told")
         self._lay()
         self.show(
             lambda cells, rows: band.draw(self.segments, self._chosen, self.stretch.letters, cells, rows, at, zone)
