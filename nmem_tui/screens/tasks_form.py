@@ -155,16 +155,15 @@ class TaskForm(Over[Draft | int | None]):
         self.base = made
         draft = tasks_form.of_new(made, self.first.client)
         self.prompt.load_text(clean(draft.prompt))
-        self.query_one("#folder", Input).value = draft.folder
+        self.query_one("#folder", Field).fill(draft.folder)
         self.look()
 
     def _instead(self, found: tuple[str, str]) -> None:
         """Another folder was found, unless the person has named one meanwhile."""
-        field = self.query_one("#folder", Input)
+        field = self.query_one("#folder", Field)
         if field.value == self.first.folder:
             self.instead = found
-            field.value = found[0]
-            field.cursor_position = len(field.value)
+            field.fill(found[0])
             self.say()
 
     @property

@@ -20,6 +20,11 @@ class Field(Input):
         """Without controls and hidden characters; a line break is a blank."""
         return value if value.isascii() and value.isprintable() else " ".join(clean(value).split("\n"))
 
+    def fill(self, value: str) -> None:
+        """Hold this instead, to go on with at its end."""
+        self.value = value
+        self.cursor_position = len(self.value)
+
     def update_node_styles(self, animate: bool = True) -> None:
         """Not before it is somewhere: the library styles it anew with the first class that it is made with."""
         if self.is_attached:

@@ -563,6 +563,8 @@ async def test_a_learning_becomes_a_task(
         await settled(pilot)
         await pilot.press("d")
         await until(pilot, f"about learning {made['thumbs']}", "7 sessions, 14 times", "project test_a")
+        folder = pilot.app.screen.query_one("#folder")
+        assert folder.cursor_position == len(folder.value)  # ctrl+u clears it
         await pilot.press("escape")
         await until(pilot, gone="New task")
         assert ask("SELECT count(*) FROM tasks") == 11
