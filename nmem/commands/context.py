@@ -130,7 +130,8 @@ def _object(found: Preview) -> dict[str, object]:
         "budget": found.budget, "tokens": found.tokens, "text": found.text, "why_silent": found.why_silent or None,
         "occasion": found.occasion or None, "items": [_item(each) for each in found.items],
         "before": [_item(each) for each in found.before],
-        "left_out": [_item(each) for each in found.left_out], "excluded": [_item(each) for each in found.excluded],
+        "left_out": [_item(each) for each in found.left_out], "held": [_item(each) for each in found.held],
+        "excluded": [_item(each) for each in found.excluded],
         "choices": found.choices,
     }  # fmt: skip
 
@@ -146,9 +147,11 @@ def _explain(found: Preview) -> None:
     text = [("", line) for line in (found.text or f"nothing: {found.why_silent}").split("\n")]
     told = [(each.id, _why(each)) for each in found.items]
     left = [(each.id, f"{_why(each)}: {each.text}") for each in found.left_out]
+    held = [(each.id, f"{each.reason}: {each.text}") for each in found.held]
     never = [(each.id, each.text) for each in found.excluded]
     before = [(each.id, each.text) for each in found.before]
     terminal.say(heading, [("", text), ("Told", told), ("Told before, at its start", before), ("Left out", left),
+                           ("Not told: it quotes what you excluded", held),
                            ("Never told: you excluded it", never)])  # fmt: skip
 
 

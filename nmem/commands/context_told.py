@@ -76,13 +76,13 @@ def switch(project: str, *, off: bool) -> None:
 def choose(project: str, wanted: dict[str, str]) -> None:
     """Have items always told, never told, or chosen by their score again."""
     from nmem.context.choosing import choose as chosen
+    from nmem.context.choosing import promised
 
-    words = {"include": "always told", "exclude": "never told", "": "told when its score is high enough"}
     with terminal.writing() as db:
         number = project_of(db, project)
         for choice, item in wanted.items():
             own = chosen(db, number, item, choice, terminal.now())
-            click.echo(f"{printable(own)} is {words[choice]} (`nmem undo` takes it back)")
+            click.echo(f"{printable(own)} is {promised(own, choice)} (`nmem undo` takes it back)")
 
 
 def past(project: str, limit: int, *, as_json: bool) -> None:

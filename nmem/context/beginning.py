@@ -47,9 +47,10 @@ def meanwhile(db: Connection, present: Present) -> list[Item]:
     shared = {number: files for number, hot in found if (files := _edited(hot, mine))}
     rows = units(db, list(shared)[:MOST]) if shared else []
     return [
-        told(row, present.at, shared[row[0]], 0.8, f"it edited {shared[row[0]][0]} while this session was away")
+        told(row, present.at, shared[row[0]], 0.8, f"it edited {shared[row[0]][0]} while this session was away",
+             unsaid=present.unsaid)
         for row in sorted(rows, key=_at, reverse=True)
-    ]
+    ]  # fmt: skip
 
 
 def _at(row: Sequence[object]) -> int:

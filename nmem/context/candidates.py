@@ -31,7 +31,7 @@ _WORDS = {
 
 def gathered(db: Connection, present: Present) -> list[Item]:
     """Items for a present, those of a kind by score; not yet packed. Raises sqlite3.Error."""
-    chosen = pinned.choices(db, present.project_id)
+    chosen = heed(db, present)
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     numbers = files_to_name(ranking, present)
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
@@ -50,7 +50,7 @@ def gathered(db: Connection, present: Present) -> list[Item]:
 
 def chosen(db: Connection, present: Present) -> list[Item]:
     """What a person pinned or included, which is told whatever the session is about."""
-    said = pinned.choices(db, present.project_id)
+    said = heed(db, present)
     return _once(pinned.pins(db, present, said), present, said)
 
 
@@ -61,7 +61,18 @@ def warned(db: Connection, present: Present) -> list[Item]:
 
 def once(db: Connection, present: Present, items: list[Item]) -> list[Item]:
     """Without what a person excluded, and what the session was told before."""
-    return _once(items, present, pinned.choices(db, present.project_id))
+    return _once(items, present, heed(db, present))
+
+
+def heed(db: Connection, present: Present) -> dict[str, str]:
+    """What a person said about items of the project; whatever is told from now on leaves out what they excluded."""
+    said = pinned.choices(db, present.project_id)
+    out = [item for item, choice in said.items() if choice == pinned.EXCLUDE]
+    if out and present.unsaid is None:
+        from nmem.context import unsaid
+
+        present.unsaid = unsaid.read(db, out)
+    return said
 
 
 def files_to_name(ranking: Ranking, present: Present) -> list[int]:
@@ -111,7 +122,8 @@ def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[I
         if key not in out and not told and chosen.get(key) != pinned.EXCLUDE:
             out[key] = item
     excluded = {key[5:] for key, choice in chosen.items() if choice == pinned.EXCLUDE and key.startswith("file/")}
-    return [item for item in out.values() if not excluded.intersection(item.files)] if excluded else list(out.values())
+    kept = [item for item in out.values() if not excluded.intersection(item.files)]
+    return present.unsaid.told(kept) if present.unsaid else kept
 
 
 def _useful(db: Connection, project_id: int, items: list[Item]) -> list[Item]:

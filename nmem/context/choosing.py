@@ -37,6 +37,14 @@ def choose(db: Connection, project_id: int, item: str, choice: str, now: int) ->
     return item
 
 
+def promised(item: str, choice: str) -> str:
+    """What a choice does, in words: a file is named no more, but what was said of it may name it."""
+    if choice == EXCLUDE and item.startswith("file/"):
+        return "never named among files; notes and stories may still speak of it"
+    words = {INCLUDE: "always told", EXCLUDE: "never told, nor what quotes it"}
+    return words.get(choice, "told when its score is high enough")
+
+
 def pin(db: Connection, project_id: int, item: str, pinned: bool, now: int) -> str:
     """Pin what an item stands for, or take its pin away; gives the id of what was pinned. Raises NmemError."""
     item = subject(item)

@@ -77,6 +77,7 @@ def start(
         from nmem.context.beginning import meanwhile
 
         out = Decision("the session is resumed")
+        candidates.heed(db, present)
         items = candidates.once(db, present, meanwhile(db, present))
     elif goes:
         out = Decision(goes)
@@ -129,9 +130,14 @@ def recovered(
     if why:
         return Decision(silent=why)
     from nmem.context import recovery
+    from nmem.context.given import excluded
 
+    if chosen := excluded(db, present.project_id):
+        from nmem.context import unsaid
+
+        present.unsaid = unsaid.read(db, chosen)
     out = Decision(f"the conversation was {'cleared' if cleared else 'compacted'}: session {session_id}")
-    items = recovery.recover(db, session_id, within(budget, most))
+    items = recovery.recover(db, session_id, within(budget, most), present.unsaid)
     while items and most and _size(recovery.compose(items, cleared)) > most:
         items.pop()
     return _sound(out, items, recovery.compose(items, cleared))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from nmem.context.present import Present
     from nmem.context.rank import Ranking
+    from nmem.context.unsaid import Unsaid
 
     Unit = tuple[int, str, int, str, str | None, str | None, str | None, str, str | None]
 
@@ -63,7 +64,7 @@ def telling(db: Connection, present: Present, ranking: Ranking, chosen: Sequence
         if row is None or row[7] == present.session_id or len(out) >= MOST:
             continue
         files = tuple(ranking.paths[number] for number in list(one.files)[:FILES])
-        out.append(told(row, present.at, files, one.score, _reason(one, files, present)))
+        out.append(told(row, present.at, files, one.score, _reason(one, files, present), unsaid=present.unsaid))
     return out
 
 
@@ -109,17 +110,23 @@ def units(db: Connection, ids: Sequence[int]) -> list[Unit]:
 
 def told(
     row: Unit, now: int, files: tuple[str, ...], score: float, reason: str, item: str = "", kind: str = EPISODE,
+    unsaid: Unsaid | None = None,
 ) -> Item:  # fmt: skip
-    """An episode as an item: what it was about, how it ended, what failed on the way, what was done, learned, left."""
+    """An episode as an item: what it was about, how it ended, what failed on the way, what was done, learned, left.
+
+    Without the sentences that a person excluded elsewhere.
+    """
     number, intent, last_at, outcomes, learned, completed, next_steps, _, summary = row
     how = outcome(outcomes)
     about = quoted(headline(intent), _HEADLINE)
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     _, found_one, obstacle = (summary or "").rpartition(_OBSTACLE)
-    if found_one:
+    if found_one and not (unsaid and unsaid.says(obstacle)):
         parts.append(f"Obstacle: {quoted(obstacle.rstrip('. '), _LINE)}.")
     for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
-        said = [line for line in texts(stored) if not _names_files(line)]
+        said = [line for line in texts(stored) if not names_files(line)]
+        if unsaid:
+            said = [line for line in said if not unsaid.says(line)]
         lines = [quoted(line.rstrip(". "), _LINE) for line in said[:_LINES]]
         if lines:
             parts.append(f"{label}: {'; '.join(lines)}.")
@@ -141,7 +148,7 @@ def headline(text: str) -> str:
     return line[:end] if end > 0 else line.rstrip(".")
 
 
-def _names_files(line: str) -> bool:
+def names_files(line: str) -> bool:
     """Whether a line of the narrator only lists files: those that matter are named anyway."""
     return line.startswith(("Edited ", "Created ", "Passed", "Deleted "))
 

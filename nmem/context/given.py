@@ -51,5 +51,13 @@ def switched_off(db: Connection, project_id: int) -> bool:
     return row is not None
 
 
+def excluded(db: Connection, project_id: int) -> list[str]:
+    """The ids of what a person excluded in a project, the newest last."""
+    rows = db.execute(
+        "SELECT item FROM context_choices WHERE project_id = ? AND choice = 'exclude' ORDER BY at, item", (project_id,)
+    ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
 EVERYTHING = "*"
 """Excluded, this stands for all of a project's context."""

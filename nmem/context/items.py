@@ -35,6 +35,12 @@ class Item:
         return f"Item({self.id!r}, {self.score:.3f}, {self.text!r})"
 
 
+def subject(item: str) -> str:
+    """What an item stands for: a pin for what is pinned, a marker for its observation."""
+    item = item.removeprefix("pin/")
+    return f"obs/{item[7:]}" if item.startswith("marker/") else item
+
+
 def tokens(text: str) -> int:
     """About how many tokens a text takes in a context: a quarter of its UTF-8 length, and its line break."""
     return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // _CHARS + 1

@@ -5,7 +5,7 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 
 from __future__ import annotations
 
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
 from nmem.context.neutral import name, neutral, quoted
 from nmem.context.words import ago, terms
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nmem.context.present import Present
 
+__all__ = ("EXCLUDE", "INCLUDE", "PINNED", "choices", "markers", "pins", "resolved", "subject")
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
 MOST = 40
 """Pins looked at: the newest. As many are told as there is room for."""
@@ -22,12 +23,6 @@ MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
 _TEXT = 240
-
-
-def subject(item: str) -> str:
-    """What an item stands for: a pin for what is pinned, a marker for its observation."""
-    item = item.removeprefix("pin/")
-    return f"obs/{item[7:]}" if item.startswith("marker/") else item
 
 
 def choices(db: Connection, project_id: int) -> dict[str, str]:
@@ -79,7 +74,8 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         from nmem.context import episodes
 
         return [
-            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN) for row in episodes.units(db, [number])
+            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN, present.unsaid)
+            for row in episodes.units(db, [number])
         ]
     if kind == "thread":
         from nmem.context import work

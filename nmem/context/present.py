@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from nmem.context.unsaid import Unsaid
+
 HOT_FILES = 8
 FAILURES = 4
 _COMMAND = 200
@@ -18,7 +20,7 @@ class Present:
 
     __slots__ = (
         "at", "branch", "client", "cwd", "failures", "given", "given_files", "hot_files", "project",
-        "project_id", "prompt", "session_id", "source", "thread_id", "unit_id",
+        "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -45,6 +47,8 @@ class Present:
         """Items that this session has been told already."""
         self.given_files: frozenset[str] = frozenset()
         """Files that these have named."""
+        self.unsaid: Unsaid | None = None
+        """What a person excluded, once it was looked up; None: nothing."""
 
 
 def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present | None:

@@ -25,7 +25,7 @@ from nmem.errors import NmemError
 from nmem.text import printable
 from nmem.threads import continuity
 
-_UNKNOWN = "nothing says what a session that starts goes on with: its first prompt will"
+UNKNOWN = "nothing says what a session that starts goes on with: its first prompt will"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ class Preview:
     """Why a session that starts is told more than pins; at a prompt nothing."""
     before: tuple[Item, ...] = ()
     """What a new session's start tells, and its prompt therefore does not; only where it is a prompt that is asked."""
+    held: tuple[Item, ...] = ()
+    """Not told because it quotes something excluded; each says what."""
 
     @property
     def every(self) -> tuple[Item, ...]:
         """Told or not."""
-        return (*self.items, *self.before, *self.left_out, *self.excluded)
+        return (*self.items, *self.before, *self.left_out, *self.held, *self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,12 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
         else decide.start(db, present, config, budget, most, goes, present.source if present.session_id else "")
     )
     found = gathered(db, present) if made.found is None else made.found
-    said = pinned.choices(db, present.project_id)
+    said, held = pinned.choices(db, present.project_id), _held(present)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
         made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
         "" if made.text else made.silent or _silent(db, present, found, goes),
-        tuple(_excluded(db, present, said)), _stands([*found, *before], said), goes, before,
+        tuple(_excluded(db, present, said)), _stands([*found, *before], said), goes, before, held,
     )  # fmt: skip
 
 
@@ -126,8 +128,13 @@ def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: 
     silent = made.silent or "no episode of this session is known yet: its first prompt opens one"
     return Preview(
         known.project, known.project_id, session_id, "", at, decide.within(budget, most), made.text,
-        tokens(made.text) if made.text else 0, tuple(made.items), (), "" if made.text else silent,
+        tokens(made.text) if made.text else 0, tuple(made.items), (), "" if made.text else silent, held=_held(known),
     )  # fmt: skip
+
+
+def _held(present: Present) -> tuple[Item, ...]:
+    """What quotes something excluded, and is not told for that."""
+    return tuple(present.unsaid.held.values()) if present.unsaid else ()
 
 
 _PROJECTS = {
@@ -168,6 +175,7 @@ def _goes_on(db: Connection, present: Present) -> str:
 
 def _excluded(db: Connection, present: Present, chosen: dict[str, str]) -> Iterator[Item]:
     """What is never told, each as it would be."""
+    present.unsaid = None
     for item, choice in chosen.items():
         if choice == pinned.EXCLUDE and item != given.EVERYTHING:
             kind = item.partition("/")[0]
@@ -250,7 +258,7 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
     if row is None:
         return "nothing of this project is prepared yet: `nmem settle` does it"
     if not present.prompt and not goes:
-        return _UNKNOWN
+        return UNKNOWN
     if found:
         return "nothing of what is known fits the budget"
     ranking = rank(db, present.project_id, present.prompt, present.branch)

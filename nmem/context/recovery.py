@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
+    from nmem.context.unsaid import Unsaid
     from nmem.episodes.unit import Unit
 
 GOAL, DECISION, OPEN, FILE = "goal", "decision", "open", "file"
@@ -49,8 +50,11 @@ def before_clear(db: Connection, session_id: str, at: int) -> str | None:
     return str(rows[0][0]) if len(rows) == 1 else None
 
 
-def recover(db: Connection, session_id: str, budget: int) -> list[Item]:
-    """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode."""
+def recover(db: Connection, session_id: str, budget: int, unsaid: Unsaid | None = None) -> list[Item]:
+    """What a session was at, the goal first, within `budget` tokens; nothing when it has no episode.
+
+    It is not chosen by what it is worth; what a person excluded is left out all the same.
+    """
     unit = units.latest(db, session_id)
     if unit is None:
         return []
@@ -59,7 +63,9 @@ def recover(db: Connection, session_id: str, budget: int) -> list[Item]:
         " AND seq > (SELECT seq FROM sessions WHERE id = ?) - ? ORDER BY seq DESC",
         (session_id, session_id, _LOOKED_AT),
     ).fetchall()
-    found = [*_goal(db, unit), *_open(unit, rows), *_files(unit, rows), *_decided(db, unit, rows)]
+    found = [*_goal(db, unit), *_open(unit, rows, unsaid), *_files(unit, rows), *_decided(db, unit, rows)]
+    if unsaid:
+        found = unsaid.told(found)
     kept: list[Item] = []
     left = budget - _FRAME
     for item in found:
@@ -119,7 +125,9 @@ def _decided(db: Connection, unit: Unit, rows: Sequence[tuple[int, str, str | No
     return out
 
 
-def _open(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+def _open(
+    unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]], unsaid: Unsaid | None
+) -> list[Item]:  # fmt: skip
     """Unfinished todos, commands that failed and have not passed since, steps that an earlier telling left."""
     out: list[Item] = []
     listed = False
@@ -129,6 +137,8 @@ def _open(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]
         if kind == "todo" and not listed:
             listed = True
             undone = [line[3:].strip() for line in content.split("\n") if line.startswith(("[ ]", "[>]"))]
+            if unsaid:
+                undone = [line for line in undone if not unsaid.says(line)]
             if undone:
                 text = f"Todo: {quoted('; '.join(undone), _LONG)}"
                 out.append(Item(f"obs/{number}", OPEN, text, score=0.85, reason="unfinished in the newest list"))

@@ -47,7 +47,7 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
         return []
     title, micro, last_at = row
     text = f"You were working on {quoted(title, _LINE)} (thread {number}, {ago(present.at - last_at)})."
-    if micro:
+    if micro and not (present.unsaid and present.unsaid.says(quoted(micro, SO_FAR))):
         text += f" So far: {quoted(micro, SO_FAR)}"
     return [Item(item or f"thread/{number}", kind, text, score=score, reason=reason)]
 
@@ -76,7 +76,8 @@ def left_by(db: Connection, number: int, present: Present, reason: str) -> list[
 
 def _steps(row: tuple[int, str, int, str | None], present: Present, score: float, reason: str) -> list[Item]:
     number, intent, last_at, stored = row
-    steps = [quoted(step.rstrip(". "), _LINE) for step in texts(stored)[:LEFT]]
+    left = [step for step in texts(stored) if not (present.unsaid and present.unsaid.says(step))]
+    steps = [quoted(step.rstrip(". "), _LINE) for step in left[:LEFT]]
     if not steps:
         return []
     where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"

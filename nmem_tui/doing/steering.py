@@ -247,8 +247,8 @@ def choose(project_id: int, item: str, choice: str) -> Change:
         from nmem.context import choosing
 
         own = choosing.choose(db, project_id, item, choice, now)
-        words = {"include": "always told from now on", "exclude": "never told from now on"}
-        return f"{own} is {words.get(choice, 'chosen by its score again')}{_back()}"
+        said = f"{choosing.promised(own, choice)} from now on" if choice else "chosen by its score again"
+        return f"{own} is {said}{_back()}"
 
     return change
 

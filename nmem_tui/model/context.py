@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmem.context.config import HIGHEST
+from nmem.context.decide import WAITS
 from nmem.context.effect import MEASURES, Effect
 from nmem.context.episodes import saying
 from nmem.context.items import Item as Thing
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
-from nmem.context.preview import Preview
+from nmem.context.preview import UNKNOWN, Preview
 from nmem.context.recovery import CHANGED
 from nmem.read.views import SessionRow
 from nmem.text import fit, fit_path, pad, printable, width
@@ -96,21 +97,30 @@ def items(found: Preview, mode: str) -> list[Item]:
     if found.before:
         out += [*_gap(out), _say([("Told before the prompt comes, when the session starts", "title")])]
         out += [_row(one, found, "before") for one in found.before]
-    if found.left_out:
-        out += [*_gap(out), _say([(f"Weighed, but not told: {_why_left(found, mode)}", "title")])]
-        out += [_row(one, found, "left") for one in found.left_out]
+    for why, left in _left(found, mode):
+        out += [*_gap(out), _say([(f"Weighed, but not told: {why}", "title")])]
+        out += [_row(one, found, "left") for one in left]
+    if found.held:
+        out += [*_gap(out), _say([("Not told: it quotes what you excluded", "title")])]
+        out += [_row(one, found, "left") for one in found.held]
     if found.excluded:
         out += [*_gap(out), _say([(f"Never told: you excluded it ({keyed.of('exclude')} brings it back)", "title")])]
         out += [_row(one, found, "excluded") for one in found.excluded]
     return out
 
 
-def _why_left(found: Preview, mode: str) -> str:
-    if mode == START and not found.occasion:
-        return "nothing says yet what a new session works on"
-    if not found.items and found.why_silent:
-        return "nothing is told"
-    return "too little room, or too little worth"
+def _left(found: Preview, mode: str) -> list[tuple[str, list[Thing]]]:
+    """What is left out, by the reason that is true of it."""
+    every = list(found.left_out)
+    if found.why_silent and found.why_silent != UNKNOWN:
+        waits = "it waits until what was taken away is out of it" if found.why_silent == WAITS else "nothing is told"
+        return [(waits, every)] if every else []
+    if mode != START or found.occasion:
+        return [("too little room, or too little worth", every)] if every else []
+    own = [one for one in every if found.choices.get(subject(one.id)) in (PINNED, INCLUDE)]
+    rest = [one for one in every if one not in own]
+    said = (("too little room", own), ("nothing says yet what a new session works on", rest))
+    return [(why, left) for why, left in said if left]
 
 
 def silence(found: Preview, mode: str, cells: int) -> list[Line]:
@@ -173,7 +183,7 @@ def thing(found: Preview | None, key: str) -> Thing | None:
     return next((one for one in found.every if subject(one.id) == key), None)
 
 
-def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> list[Line]:
+def about(one: Thing | None, found: Preview | None, mode: str, cells: int, rows: int) -> list[Line]:
     """One item in full: what it is, why it is told, its files, its words."""
     if one is None or found is None:
         return [[("put the cursor on a thing: its reason and files stand here", "quiet")]]
@@ -199,6 +209,9 @@ def about(one: Thing | None, found: Preview | None, cells: int, rows: int) -> li
     left = rows - len(lines)
     if left > 0:
         lines += [[(row, "quiet")] for row in wrap(printable(one.text), cells, left)]
+    if one.kind == "file" and mode != RESET and choice != EXCLUDE and rows - len(lines) > 1:
+        row = f"{keyed.of('exclude')} keeps it off lists of files; notes and stories may still speak of it"
+        lines += [[(row, "quiet")] for row in wrap(row, cells, rows - len(lines))]
     return lines
 
 

@@ -65,7 +65,7 @@ class Choosing(Filtering):
         if self.mode == PAST:
             return f"what was told stays told: {keyed.of('next_view')} shows what will be"
         if self.mode == RESET:
-            return NOT_CHOSEN
+            return f"{NOT_CHOSEN}; what is excluded at the start stays out of it"
         return None if self.chosen() else "put the cursor on a thing"
 
     def may_include(self) -> str | None:

@@ -248,7 +248,8 @@ class ContextView(Turning):
         self.pane.border_subtitle = Content(f"{changed} · esc unmarks" if changed else "")
         panel = self.query_one("#thing", Panel)
         panel.border_title = Content("Thing")
-        panel.show(lambda cells, rows: context.about(one, found, cells, rows))
+        mode = self.mode
+        panel.show(lambda cells, rows: context.about(one, found, mode, cells, rows))
         self.check_keys()
 
     def _point_out(self) -> None:

@@ -61,7 +61,7 @@ def test_the_exact_text_of_a_prompt(nmem: Nmem) -> None:
     found = nmem.json("context", "--project", "shop", "--prompt", PROMPT)
     assert found["text"] == out.removesuffix("\n")
     keys = {"project", "session", "prompt", "at", "budget", "tokens", "text", "why_silent", "items", "left_out",
-            "before", "occasion", "choices", "excluded"}  # fmt: skip
+            "before", "occasion", "choices", "excluded", "held"}  # fmt: skip
     assert set(found) == keys
     assert found["tokens"] <= found["budget"] == 400
     assert set(found["items"][0]) == {"id", "kind", "score", "reason", "tokens", "files", "text"}
@@ -148,7 +148,7 @@ def test_an_item_is_never_told_always_told_and_neither(nmem: Nmem) -> None:
     before = nmem.json(*of_shop, "--prompt", PROMPT)
     item = before["items"][0]["id"]
     code, out, _ = nmem(*of_shop, "--exclude", item)
-    assert code == 0 and out == f"{item} is never told (`nmem undo` takes it back)\n"
+    assert code == 0 and out == f"{item} is never named among files; notes and stories may still speak of it (`nmem undo` takes it back)\n"
     found = nmem.json(*of_shop, "--prompt", PROMPT)
     assert item not in {each["id"] for each in found["items"] + found["left_out"]}
     assert [each["id"] for each in found["excluded"]] == [item] and found["choices"] == {item: "exclude"}
