@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import resource
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +18,7 @@ from capture.storage import store
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer, Report
 from nmem.importing.stretches import SIZE
+from tests.nmem.killing import killed
 
 
 @pytest.fixture
@@ -177,15 +176,12 @@ def test_an_import_that_is_killed_goes_on_where_it_was(tmp_path: Path, db_path: 
     for name in ("one", "two", "three", "four"):
         age(write(tmp_path / "t" / f"{name}.jsonl", name, range(900)))
     store.connect(db_path).close()
-    command = [sys.executable, "-m", "nmem", "import", "--json", str(tmp_path / "t")]
-    chance = random.Random(7)
-    killed = 0
-    for _ in range(6):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        with process:
-            time.sleep(0.3 + chance.random())
-            process.send_signal(signal.SIGKILL)
-        killed += process.returncode == -signal.SIGKILL
+    words, modules = ["import", "--json", str(tmp_path / "t")], "nmem.commands.import_ nmem.importing.importer"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NMEM_DB", str(tmp_path / "other" / "nmem.db"))
+        _, whole = killed(modules, words, None)
+    ended = [killed(modules, words, whole * number / 12)[0] for number in range(6)]
+    command = [sys.executable, "-m", "nmem", *words]
     done = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     db = sqlite3.connect(db_path)
     try:
@@ -193,7 +189,7 @@ def test_an_import_that_is_killed_goes_on_where_it_was(tmp_path: Path, db_path: 
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     finally:
         db.close()
-    assert killed
+    assert ended[0]
     assert done["failed"] == []
 
 

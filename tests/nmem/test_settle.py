@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from capture.settle import OFF
 from capture.storage import store
 from nmem import settle_start
 from nmem.settle import Report, settle
+from tests.nmem.killing import killed
 
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded
@@ -169,13 +169,10 @@ def test_killed_anywhere_it_ends_where_an_undisturbed_run_ends(record: Recorded,
     undisturbed.parent.mkdir()
     with closing(store.connect(str(undisturbed))) as other:
         record.db.backup(other)
-        run(str(undisturbed))
+        _, whole = killed("nmem.settle", ["settle", "--no-model", "--db", str(undisturbed)], None)
         expected = units(other)
-    for number in range(8):
-        process = spawn(db_path)
-        time.sleep(0.25 + number * 0.06)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    ended = [killed("nmem.settle", ["settle", "--db", db_path], whole * number / 16)[0] for number in range(8)]
+    assert ended[0]
     run(db_path)
     assert record.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert units(record.db) == expected

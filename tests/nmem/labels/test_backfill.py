@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
@@ -30,6 +27,7 @@ from nmem.errors import NmemError
 from nmem.labels import backfill as bf
 from nmem.labels import cards, corrections, models, names, read
 from nmem.settle import settle
+from tests.nmem.killing import killed
 from tests.nmem.labels.conftest import START, Hooks, other_model, use
 
 
@@ -294,13 +292,15 @@ def test_killed_anywhere_it_goes_on_and_ends_the_same(hooks: Hooks, db_path: str
     hooks.bare()
     for number in range(40):
         detect.session(hooks.db, f"s{number}", close=True)
-    command = [sys.executable, "-m", "nmem", "backfill", "--json"]
-    waits = [0.15, 0.25, 0.3, 0.35, 0.4, 0.45]
-    for wait in waits:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    modules = "nmem.commands.backfill nmem.labels.backfill"
+    ended, whole = killed(modules, ["backfill", "--json"], None)
+    assert not ended
+    hooks.bare()
+    for number in range(40):
+        detect.session(hooks.db, f"s{number}", close=True)
+    assert killed(modules, ["backfill", "--json"], 0)[0]
+    for number in range(1, 6):
+        killed(modules, ["backfill", "--json"], whole * number / 12)
     run(hooks, db_path)
     assert hooks.labels() == before
     assert hooks.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
