@@ -192,6 +192,16 @@ AFTER_UNDERSCORE = frozenset(
 UNMISTAKABLE = frozenset(literal for literal in AFTER_UNDERSCORE if len(literal) >= 4 and literal not in _ENDS_OF_WORDS)
 """Beginnings of which a letter or digit before them makes no other word."""
 
+KEY_FRAME = "PRIVATE KEY"
+KEY_PUTTY = "Private-Lines:"
+KEY_ENCODED = ("LS0tLS1CRUdJTi", "UFJJVkFURSBLRV", "BSSVZBVEUgS0VZ", "QUklWQVRFIEtFW")
+"""`-----BEGIN ` in base64, and `PRIVATE KEY` wherever a group of three letters begins."""
+KEY_DUMPED = (
+    "2d2d2d2d2d424547", "2d2d 2d2d 2d42", "2d 2d 2d 2d 2d 42", "2d2d 2d2d 422d", "0x2d, 0x2d, 0x2d, 0x2d, 0x2d, 0x42",
+    "-   -   -   -   -   b", "026455 026455 041055",
+)  # fmt: skip
+"""`-----B` in dumps of bytes, in lower case."""
+
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
     "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",

@@ -18,12 +18,6 @@ _JWT = (
     r"eyJ[A-Za-z0-9_-]{8,500}\.(?:eyJ[A-Za-z0-9_-]{8,16000}\.[A-Za-z0-9_-]{6,2000}"
     r"|[A-Za-z0-9_-]{0,1000}(?:\.[A-Za-z0-9_-]{8,16000}){3})"
 )
-_PEM = r"-{5}BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
-_PEM_END = r"-{5}END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-{5}"
-_PEM_BODY = (
-    r"(?:\s|\\+[nr]|[\"'+|>#*,]|\d+[\t→:|])*"
-    r"(?:[A-Z][A-Za-z-]{3,20}: |[A-Za-z0-9+/=]{1,3}\Z|[A-Za-z0-9+/=]{4,}(?![ (.;]))"
-)
 _URL = r"://([^\s:@/\"'`<>\\]{0,100}):([^\s@\"'`<>\\/]{1,200}|[^\s@\"'`<>\\]{1,200})@(?=[\w.\[$-])"
 _BEARER = r"(?:bearer|token|apikey)[ \t]+([A-Za-z0-9_.~+/=:-]{12,4000})"
 _BASIC = r"(?:basic)[ \t]+([A-Za-z0-9+/_-]{8,2000}={0,2})"
@@ -48,9 +42,6 @@ _ENTRY = r"(?m)^[ \t]+[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'{}|>$<][^\s\"']{3,4000})"
 _SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
 _PATTERNS = (
     _JWT,
-    _PEM,
-    _PEM_END,
-    _PEM_BODY,
     _URL,
     _BEARER,
     _BASIC,
@@ -127,49 +118,15 @@ def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
     return spans
 
 
-_POOR = 10
-"""So few different characters are no key but what stands for one."""
+def _private_keys(text: str, low: str) -> list[Span]:
+    framed = detectors.KEY_FRAME in text or detectors.KEY_PUTTY in text
+    if not framed and not any(sign in text for sign in detectors.KEY_ENCODED):
+        dashes = "2d2d" in low or "2d 2d" in low or "0x2d, 0x2d" in low or "-   -   -" in low or "026455" in low
+        if not dashes or not any(sign in low for sign in detectors.KEY_DUMPED):
+            return []
+    from capture.redaction import keys
 
-
-def _private_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
-    if "PRIVATE KEY" not in text:
-        return []
-    spans: list[Span] = []
-    last = 0
-    for at in _hits(text, "-----BEGIN "):
-        begin = pattern(_PEM).match(text, at)
-        if begin is None or at < last or not pattern(_PEM_BODY).match(text, begin.end()):
-            continue
-        last = _pem_end(text, begin.end())
-        end = text.rfind("-----END ", begin.end(), last)
-        if end > 0 and len(set(text[begin.end() : end])) <= _POOR:
-            continue
-        spans.append((at, last, "private-key"))
-    end = text.find("-----END ")
-    matched = pattern(_PEM_END).match(text, end) if end > 0 else None
-    if matched and "-----BEGIN " not in text[:end]:
-        spans.insert(0, (_pem_start(text, end), matched.end(), "private-key"))
-    return spans
-
-
-def _pem_end(text: str, start: int) -> int:
-    for at in _hits(text, "-----END "):
-        matched = pattern(_PEM_END).match(text, at) if at >= start else None
-        if matched:
-            return matched.end()
-    return len(text)
-
-
-def _pem_start(text: str, end: int) -> int:
-    """Where the lines of a key begin whose head was cut off."""
-    start = end
-    while start > 0:
-        line = text.rfind("\n", 0, start - 1) + 1
-        body = text[line:start].strip()
-        if len(body) < 4 or " " in body or not body.rstrip("=").replace("+", "").replace("/", "").isalnum():
-            break
-        start = line
-    return start
+    return keys.find(text, low)
 
 
 def _urls(text: str, low: str) -> list[Span]:  # noqa: ARG001
@@ -329,7 +286,10 @@ SHORT = 20
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
+    from capture.redaction import keys
+
     return (
+        *keys.SOURCES,
         *(body for _, _, body in detectors.TOKENS),
         *entropy.SOURCES,
         *assignments.SOURCES,
