@@ -15,6 +15,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -81,9 +82,12 @@ class Terminal:
         os.close(theirs)
 
     def until_quiet(self, first: float = 3.0) -> None:
-        """Take in what is printed, until nothing comes for a while."""
+        """Take in what is printed, until nothing comes for a while and no thread is at work, however slow it is."""
         wait = first
-        while select.select([self._ours], [], [], wait)[0]:
+        while (comes := bool(select.select([self._ours], [], [], wait)[0])) or self._works():
+            wait = QUIET_S
+            if not comes:
+                continue
             try:
                 data = os.read(self._ours, 1 << 16)
             except OSError:  # as a terminal ends
@@ -91,7 +95,14 @@ class Terminal:
             if not data:
                 return
             self.screen.feed(data)
-            wait = QUIET_S
+
+    def _works(self) -> bool:
+        """Whether one of its threads has the processor, or waits for it or for a disk; not known without /proc."""
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with suppress(OSError):  # it is over
+                if stat.read_text().rpartition(")")[2].split()[0] in "RD":
+                    return True
+        return False
 
     def type(self, keys: str) -> None:
         """Type keys one after the other, as a person does; escape stands alone."""
