@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import Protocol
 
+from capture.storage.store import transaction
 from nmem import pins
 from nmem.audit import review
 from nmem.context import choosing
@@ -42,8 +43,10 @@ def undo(db: Connection, now: int) -> str:
     """Take back the newest correction that is not undone, with what was asked for together with it; what it was.
 
     Several calls go several steps back; what cannot be taken back is said and passed over, so it stands in nobody's
-    way. Raises NmemError when nothing is left to undo, and sqlite3.Error.
+    way. Raises NmemError when nothing is left to undo, once for a purge for good, and sqlite3.Error.
     """
+    if final := _passed_over(db, now):
+        raise NmemError(final)
     with Written(db) as last:
         entry = log.newest(db)
         if entry is None:
@@ -59,6 +62,20 @@ def undo(db: Connection, now: int) -> str:
     told = list(dict.fromkeys(note for note in notes if note))
     said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
     return f"{said} ({'; '.join(told)})" if told else said
+
+
+def _passed_over(db: Connection, now: int) -> str:
+    """What is said where the newest is a purge for good, which is passed over: nothing older is taken back unasked."""
+    from nmem.purge import undo as purges
+
+    with transaction(db):
+        entry = log.newest(db)
+        if entry is None or not purges.for_good(entry):
+            return ""
+        log.undone(db, entry.id, now)
+        before = log.newest(db)
+    then = f"the next undo takes back: {describe(before)}" if before else "nothing else is left to undo"
+    return f"nothing was taken back: {describe(entry)}; {then}"
 
 
 def _retell(db: Connection, entries: Iterable[Entry], now: int) -> None:

@@ -16,6 +16,7 @@ from nmem.commands import terminal
 def command(listing: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""
     from nmem import undo
+    from nmem.purge.undo import for_good
 
     if as_json and not listing:
         raise click.UsageError("--json goes with --list")
@@ -39,6 +40,6 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
     today = terminal.now()
     rows = [
         (f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",
-         undo.describe(one) + (" (undone)" if one.undone_at is not None else "")) for one in found
+         undo.describe(one) + (" (undone)" if one.undone_at is not None and not for_good(one) else "")) for one in found
     ]  # fmt: skip
     terminal.say("Corrections, the newest first", [("", rows)])

@@ -52,4 +52,8 @@ def destroy(db: Connection, db_path: str, number: int, now: int) -> None:
     trash.destroy(db_path, number)
     with transaction(db):
         db.execute("UPDATE purges SET state = ?, ended_at = ? WHERE id = ? AND state = ?", (GONE, now, number, KEPT))
-        db.execute("DELETE FROM corrections WHERE target = ?", (f"{TARGET}/{number}",))
+        db.execute(  # of one that had no window it stays: it is passed over by name
+            "DELETE FROM corrections WHERE target = ? AND NOT EXISTS"
+            " (SELECT 1 FROM purges WHERE id = ? AND at = keep_until)",
+            (f"{TARGET}/{number}", number),
+        )

@@ -155,14 +155,12 @@ def _erase(
             keys.keep(db, number, known, words)
             size = trash.put(db_path, number, _sealed(journal, of, words, kept))
             db.execute("UPDATE purges SET bytes = ? WHERE id = ?", (size, number))
-            if minutes:
-                told = {"rows": sum(counts.values()), "went": rows, "how": chosen.how, "until": until}
-                log.write(db, KIND, f"{TARGET}/{number}", told, {}, now)
-                # behind all that went: their numbers are not used again, so an undo finds them free
-                newest = db.execute("SELECT coalesce(max(id), 0) FROM purge_old_corrections").fetchone()[0]
-                db.execute(
-                    "UPDATE corrections SET id = max(id, ?) WHERE target = ?", (newest + 1, f"{TARGET}/{number}")
-                )
+            # also where it is for good: who takes back the newest is told so, before anything older is taken back
+            told = {"rows": sum(counts.values()), "went": rows, "how": chosen.how, "until": until}
+            log.write(db, KIND, f"{TARGET}/{number}", told, {}, now)
+            # behind all that went: their numbers are not used again, so an undo finds them free
+            newest = db.execute("SELECT coalesce(max(id), 0) FROM purge_old_corrections").fetchone()[0]
+            db.execute("UPDATE corrections SET id = max(id, ?) WHERE target = ?", (newest + 1, f"{TARGET}/{number}"))
         return number, counts, rows, words, time.monotonic() - begun
     finally:
         journal.end()

@@ -15,7 +15,12 @@ def describe(entry: Entry) -> str:
     how, went = entry.payload.get("how", []), entry.payload.get("went")
     if not isinstance(went, dict):  # of a release that did not keep it
         return f"{entry.target}, {said.by([*map(str, how)])}"
-    return f"{entry.target}: {said.goes(went)}"
+    return f"{entry.target}: {said.goes(went)}{', for good' if for_good(entry) else ''}"
+
+
+def for_good(entry: Entry) -> bool:
+    """Whether a correction is a purge that had no window to be taken back in."""
+    return entry.kind == run.KIND and entry.payload.get("until") == entry.at
 
 
 def take_back(db: Connection, entry: Entry, now: int) -> str:

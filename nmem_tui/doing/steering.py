@@ -304,7 +304,7 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
         also = f" and {several(len(done.backups), 'backup')}" if done.backups else ""
         held = f" · {held}" if (held := stays(len(done.stays), len(done.transcripts))) else ""
         if done.keep_until <= now:
-            return f"purged for good: {gone}{also}{held}"
+            return f"purged for good: {gone}{also}{held} · nothing brings them back"
         back = f"{keyed.of('undo')} brings them back until {moment(done.keep_until, now, zone)}"
         return f"purged: {gone}{also}{held} · {back}"
 

@@ -214,7 +214,31 @@ async def test_for_good_stays_for_good_when_words_are_typed(
         shown = await until(pilot, "These go:", "for good: nothing brings them back", "backups go too")
         assert "can be taken back" not in shown
         await purged(pilot, "purged for good: ")
-    assert ask("SELECT count(*) FROM corrections WHERE kind = 'purge'") == [0]
+    assert ask("SELECT at = keep_until FROM purges") == [1]
+
+
+async def test_an_undo_after_a_purge_for_good_says_so_before_it_takes_back_what_is_older(
+    planted: str, cockpit: Any, until: Any, settled: Any, purged: Any
+) -> None:
+    (before,) = ask("SELECT count(*) FROM work_units WHERE pinned")
+    async with cockpit(planted, (140, 40)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        await pilot.press("p")
+        await until(pilot, "pinned · u undoes")
+        await pilot.press("1")
+        await settled(pilot)
+        await pilot.press("x")
+        await until(pilot, "These go:", "purges this", "can be taken back")
+        await pilot.press("o")
+        await until(pilot, "for good: nothing brings them back")
+        await purged(pilot, "purged for good: ")
+        await pilot.press("u")
+        await until(pilot, "nothing was taken back: purge/1: ", "the next undo takes back: pin of episode")
+        assert ask("SELECT count(*) FROM work_units WHERE pinned") == [before + 1]
+        await pilot.press("u")
+        await until(pilot, "taken back: pin of episode")
+        assert ask("SELECT count(*) FROM work_units WHERE pinned") == [before]
 
 
 async def test_a_hit_of_search_goes(
@@ -333,7 +357,7 @@ async def test_backups_go_too_and_for_good_only_where_asked(
         assert not made.exists()
         assert held() == []
         await pilot.press("u")
-        await until(pilot, "there is nothing to undo")
+        await until(pilot, "nothing was taken back: purge/1: ", "for good; nothing else is left to undo")
     assert not list(Path("trash").glob("*.age"))
 
 
