@@ -132,10 +132,12 @@ class KeyBar(Bar):
 
     def check(self, *, anew: bool = False) -> None:
         """Draw again if another set of actions applies now, or none because something is typed."""
-        able = [self._applies(action) for group in bar(self.context) for action in group]
-        if anew or (able, self._typing) != (self._able, self._typed):
-            self._able, self._typed = able, self._typing
+        if anew or self._state() != (self._able, self._typed):
             self.redraw()
+
+    def _state(self) -> tuple[list[bool], Line]:
+        """Which actions apply now, and what is said of a box."""
+        return [self._applies(action) for group in bar(self.context) for action in group], self._typing
 
     @property
     def _typing(self) -> Line:
@@ -153,6 +155,7 @@ class KeyBar(Bar):
 
     def line(self, cells: int) -> Line:
         """What does not fit is left out, the last keys of a group first. How to leave is always said."""
+        self._able, self._typed = self._state()  # whoever had it drawn
         line: Line = [(" ", "text")]
         if self.app.read_only:  # type: ignore[attr-defined]
             line += _READ_ONLY
