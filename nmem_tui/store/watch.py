@@ -35,6 +35,7 @@ class Watch:
         self._post = post
         self._session: SessionRow | None = None
         self._config = paths.config()
+        self._config_was = _signature(self._config)
         self._read_only = read_only
         self._moved = threading.Event()
         self._stopped = threading.Event()
@@ -54,8 +55,11 @@ class Watch:
         self._moved.set()
 
     def folders(self) -> set[str]:
-        """The folders to watch; a file is watched through its folder, so that it may be replaced or not exist yet."""
-        found = {str(Path(self._config).parent)}
+        """The folders to watch; a file is watched through its folder, so that it may be replaced or not exist yet.
+
+        Of a folder that does not exist yet the nearest above it that does: it is seen when it is made.
+        """
+        found = {str(_nearest(Path(self._config).parent))}
         if self._session is not None:
             if self._session.transcript_path:
                 found.add(str(Path(self._session.transcript_path).parent))
@@ -90,13 +94,23 @@ class Watch:
         changes = watch(
             *folders, stop_event=self._moved, step=_STEP_MS, debounce=_STEP_MS, rust_timeout=_WAIT_MS,
             recursive=False, watch_filter=None, raise_interrupt=False, ignore_permission_denied=True,
+            yield_on_timeout=True,
         )  # fmt: skip
         for batch in changes:  # type: ignore[attr-defined]
             for path in {str(path) for _, path in batch}:
                 self._tell(path)
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """The config's folder was made, or is gone; what was written before that was seen is told as well."""
+        if _signature(self._config) != self._config_was:
+            self._tell(self._config)
+        if str(_nearest(Path(self._config).parent)) not in self.watching:
+            self._moved.set()
 
     def _tell(self, path: str) -> None:
         if path == self._config:
+            self._config_was = _signature(path)
             self._post(FileChanged("config", path))
         elif self._session is not None and path == self._session.transcript_path:
             self._catch_up()
@@ -138,3 +152,17 @@ class Watch:
         if text != self._told:
             self._told = text
             self._post(FileChanged("trouble", text))
+
+
+def _nearest(folder: Path) -> Path:
+    """A folder, or where there is none the nearest above it."""
+    return next((each for each in (folder, *folder.parents) if each.is_dir()), folder)
+
+
+def _signature(path: str) -> tuple[int, int]:
+    """What changes when a file is written; of none, nothing."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

@@ -83,6 +83,34 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
         await until("config not read:")
 
 
+@pytest.mark.parametrize("there", ["", "far"])
+async def test_a_config_whose_folder_is_made_later_is_taken_up(
+    there: str, here: Path, watched: dict[str, Path], seeds: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / there).mkdir(exist_ok=True)
+    config = here / "far" / "away" / "config.toml"
+    monkeypatch.setenv("NMEM_CONFIG", str(config))
+    app = Cockpit("aurora.db", theme="", watch=True, clock=lambda: int(seeds.NOW), zone=UTC)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+
+        async def until(word: str) -> None:
+            for _ in range(1000):
+                await pilot.pause(0.03)
+                if app.theme == word:
+                    return
+            pytest.fail(f"{word} did not come: {app.theme}, watching {app._watch and app._watch.watching}")
+
+        for _ in range(1000):
+            await pilot.pause(0.03)
+            if app._watch is not None and str(here / there).rstrip("/") in app._watch.watching:
+                break
+        config.parent.mkdir(parents=True)
+        config.write_text('[tui]\ntheme = "light"\n')
+        await until("nmem-light")
+        config.write_text('[tui]\ntheme = "dark"\n')
+        await until("nmem-dark")
+
+
 async def test_what_is_not_watched_says_nothing(watched: dict[str, Path], seeds: Any) -> None:
 
     told: list[FileChanged] = []
