@@ -112,8 +112,8 @@ def _spare(db: sqlite3.Connection) -> str:
     if not found.count:
         return ""
     return (
-        f"{found.count:,} of {found.of:,} imported calls are older than single calls are kept: their time counts from"
-        f" their import, and the first go by themselves from {day(found.first, at)} on, stories stay."
+        f"{found.count:,} of {found.of:,} imported observations are older than single calls are kept: their time counts"
+        f" from their import, and the first go by themselves from {day(found.first, at)} on, stories stay."
         " `nmem sweep --policy` says how long what is kept, `nmem config set retention.enabled false` keeps all"
     )
 

@@ -49,5 +49,7 @@ def queues(db: Connection, db_path: str, now: int, labels: int = DRAWN) -> Queue
         LABELS: doubt.doubts(db, db_path, labels),
         REDACTIONS: review.queue(db, MOST),
     }
-    counts = {name: len(found) for name, found in cards.items()}
-    return Queues(cards, counts | {LEARNINGS: len(learned), REDACTIONS: review.waiting(db)})
+    boundaries, links = stories.asked(db)
+    counts = {BOUNDARIES: boundaries, LINKS: links, LEARNINGS: len(learned), LABELS: len(cards[LABELS]),
+              REDACTIONS: review.waiting(db)}  # fmt: skip
+    return Queues(cards, counts)

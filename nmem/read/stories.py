@@ -286,14 +286,19 @@ def deck(db: Connection, limit: int = 100) -> Deck:
 
 
 def waiting(db: Connection) -> int:
-    """How many questions are open; both counts come from small indexes."""
+    """How many questions are open on boundaries and links."""
+    return sum(asked(db))
+
+
+def asked(db: Connection) -> tuple[int, int]:
+    """How many questions are open: on boundaries, on links; both counts come from small indexes."""
     if not present(db):
-        return 0
+        return 0, 0
     row = db.execute(
         "SELECT (SELECT count(*) FROM unit_prompts WHERE offered), (SELECT count(*) FROM episode_links"
         " WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"
     ).fetchone()
-    return int(row[0] + row[1])
+    return int(row[0]), int(row[1])
 
 
 def _offer(db: Connection, row: Row) -> Offer:

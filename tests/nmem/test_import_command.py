@@ -92,7 +92,7 @@ def test_old_calls_live_from_their_import_on_and_it_is_said_how_many_and_until_w
     file.write_text(text, "utf-8")
     os.utime(file, (time.time() - 3600,) * 2)
     _, said, _ = nmem(monkeypatch, capsys, str(file))
-    assert "1 of 1 imported calls are older" in said
+    assert "1 of 1 imported observations are older" in said
     assert "nmem config set retention.enabled false" in said
     now = time.time_ns() // 1_000_000
     monkeypatch.setattr(sys, "argv", ["nmem", "sweep", "--dry-run"])

@@ -47,6 +47,7 @@ def test_json(db_path: str) -> None:
     found = json.loads(CliRunner().invoke(nmem, ["status", "--json"]).output)
     assert found["rows"]["observations"] == 12
     assert found["redactions"] == {"password": 5, "github-token": 2}
+    assert found["rows"]["redactions"] == 7
     assert found["sessions"][0]["project"] == "aurora-api"
     assert [each["name"] for each in found["projects"]] == ["aurora-api"]
     assert 20_000 < found["wall"]["p50"] < found["wall"]["p99"] < 31_000
