@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -40,12 +41,16 @@ def shared() -> Path:
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test sees the developer's home, config or database."""
+    """No test sees the developer's home, config or database, nor their time zone, umask or checkout."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    os.umask(0o022)
     for name in ("NMEM_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "NO_COLOR",
-                 "CURSOR_VERSION", "CLAUDE_PROJECT_DIR", "CLAUDECODE"):  # fmt: skip
+                 "CURSOR_VERSION", "CLAUDE_PROJECT_DIR", "CLAUDECODE", "GIT_CONFIG_GLOBAL", "GIT_DIR", "GIT_WORK_TREE",
+                 "GIT_INDEX_FILE"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NMEM_SKIP_HOOKS", "")  # a command sets it for its children: noted here, it is put back
     monkeypatch.delenv("NMEM_SKIP_HOOKS")

@@ -31,6 +31,8 @@ SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
     "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
 )
+PLAIN = {"TERM": "xterm-256color", "PATH": ""}
+"""What surrounds the cockpit: no desktop, no tmux, no editor."""
 LONG = {"job", "aside", "narrate"}
 """Work beside which a person goes on."""
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
@@ -63,6 +65,15 @@ def quick_keys() -> Iterator[None]:
         patch.setattr("textual.pilot.wait_for_idle", quiet)
         patch.setattr("textual.app.wait_for_idle", quiet)
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reaches the clipboard, tmux or editor of whoever runs it."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "TMUX", "TMUX_PANE", "STY", "VISUAL", "EDITOR",
+                 "TEXTUAL_THEME"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", PLAIN)
 
 
 @pytest.fixture(scope="session")
@@ -214,7 +225,7 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
     It is opened small and grows, or opened large and shrinks: what a resize leaves behind is seen as well.
     What is said stands in all of them, however long a busy machine takes.
     """
-    monkeypatch.setattr("textual.notifications.time", lambda: 0.0)
+    monkeypatch.setattr("textual.notifications.Notification.time_left", 3600.0)
     bare = request.param == "nocolor"
     if bare:
         monkeypatch.setenv("NO_COLOR", "1")

@@ -112,11 +112,11 @@ def test_letters_are_given_once() -> None:
 
 @pytest.mark.parametrize(("size", "rows"), [((160, 45), 4), ((100, 40), 3), ((80, 24), 2)])
 async def test_the_strip_follows_the_cursor(
-    cockpit: Any, make_db: Any, text: Any, size: tuple[int, int], rows: int
+    cockpit: Any, make_db: Any, settled: Any, size: tuple[int, int], rows: int
 ) -> None:
     async with cockpit(make_db("story"), size=size) as pilot:
         await pilot.press("2")
-        await pilot.pause(0.3)
+        await settled(pilot)
         shown = pilot.app.screen.band
         assert shown.content_size.height == rows
         lines = plain(shown.lines(rows)).splitlines()
@@ -125,6 +125,7 @@ async def test_the_strip_follows_the_cursor(
         assert "Raise it" in pointer
         assert "08:44, 2 m" in pointer
         await pilot.press("j", "j")
+        await settled(pilot)
         assert "Write the release notes" in plain(shown.lines(rows))
 
 
@@ -140,12 +141,12 @@ async def test_a_click_on_a_segment_goes_to_its_episode(cockpit: Any, make_db: A
         assert "▌06:53 ○ closed     Users report" in text(pilot)
 
 
-async def test_no_strip_where_there_is_nothing_or_little_room(cockpit: Any, make_db: Any) -> None:
+async def test_no_strip_where_there_is_nothing_or_little_room(cockpit: Any, make_db: Any, settled: Any) -> None:
     async with cockpit(make_db("empty"), size=(80, 24)) as pilot:
         await pilot.press("2")
-        await pilot.pause(0.3)
+        await settled(pilot)
         assert not pilot.app.screen.band.size.height
     async with cockpit(make_db("story"), size=(80, 18)) as pilot:
         await pilot.press("2")
-        await pilot.pause(0.3)
+        await settled(pilot)
         assert not pilot.app.screen.band.size.height

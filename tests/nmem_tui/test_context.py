@@ -72,7 +72,7 @@ def asking(until: Any, settled: Any, text: Any) -> Callable[[Any], Any]:
             if ABOUT in row(text(pilot)):
                 return
             await pilot.press("j")
-            await pilot.pause(0.02)
+            await settled(pilot)
         pytest.fail(f"the episode is not listed:\n{text(pilot)}")
 
     return go
@@ -112,14 +112,14 @@ async def test_each_view_is_as_accepted(mode: str, kind: str, make: Any, looks: 
 
 
 async def test_the_text_is_the_one_that_would_be_told(
-    make: Any, cockpit: Any, asking: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
+    make: Any, cockpit: Any, asking: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[str] = []
     async with cockpit(make("full"), (160, 45)) as pilot:
         await asking(pilot)
         monkeypatch.setattr(pilot.app, "copy_out", copied.append)
         await pilot.press("y")
-        await pilot.pause(0.1)
+        await settled(pilot)
         assert copied == [would_be_told(seeds).text]
         assert "src/aurora/limits.py" in copied[0]
 

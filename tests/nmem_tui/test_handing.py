@@ -32,12 +32,6 @@ def script(folder: Path, name: str, body: str) -> str:
 
 
 @pytest.fixture
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No desktop, no tmux, no editor of whoever runs this."""
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", PLAIN)
-
-
-@pytest.fixture
 def desk(here: Path, load: Any) -> str:
     """A database with something on every screen."""
     load("whole_seed").database(load, str(here / "aurora.db"))
@@ -112,7 +106,6 @@ async def test_copying_with_a_program_says_so_and_falls_back(
         await until(pilot, "through the terminal (OSC 52)")
 
 
-@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_every_screen_copies_text_and_id(
     screen: str, desk: str, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
@@ -257,7 +250,6 @@ def test_no_file_is_written_over(here: Path) -> None:
         files.write("no/such/folder", "txt", "x", 0)
 
 
-@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_every_screen_goes_out_whole_as_text_and_as_data(
     screen: str, desk: str, cockpit: Any, settled: Any, until: Any, here: Path, harmless: Any
@@ -284,7 +276,6 @@ async def test_every_screen_goes_out_whole_as_text_and_as_data(
                 assert len(content.splitlines()) > 4
 
 
-@pytest.mark.usefixtures("quiet")
 async def test_an_export_is_more_than_what_is_on_screen(
     make_db: Any, cockpit: Any, settled: Any, until: Any, here: Path
 ) -> None:
@@ -299,7 +290,6 @@ async def test_an_export_is_more_than_what_is_on_screen(
         assert all(row["id"].startswith(("obs/", "prompt/")) for row in data["stream"])
 
 
-@pytest.mark.usefixtures("quiet")
 async def test_an_export_goes_to_the_clipboard_as_well(desk: str, cockpit: Any, until: Any, here: Path) -> None:
     copied: list[str] = []
     async with cockpit(desk, (160, 45)) as pilot:
@@ -316,7 +306,7 @@ async def test_an_export_goes_to_the_clipboard_as_well(desk: str, cockpit: Any, 
 
 
 async def test_a_story_is_copied_and_exported_whole(
-    here: Path, seeds: Any, quiet: None, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+    here: Path, seeds: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "\n".join(f"line {number} of what was asked, and it goes on and on to its very end" for number in range(400))
     db = seeds.database("aurora.db")

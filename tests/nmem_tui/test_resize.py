@@ -151,7 +151,7 @@ async def test_the_frames_stand_before_anything_is_read(
             with monkeypatch.context() as patched:
                 patched.setattr("nmem_tui.store.reads.Reads.ask", lambda *_a, **_k: None)
                 pilot.app.switch_mode(mode)
-                await pilot.pause(0.05)
+                await settled(pilot)
                 assert text(pilot).count("╭") >= 2, mode
 
 
@@ -159,7 +159,7 @@ async def test_what_is_said_covers_no_content(make_db: Any, cockpit: Any, settle
     async with cockpit(make_db("story"), (80, 24)) as pilot:
         before = text(pilot).splitlines()
         await pilot.press("y")
-        await pilot.pause(0.3)
+        await settled(pilot)
         after = text(pilot).splitlines()
         assert "copied" in after[1]
         assert after[2:] == before[2:]

@@ -27,13 +27,15 @@ async def test_one_at_a_time_and_nothing_under_it_but_tabs(
             for _ in range(3):
                 await pilot.pause(0.02)
                 assert screen_text(pilot)[2:] == before[2:]
+            await settled(pilot)
+            assert screen_text(pilot)[2:] == before[2:]
             if text != LONG:
                 now = screen_text(pilot)
                 assert now[0] == before[0]
                 assert now[1].endswith(f"▊ {text}")
         assert len(pilot.app.screen.query("Toast")) == 1
         pilot.app.say(LONG)
-        await pilot.pause(0.02)
+        await settled(pilot)
         assert "u undoes" in "".join(screen_text(pilot)[:2])
 
 

@@ -479,7 +479,6 @@ async def test_only_calls_are_relabelled(make_db: Any, cockpit: Any, text: Any, 
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("g", "j", "L")
         await settled(pilot)
-        await pilot.pause(0.1)
         assert "only a call has labels" in text(pilot)
 
 
