@@ -47,10 +47,21 @@ def redact_tree(value: object, counts: dict[str, int] | None = None, name: str =
             return f"[REDACTED:{kind}]"
         return redact(value, counts)
     if isinstance(value, dict):
-        return {redact(str(key), counts): redact_tree(item, counts, str(key)) for key, item in value.items()}
+        return {
+            redact(str(key), counts): redact_tree(item, counts, _name_of(str(key), value, name))
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [redact_tree(item, counts, name) for item in value]
     return value
+
+
+def _name_of(key: str, value: dict[object, object], name: str) -> str:
+    """What names a member: its key; of one called `value`, what stands beside it or above."""
+    if key not in ("value", "Value"):
+        return key
+    beside = value.get("name") or value.get("Name") or value.get("key")
+    return beside if isinstance(beside, str) else name or key
 
 
 def find(text: str, *, own: bool = True) -> list[Span]:

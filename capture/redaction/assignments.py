@@ -19,7 +19,8 @@ _NAME = r"[A-Za-z0-9_$-]{0,60}"
 _OPERATOR = (
     r"(?:\\*[\"'`]|&quot;|%22)?[\])]?[ \t]{0,20}"
     r"(?:(?::[ \t]{0,4}|[ \t]{1,4})(?:\*{0,2}[A-Za-z][\w.\[\]<>|?*]{0,30})[ \t]{0,12}(?==[ \t]{0,4}[\"'`\w]))?"
-    r"(?:[ \t]{0,4}\{[^{}]{0,300}?\bdefault[ \t]{0,20}=|=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:|%3[dD]"
+    r"(?::\s{0,20}\{(?:[^{}]{0,200}?[\s,{])?\\*[\"']?value\\*[\"']?[ \t]{0,10}[:=](?=[ \t]{0,10}\\*[\"'])"
+    r"|[ \t]{0,4}\{[^{}]{0,300}?\bdefault[ \t]{0,20}=|=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:|%3[dD]"
     r"|\\{1,4}(?:u00|x)3[dD]|>|\("
     r"|\n[ \t]{0,40}value:"
     r"|,\s{0,40}\\*[\"']?(?:value|Value|VALUE)\\*[\"']?[ \t]{0,4}[:=]"
@@ -39,8 +40,15 @@ _FLAG = r"[ \t]+(?![-|<>&;])[\"']?"
 _DIGEST = r"(?:[Hh]ash|[Cc]heck|[Cc]ompare|[Vv]erify|[Vv]alidate)\w{0,20}\([\"'`]?\Z"
 _PROSE = r"[,.:]?[ ]+[A-Za-z']{2,}[ ]+[A-Za-z0-9']+"
 _CHAIN = r"[ \t]+=[ \t]"
+# What sets the name that follows it, wherever on its line it stands.
+_SETTING = r"(?:\\set|setx|setenv|(?:config|secrets?)[ \t:]set|machine)(?:[ \t]+--?\w{1,12}){0,3}[ \t]+\Z"
+_SET = r"(?:set|env|config)(?:[ \t]+--?\w{1,12}){0,3}[ \t]+\Z"
+_LOGIN = r"login[ \t]+\S{1,80}\s+\Z"
 SOURCES = (
     _CHAIN,
+    _SETTING,
+    _SET,
+    _LOGIN,
     _PROSE,
     _DIGEST,
     _NAME,
@@ -93,7 +101,7 @@ def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span],
     level = strength(name)
     if level == NONE:
         return [], 0
-    if name.startswith("--"):
+    if name[0] == "-":
         flag = _flag(text, end, name)
         if flag:
             return [flag], flag[1] - flag[0]
@@ -150,12 +158,30 @@ def _belongs(text: str, start: int, name: str, operator: str) -> bool:
         value = pattern(_BARE).match(text, start + len(name) + len(operator))
         if value and len(value.group()) >= 20 and random_looking(value.group()):
             return True
-        line = text[text.rfind("\n", 0, start) + 1 : start].strip().lower()
-        if not line and name == "password":
-            return "login " in text[max(0, start - 100) : start]
-        settled = ("\\set", "set", "setx", "machine")
-        return line in settled or line.startswith("machine ") or name in ("requirepass", "masterauth")
+        return _is_set(text, start, name, operator)
     return True
+
+
+def _is_set(text: str, start: int, name: str, operator: str) -> bool:
+    """Whether the words before a name, or its place in a table, say that its value follows after a blank."""
+    first = max(0, start - 120)
+    line = text[max(first, text.rfind("\n", first, start) + 1) : start].lower()
+    if name == "password" and pattern(_LOGIN).search(text[first:start].lower()):
+        return True
+    if name in ("requirepass", "masterauth") or line.strip() == "set" or line.startswith("machine "):
+        return True
+    shouted = name.isupper() and len(name) > 4
+    if "\t" in operator and (shouted or not line.strip()):
+        return _drawn_after(text, start + len(name) + len(operator))
+    if pattern(_SETTING).search(line):
+        return True
+    return shouted and pattern(_SET).search(line) is not None and _drawn_after(text, start + len(name) + len(operator))
+
+
+def _drawn_after(text: str, at: int) -> bool:
+    """Does a value that was drawn stand here, with digits in it?"""
+    value = pattern(_BARE).match(text, at)
+    return value is not None and any(map(str.isdigit, value.group())) and entropy.is_random(value.group())
 
 
 def _quoted(text: str, opening: object, level: int, name: str, sign: str) -> list[Span]:
@@ -182,12 +208,14 @@ def _quoted(text: str, opening: object, level: int, name: str, sign: str) -> lis
 
 
 def _flag(text: str, end: int, name: str) -> Span | None:
-    """`--password x` of a command line."""
+    """`--password x` of a command line, and `-storepass x` where it was drawn."""
     gap = pattern(_FLAG).match(text, end)
     matched = pattern(_BARE).match(text, gap.end()) if gap else None
     if gap is None or matched is None:
         return None
     value = matched.group()
     if not literal(value, strength(name), name) or entropy.is_reference(value) or not mixed(value):
+        return None
+    if name[:2] != "--" and not (entropy.is_random(value) and sum(map(str.isdigit, value)) > 1):
         return None
     return matched.start(), matched.end(), kind_of(name)

@@ -202,6 +202,31 @@ KEY_DUMPED = (
 )  # fmt: skip
 """`-----B` in dumps of bytes, in lower case."""
 
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("from-literal",),
+    ("vault login", "unseal "),
+    ("secret-string",),
+    ("secret set", "secrets set", "secrets:set", "secret:create"),
+    ("securestring",),
+    ("zip ", "7z ", "7za "),
+    (" -a ", " --auth"),
+    ("htpasswd ",),
+    ("chpasswd", "--password-stdin", "--with-token", "sudo -s ", "passwd --stdin"),
+    ("printenv ", "echo $", 'echo "$'),
+)
+"""The words, in lower case, at which each reader of capture.redaction.commands looks."""
+
+NOUNS: tuple[tuple[str, str], ...] = (
+    *((word, "password") for word in (
+        "password", "passwort", "kennwort", "passphrase", "passcode", "passwd", "pwd", "contraseña", "contrasena",
+        "mot de passe", "mdp", "senha", "palavra-passe", "parola d'ordine", "wachtwoord", "clave",
+    )),
+    *((word, "token") for word in ("token", "jeton")),
+    *((word, "secret") for word in ("secret", "geheimnis")),
+    *((word, "key") for word in ("key", "schlüssel", "sleutel", "clé", "chiave", "chave")),
+)  # fmt: skip
+"""What people call a secret when they tell one, and of which kind it is."""
+
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
     "xxx", "***", "...", "…", "example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "your ",
@@ -239,6 +264,11 @@ STRONG = frozenset(
     secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier""".split()
 )
 """A name that ends in one of these names a secret."""
+
+PASSES = frozenset(
+    "bypass compass encompass surpass trespass overpass underpass multipass subpass lastpass firstpass onepass".split()
+)
+"""Words that end in `pass` and name no password, as `sshpass` does."""
 
 QUALIFIERS = frozenset(
     """api secret access private encryption encrypt signing sign consumer client app application auth master service account

@@ -18,7 +18,13 @@ _JWT = (
     r"eyJ[A-Za-z0-9_-]{8,500}\.(?:eyJ[A-Za-z0-9_-]{8,16000}\.[A-Za-z0-9_-]{6,2000}"
     r"|[A-Za-z0-9_-]{0,1000}(?:\.[A-Za-z0-9_-]{8,16000}){3})"
 )
-_URL = r"://([^\s:@/\"'`<>\\]{0,100}):([^\s@\"'`<>\\/]{1,200}|[^\s@\"'`<>\\]{1,200})@(?=[\w.\[$-])"
+# The last @ before the path ends a password: many hold one, and few people write it %40.
+_URL = (
+    r"://([^\s:@/\"'`<>\\]{0,100}):"
+    r"([^\s@\"'`<>\\/]{1,200}(?:@[^\s@\"'`<>\\/?#,;&|()]{1,80}){0,4}|[^\s@\"'`<>\\]{1,200})@(?=[\w.\[$-])"
+)
+_URL_USER = r"://([A-Za-z0-9_.~+=-]{16,400})(?::[\w-]{0,40})?@(?=[\w-]{1,80}[.:/])([\w.-]{1,200})"
+_PORT = r"\d{1,5}[/?#]"
 _BEARER = r"(?:bearer|token|apikey)[ \t]+([A-Za-z0-9_.~+/=:-]{12,4000})"
 _BASIC = r"(?:basic)[ \t]+([A-Za-z0-9+/_-]{8,2000}={0,2})"
 _JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)\\*[\"']?[ \t]*:[ \t]*\\*[\"']([A-Za-z0-9_-]{16,})"
@@ -28,7 +34,8 @@ _MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
 _SHORT = (
-    r"(?:sshpass|redis-cli|docker login|psql|mongo|az login|ldapsearch|ldapadd)\b"
+    r"(?:sshpass|redis-cli|(?:docker|podman|registry) login|mongo(?:sh|dump|restore|export|import)?|az login"
+    r"|ldapsearch|ldapadd)\b"
     r"[^\n|;&]{0,200}?[ \t]-(?:p|a|w)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
 )
 _MYSQL = (
@@ -43,6 +50,8 @@ _SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
 _PATTERNS = (
     _JWT,
     _URL,
+    _URL_USER,
+    _PORT,
     _BEARER,
     _BASIC,
     _USERPASS,
@@ -89,15 +98,33 @@ def _stands(text: str, at: int, literal: str) -> bool:
     )
 
 
+_Row = tuple[int, str, str, str]
+
+
+def _by_mark() -> tuple[tuple[str, tuple[_Row, ...]], ...]:
+    """The rows of the table by a sign that their literals hold: a text without the sign is spared all of them."""
+    marks: dict[str, list[_Row]] = {"_": [], "-": [], ".": [], "": []}
+    for number, (literal, kind, body) in enumerate(detectors.LITERALS):
+        mark = "_" if "_" in literal else "-" if "-" in literal else "." if "." in literal else ""
+        marks[mark].append((number, literal, kind, body))
+    return tuple((mark, tuple(rows)) for mark, rows in marks.items())
+
+
+_MARKED = _by_mark()
+
+
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
-    spans = []
-    for literal, kind, body in detectors.LITERALS:
-        if literal in text:
-            for at in _hits(text, literal):
-                matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
-                if matched and _varied(text[at : matched.end()]):
-                    spans.append((at, matched.end(), kind))
-    return spans
+    found: list[tuple[int, Span]] = []
+    for mark, rows in _MARKED:
+        if mark not in text:
+            continue
+        for number, literal, kind, body in rows:
+            if literal in text:
+                for at in _hits(text, literal):
+                    matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
+                    if matched and _varied(text[at : matched.end()]):
+                        found.append((number, (at, matched.end(), kind)))
+    return [span for _, span in sorted(found)]  # in the table's order: the earlier row names the kind
 
 
 def _varied(token: str) -> bool:
@@ -119,24 +146,50 @@ def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
 
 
 def _private_keys(text: str, low: str) -> list[Span]:
-    framed = detectors.KEY_FRAME in text or detectors.KEY_PUTTY in text
-    if not framed and not any(sign in text for sign in detectors.KEY_ENCODED):
-        dashes = "2d2d" in low or "2d 2d" in low or "0x2d, 0x2d" in low or "-   -   -" in low or "026455" in low
-        if not dashes or not any(sign in low for sign in detectors.KEY_DUMPED):
+    if not _shows(text, _KEYS):
+        if "2d2d" not in low and "2d 2d" not in low and "-   -" not in low and "0x2d" not in low and "0264" not in low:
+            return []
+        if not _shows(low, detectors.KEY_DUMPED):
             return []
     from capture.redaction import keys
 
     return keys.find(text, low)
 
 
+_KEYS = (detectors.KEY_FRAME, detectors.KEY_PUTTY, *detectors.KEY_ENCODED)
+
+
+def _shows(text: str, words: Iterable[str]) -> bool:
+    """Does one of the words stand in the text? Plain loops are what costs least in a text that holds nothing."""
+    for word in words:  # noqa: SIM110
+        if word in text:
+            return True
+    return False
+
+
 def _urls(text: str, low: str) -> list[Span]:  # noqa: ARG001
     spans = []
     for at in _hits(text, "://"):
+        if text.find("@", at, at + 520) < 0:
+            continue
         matched = pattern(_URL).match(text, at)
-        # a password that is the user's name is a default that everybody knows
-        if matched and matched.group(1) != matched.group(2) and not _mere(matched.group(2)):
+        # a password that is the user's name is a default that everybody knows; a port and a path are none
+        known = matched is None or matched.group(1) == matched.group(2) or pattern(_PORT).match(matched.group(2))
+        if matched and not known and not _mere(matched.group(2)):
             spans.append((matched.start(2), matched.end(2), "url-password"))
+        user = pattern(_URL_USER).match(text, at)
+        if user and _opens(user.group(1), user.group(2)) and text[at - 3 : at] not in ("ssh", "ftp"):
+            spans.append((*user.span(1), "url-token"))
     return spans
+
+
+def _opens(user: str, host: str) -> bool:
+    """Is a URL's user a token? The one of an address for error reports is public."""
+    if "sentry" in host or "ingest" in host or not any(map(str.isdigit, user)) or entropy.stands_in(user):
+        return False
+    if entropy.is_hex(user):
+        return len(user) >= 20 and not user.isdigit()
+    return verdict.random_looking(user) or entropy.is_uuid(user)
 
 
 def _mere(value: str) -> bool:
@@ -191,6 +244,34 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
     return finder
 
 
+_SIGNS = tuple(sign for signs in detectors.COMMANDS for sign in signs)
+_IN_SIGNS = ("secret", "passw", "vault login", "unseal ", "securestring", "zip ", "7z", " -a ", " --auth", "sudo -s ",
+             "--with-token", "printenv ", "echo ")  # fmt: skip
+"""One of these stands in each of the signs."""
+
+
+def _commands(text: str, low: str) -> list[Span]:
+    if " " not in text or not _shows(low, _IN_SIGNS) or not _shows(low, _SIGNS):
+        return []
+    from capture.redaction import commands
+
+    return commands.find(text, low)
+
+
+_IN_NOUNS = ("pass", "token", "key", "secret", "pwd")
+_FOREIGN = tuple(noun for noun, _ in detectors.NOUNS if not _shows(noun, _IN_NOUNS))
+_COPULAS = (" is ", " as ", " to ", " be ", "use ", "ith ", " was ", " lautet", " ist ", " es ", " est ", " è ", " é ",
+            ": ", ":\n")  # fmt: skip
+
+
+def _spoken(text: str, low: str) -> list[Span]:
+    if " " not in text or not (_shows(low, _IN_NOUNS) or _shows(low, _FOREIGN)) or not _shows(low, _COPULAS):
+        return []
+    from capture.redaction import spoken
+
+    return spoken.find(text, low)
+
+
 def _cookies(text: str, low: str) -> list[Span]:
     """Sessions in a `Cookie:` or `Set-Cookie:` line."""
     spans: list[Span] = []
@@ -230,12 +311,13 @@ def _jwk(text: str, low: str) -> list[Span]:  # noqa: ARG001
 def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str, str], list[Span]]:
     def finder(text: str, low: str) -> list[Span]:
         spans: list[Span] = []
-        if any(literal in low for literal in literals):
-            for literal in literals:
-                for at in _hits(low, literal):
-                    matched = pattern(source).match(low, at)
-                    if matched and not _mere(text[matched.start(1) : matched.end(1)]):
-                        spans.append((matched.start(1), matched.end(1), kind))
+        for literal in literals:
+            at = low.find(literal)
+            while at >= 0:
+                matched = pattern(source).match(low, at)
+                if matched and not _mere(text[matched.start(1) : matched.end(1)]):
+                    spans.append((matched.start(1), matched.end(1), kind))
+                at = low.find(literal, at + 1)
         return spans
 
     return finder
@@ -268,12 +350,18 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _back(_DISCORD, ".", 28, "discord-token", gate="."),
     _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
     _mysql,
-    _command(("sshpass", "redis-cli", "docker login", "az login", "ldap"), _SHORT, "password"),
+    _command(
+        ("sshpass", "redis-cli", "docker login", "podman login", "registry login", "mongo", "az login", "ldap"),
+        _SHORT,
+        "password",
+    ),
     _command(("curl ",), _CURL, "password"),
+    _commands,
     _cookies,
     _manifests,
     _command(("identified by", "password '", 'password "'), _SQL, "password"),
     assignments.find,
+    _spoken,
 )
 """The more specific first: where two finders overlap, the earlier one names the kind."""
 
@@ -286,10 +374,12 @@ SHORT = 20
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
-    from capture.redaction import keys
+    from capture.redaction import commands, keys, spoken
 
     return (
         *keys.SOURCES,
+        *commands.SOURCES,
+        *spoken.SOURCES,
         *(body for _, _, body in detectors.TOKENS),
         *entropy.SOURCES,
         *assignments.SOURCES,

@@ -56,6 +56,8 @@ def _strength(name: str) -> int:
         return STRONG if len(found) > 1 and found[-2] in detectors.QUALIFIERS else WEAK
     if last.endswith(("password", "passwd", "secret", "token", "apikey", "accesskey", "secretkey", "authkey", "pkey")):
         return STRONG
+    if last.endswith("pass") and len(last) > 5 and last not in detectors.PASSES:
+        return STRONG
     return WEAK if last in detectors.WEAK else NONE
 
 
@@ -127,6 +129,8 @@ def _long_enough(value: str, name: str, *, sure: bool) -> bool:
 
 def bare(value: str, level: int, name: str, sign: str) -> bool:
     """The same for a value without quotes, which may as well be code."""
+    if sign == "=>" and name.isupper() and entropy.is_random(value):  # a listing's arrow, no function
+        sign = "="
     if len(value) < 4 or sign in _COMPARISONS or entropy.is_reference(value) or _no_value(value, name):
         return False
     if "(" in value or "?" in value or "==" in value.rstrip("="):

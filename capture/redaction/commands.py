@@ -1,0 +1,192 @@
+"""Commands that keep, take or print a secret: `vault login HERE`, `--from-literal=a=HERE`, `echo HERE | chpasswd`.
+
+A module of its own because it is loaded only for a text that holds one of the words of `detectors.COMMANDS`. Every
+pattern is anchored where its word stands, and bounded.
+"""
+
+from __future__ import annotations
+
+from capture.redaction import detectors, entropy, verdict
+from capture.redaction.rules_cache import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from re import Match
+
+    Span = tuple[int, int, str]
+
+_VALUE = r"[\"']?([^\s\"'|;&]{4,2000})"
+_LITERAL = r"(?i:from-literal)[= ][\"']?[\w./-]{1,80}=" + _VALUE
+_LOGIN = (
+    r"(?i:vault login|unseal)(?:[ \t]+-[\w-]{1,40}(?:=\S{1,100})?){0,4}[ \t]+(?:token=)?"
+    r"[\"']?([A-Za-z0-9+/=_.-]{12,300})"
+)
+_STRING = r"(?i:secret-string)[= ](?:'([^'\n]{4,4000})'|\"((?:[^\"\\\n]|\\.){4,4000})\"|([^\s\"']{4,4000}))"
+_OPTION = r"[ \t](?:--(?:body|value|secret-value)|-b)(?:[ \t]+|=|(?=[\"']))" + _VALUE
+_PAIR = r"[ \t][\"']?[A-Za-z_][\w.]{0,80}=" + _VALUE
+_ARCHIVE = r"(?:zip|unzip)[ \t](?:[^\n|;&]{0,200}?[ \t])?-P[ \t]?[\"']?([^\s\"'-][^\s\"']{3,100})"
+_SEVEN = r"7za?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p[\"']?([^\s\"'-][^\s\"']{3,100})"
+_AUTH = r" (?:-a|--auth)[ \t=]{1,2}[\"']?[^\s:\"'/]{1,80}:([^\s\"']{3,200})"
+_HTTP = r"(?:\A|[\s;|&$(`\"'])(?:https?|xhs?)[ \t]"
+_HTPASSWD = r"htpasswd((?:[ \t]+-[A-Za-z]{1,6}){1,4})([^\n|;&]{0,200})"
+_ECHOED = (
+    r"(?:echo|printf|print)[ \t]+(?:-\w{1,3}[ \t]+)?(?:[\"']?%s(?:\\n)?[\"']?[ \t]+)?"
+    r"[\"']?([^\s\"'|]{4,400}?)(?:\\n)?[\"']?[ \t]{0,4}\|[^|\n]{0,300}\Z"
+)
+_HERE = r"[^\n|;&]{0,60}<<<[ \t]?" + _VALUE
+_PRINTED = (
+    r"(?:printenv[ \t]+|echo[ \t]+[\"']?\$\{?(?:env:)?)([A-Za-z_]\w{1,80})\}?[\"']?[ \t]{0,4}\n[>|+ \t]{0,8}"
+    r"([^\s\"'<>$]{6,2000})[ \t]{0,8}(?=\n|\Z)"
+)
+SOURCES = (
+    _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR, _ARCHIVE, _SEVEN, _AUTH, _HTTP, _HTPASSWD, _ECHOED, _HERE, _PRINTED
+)  # fmt: skip
+
+_LONGEST = 2_000
+"""Characters of one command."""
+
+
+def find(text: str, low: str) -> list[Span]:
+    """(start, end, kind) of what such commands hold."""
+    spans: list[Span] = []
+    for sign, read in _READERS:
+        last = 0
+        at = low.find(sign)
+        while at >= 0:
+            if at >= last:
+                for begin, end, kind in read(text, low, at):
+                    if _is_value(text[begin:end], kind):
+                        spans.append((begin, end, kind))
+                        last = max(last, end)
+            at = low.find(sign, max(last, at + 1))
+    return spans
+
+
+def _is_value(value: str, kind: str) -> bool:
+    """No stand-in, no variable, no file; of a word that may be prose's, something drawn."""
+    if (
+        value[0] in "$%<[(*@-`"
+        or value[:2] == "{{"
+        or "[REDACTED" in value
+        or "://" in value[:10]
+        or value.startswith("file:")
+    ):
+        return False
+    if entropy.stands_in(value) or entropy.is_path(value):
+        return False
+    return kind != "token" or (any(map(str.isdigit, value)) and entropy.is_random(value))
+
+
+def _first(matched: Match[str] | None, kind: str) -> Iterator[Span]:
+    if matched:
+        for number in range(1, len(matched.groups()) + 1):
+            if matched.start(number) >= 0:
+                yield (*matched.span(number), kind)
+
+
+def _end(text: str, at: int) -> int:
+    """Where a command ends that may go on over lines."""
+    last = min(len(text), at + _LONGEST)
+    end = text.find("\n", at, last)
+    while end > 0 and text[end - 1] == "\\":
+        end = text.find("\n", end + 1, last)
+    return last if end < 0 else end
+
+
+def _begin(text: str, at: int) -> int:
+    """Where it begins."""
+    first = max(0, at - _LONGEST)
+    begin = text.rfind("\n", first, at)
+    while begin > 0 and text[begin - 1] == "\\":
+        begin = text.rfind("\n", first, begin)
+    return max(first, begin + 1)
+
+
+def _literal(text: str, low: str, at: int) -> Iterator[Span]:
+    if "secret" in low[_begin(low, at) : at]:
+        yield from _first(pattern(_LITERAL).match(text, at), "secret")
+
+
+def _login(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001 - readers share one shape
+    yield from _first(pattern(_LOGIN).match(text, at), "token")
+
+
+def _string(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    yield from _first(pattern(_STRING).match(text, at), "secret")
+
+
+def _set(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    """`gh secret set A --body HERE`, `fly secrets set A=HERE B=HERE`."""
+    end = _end(text, at)
+    for source in (_OPTION, _PAIR):
+        for matched in pattern(source).finditer(text, at, end):
+            yield from _first(matched, "secret")
+
+
+def _parameter(text: str, low: str, at: int) -> Iterator[Span]:
+    """The value of a parameter that is stored encrypted, before or after the word that says so."""
+    begin = _begin(low, at)
+    if "parameter" in low[begin:at]:
+        for matched in pattern(_OPTION).finditer(text, begin, _end(text, at)):
+            yield from _first(matched, "secret")
+
+
+def _archive(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    yield from _first(pattern(_ARCHIVE).match(text, at) or pattern(_SEVEN).match(text, at), "password")
+
+
+def _auth(text: str, low: str, at: int) -> Iterator[Span]:
+    line = max(0, at - 300, low.rfind("\n", max(0, at - 300), at) + 1)
+    if pattern(_HTTP).search(low, line, at + 1):
+        yield from _first(pattern(_AUTH).match(text, at), "password")
+
+
+def _htpasswd(text: str, low: str, at: int) -> Iterator[Span]:
+    """Its last argument, where `-b` says that it is the password: after the user, and before that the file."""
+    matched = pattern(_HTPASSWD).match(low, at)
+    if matched is None or "b" not in matched[1]:
+        return
+    place = matched.start(2)
+    for _ in range(2 if "n" in matched[1] else 3):
+        while place < matched.end(2) and text[place] in " \t":
+            place += 1
+        start = place
+        while place < matched.end(2) and text[place] not in " \t":
+            place += 1
+    quotes = len(text[start:place]) - len(text[start:place].strip("\"'"))
+    if place - start - quotes >= 4:
+        yield start + quotes // 2, place - quotes // 2, "password"
+
+
+def _piped(text: str, low: str, at: int) -> Iterator[Span]:
+    """`echo HERE | docker login --password-stdin`, `echo root:HERE | chpasswd`, `chpasswd <<< root:HERE`."""
+    if low.startswith("sudo", at) and text[at + 5 : at + 7] != "-S":
+        return
+    line = max(0, at - 600, low.rfind("\n", max(0, at - 600), at) + 1)
+    begin = max(low.rfind(word, line, at) for word in ("echo ", "printf ", "print "))
+    matched = pattern(_ECHOED).match(text, begin, at) if begin >= 0 else None
+    matched = matched or pattern(_HERE).match(text, at)
+    if matched is None:
+        return
+    start, end = matched.span(1)
+    colon = text.find(":", start, end) if low.startswith("chpasswd", at) else -1
+    yield colon + 1 if colon >= 0 else start, end, "password"
+
+
+def _printed(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    """`printenv API_KEY`, and on the next line what it printed."""
+    matched = pattern(_PRINTED).match(text, at)
+    if matched and verdict.named(matched[1], matched[2]):
+        yield (*matched.span(2), verdict.kind_of(matched[1]))
+
+
+_READERS = tuple(
+    (sign, read)
+    for read, signs in zip(
+        (_literal, _login, _string, _set, _parameter, _archive, _auth, _htpasswd, _piped, _printed),
+        detectors.COMMANDS,
+        strict=True,
+    )
+    for sign in signs
+)
