@@ -302,7 +302,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.session = session
         if (name := self.home.unrecorded) and not self.chosen and not self._said_elsewhere:
             self._said_elsewhere = True
-            self.say(f"nothing recorded of {printable(name)} yet: showing {printable(session.project)}")
+            self.say(f"nothing recorded of project {printable(name)} yet: showing {printable(session.project)}")
         if other and isinstance(view := self.view(), View):
             view.call_after_refresh(view.count_hot)
         if self._watch is not None:

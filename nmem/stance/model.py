@@ -217,7 +217,7 @@ class Stance:
     @property
     def few(self) -> bool:
         """Whether it has fewer calls than the smoothed lines need: where they stand is the first calls' doing."""
-        return 0 < self.placed < ENOUGH
+        return 0 < self.placed < ENOUGH or (not self.placed and 0 < self.observations - self.bare < ENOUGH)
 
     @property
     def sides(self) -> tuple[int, int]:
@@ -254,4 +254,5 @@ class SessionStance:
     @property
     def few(self) -> bool:
         """Whether it has fewer calls than the smoothed lines need: see Stance."""
-        return 0 < self.placed < ENOUGH
+        labelled = self.count or self.phase is not None or self.scope is not None
+        return 0 < self.placed < ENOUGH or (not self.placed and bool(labelled) and self.observations < ENOUGH)

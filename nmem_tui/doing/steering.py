@@ -247,8 +247,9 @@ def choose(project_id: int, item: str, choice: str) -> Change:
         from nmem.context import choosing
 
         own = choosing.choose(db, project_id, item, choice, now)
-        said = f"{choosing.promised(own, choice)} from now on" if choice else "chosen by its score again"
-        return f"{own} is {said}{_back()}"
+        if not choice:
+            return f"{own} is chosen by its score again{_back()}"
+        return f"from now on {own} is {choosing.promised(own, choice)}{_back()}"
 
     return change
 

@@ -55,7 +55,8 @@ def now(stance: Stance, cells: int) -> Line:
     parts: list[Line] = [head]
     if stance.few:
         think, act = stance.sides
-        parts.append([("by themselves ", "quiet"), (f"{think} think, {act} act", "text")])
+        if think or act:
+            parts.append([("by themselves ", "quiet"), (f"{think} think, {act} act", "text")])
     elif last is not None:
         parts.append(_axis_now("phase", last.ema_phase, "act", "think", stance.phase_direction, 0.0))
         parts.append(
@@ -250,7 +251,7 @@ def strip(found: Strip, cells: int, zone: tzinfo | None, *, told: bool = True) -
     left: Line = [(clock(found.started_at, zone)[:5] + "  ", "quiet"), *way, ("  ", "text")]
     title = cells - 9 - room - sum(width(text) for text, _ in failed) - 14
     most = max(QUADRANTS, key=lambda name: share(found.quadrants, name).number)
-    stood = f"{most} {share(found.quadrants, most).share:.0%}" if found.quadrants and told else ""
+    stood = f"{most} {share(found.quadrants, most).share:.0%}" if told and share(found.quadrants, most).number else ""
     title -= 14 if cells >= 72 else 0
     said: Line = [(pad(flat(found.title), max(8, title)), "text")]
     far: Line = [(pad(stood, 13), "quiet")] if cells >= 72 else []

@@ -95,7 +95,7 @@ def of_sessions(found: Sequence[SessionStance], current: str, zone: tzinfo | Non
 def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, here: bool) -> Line:
     room = 32 if cells >= 120 else 16
     line: Line = [("▸ " if here else "  ", "accent"), (pad(date(row.last_at, now, zone), 11) + "  ", "quiet")]
-    if not row.placed:
+    if not row.placed and not row.few:
         return cut(
             [
                 *line,

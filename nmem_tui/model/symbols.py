@@ -106,9 +106,9 @@ _ASCII = Symbols(
     name=ASCII, ok="+", failed="x", neither="-", unsure="|", live="*", rest="o", waits="?", later="z",
     pinned="P", marked="#", always="A", accepted="S", hot="^", below="v", advice="*", again="@", resumes="<",
     taken_up=">", reverted="<", follow="@", by_helper="/", asked=">", left="<", right=">", up="^", down="v",
-    more_left="<", more_right=">", here=">", cursor="|", cut="~", dot="|", dash="-", times="x", minus="-",
+    more_left="<", more_right=">", here=">", cursor="]", cut="~", dot="|", dash="-", times="x", minus="-",
     most="<", quote='"', unquote='"', bar="=", full="#", much="#", free=".", held="-", track=".", across="-",
-    upright="|", crossing="+", tick="+", corner="+", mark="+", border=":", levels="_.-:=+*#", shades=".-+%#",
+    upright="|", crossing="+", tick="+", corner="`", mark="+", border=":", levels="_.-~=*%#", shades=".-+%#",
     bands="-+%#",
 )  # fmt: skip
 SETS = {each.name: each for each in (_BLOCKS, _BRAILLE, _ASCII)}

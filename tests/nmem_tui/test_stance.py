@@ -170,6 +170,18 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     assert "%" not in corners
 
 
+def test_a_session_of_two_calls_has_too_few_like_any_other_short_one() -> None:
+    nothing = dict.fromkeys(("explore", "reason", "scaffold", "finish"), Share())
+    strips = (Strip(1, "explain the kettle", AT, 2, nothing, (), 0),)
+    found = stance([point(n, -0.99, None) for n in range(2)], placed=0, observations=2, quadrants=nothing,
+                   signs=nothing, strips=strips)  # fmt: skip
+    said = plain([words.now(found, 120)])
+    assert "too few calls to tell (0 placed of about 20)" in said
+    assert "thinks" not in said and "by themselves" not in said
+    assert any("each call by its own scores" in plain([line]) for line in words.shares(found, 80))
+    assert "%" not in plain([words.strip(strips[0], 100, UTC)]), "no share of nothing"
+
+
 def test_the_calls_that_are_placed_are_named_where_there_are_more() -> None:
     found = stance([point(n, -0.1, 0.8) for n in range(9)], placed=9, observations=10)
     assert "too few calls to tell (9 placed of about 20)" in plain([words.now(found, 120)])
@@ -227,7 +239,7 @@ def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> 
     )
     rows = [item.draw(100) for item in stance_list.of_sessions([new, old], "b", UTC, AT)]
     assert plain([rows[0]]).startswith("▸ 10-09 07:53")
-    assert "not clear" in plain([rows[0]]), "one call is labelled: not nothing is"
+    assert "too few calls to tell" in plain([rows[0]]), "one call is labelled: not nothing is"
     assert plain([rows[1]]).startswith("  2024-09-05 ")
     assert "9 calls" in plain([rows[1]])
     assert "too few calls to tell" in plain([rows[1]])
