@@ -63,6 +63,8 @@ def root_of(db: Connection, project_id: int, file: str, folder: str = "") -> str
             return around.root
         if gone:
             where = printable(str(Path(file).parent))
+            if not Path(file).parent.is_dir():
+                raise NmemError(f"{where} does not exist: make it a checkout, or name a file in one")
             raise NmemError(f"{where} is in no git checkout: `git init` there, or name a file in a checkout")
     return root(db, project_id, folder)
 

@@ -108,7 +108,7 @@ def decides(stance: Stance) -> str:
     if stance.few:
         return f"each call by its own scores: {stands(stance)}" + unread(stance)
     base = signed(stance.scope_base) if stance.scope_base else "0"
-    told = f"where the lines stood after each call: it acts from phase 0 on, narrows from scope {base} on"
+    told = f"where the lines stood after each call: it acts from phase (P) 0 on, narrows from scope (S) {base} on"
     return told + unread(stance)
 
 

@@ -237,7 +237,7 @@ class Accept(Preview):
 class File(Dialog):
     """A file of instructions: one that clients read, or any other Markdown file of the project."""
 
-    TITLE_TEXT = "The rule goes into ─"
+    TITLE_TEXT = "The rule goes into"
     HINT = "enter takes · or type a path · esc leaves"
 
     def __init__(self, found: Sequence[Candidate]) -> None:

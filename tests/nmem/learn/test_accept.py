@@ -464,6 +464,8 @@ def test_a_path_into_another_checkout_is_no_way_out_of_it(shop: Shop, tmp_path: 
         shop.plan(number, file=str(clone / "CLAUDE.md"))
     with pytest.raises(NmemError, match=r"is in no git checkout: `git init` there, or name a file in a checkout$"):
         shop.plan(number, file=str(tmp_path / "out.md"))
+    with pytest.raises(NmemError, match=r"nowhere does not exist: make it a checkout, or name a file in one$"):
+        shop.plan(number, file=str(tmp_path / "nowhere" / "CLAUDE.md"))
 
 
 def test_checkouts_are_looked_for_where_the_person_is_and_beside_other_projects(shop: Shop, tmp_path: Path) -> None:
