@@ -49,15 +49,17 @@ _USE = (
     r"(?:(?:the|this|my|our|das|dem|el|la|le|il|a|o|het)[ \t]+)?(?:\w{1,16}[ \t]+)?\Z"
 )
 _VERSION = r"v?\d+(?:[.-]\d+)+"
-_QUALIFIED = (
-    r"(?:api|secret|secrète|access|private|encryption|signing|licen[cs]e|service|auth|client|master|webhook|deploy"
-    r"|account|storage|jwt|hmac|security|session|zugangs|zugriffs)[ _-]?\Z"
-)
 _QUALIFIER = r"[ \t](?:d'|de |di )?(?:api|secr[eèé]te|secreta|segreta|d'acc[eè]s|de acceso|privée|privada|privata)\b"
-SOURCES = (_TOLD, _NEXT, _USE, _VERSION, _QUALIFIED, _QUALIFIER)
+SOURCES = (_TOLD, _NEXT, _USE, _VERSION, _QUALIFIER)
 
 _AS = frozenset(("is", "as", "ist", "als", "est", "comme", "es", "como", "è", "come", "é", "war", "was"))
 _ARTICLES = frozenset(("the", "my", "our", "your", "das", "mein", "unser", "la", "el", "le", "mi", "mon", "il", "root"))
+_QUALIFIED = (
+    "api", "secret", "secrète", "access", "private", "encryption", "signing", "license", "licence", "service", "auth",
+    "client", "master", "webhook", "deploy", "account", "storage", "jwt", "hmac", "security", "session", "zugangs",
+    "zugriffs",
+)  # fmt: skip
+"""What a key is called that is a secret."""
 _SECONDS = frozenset(("clave", "clé", "chiave", "chave"))
 """Words for a key that its qualifier follows."""
 
@@ -82,25 +84,31 @@ def _told(text: str, low: str, at: int, end: int, word: str, kind: str) -> Span 
     after = low[end : end + 1]
     if after.isalnum() or after in ("_", "-", "(", ".", "["):
         return None
-    name = text[_start(text, at) : end]
     if word in _SECONDS:
         qualifier = pattern(_QUALIFIER).match(low, end)
         if qualifier is None and word != "clave":
             return None
         kind = "key" if qualifier else "password"
         end = qualifier.end() if qualifier else end
-    elif not _names(name, low[max(0, at - 14) : at], word):
+    elif word == "key" and not low[max(0, at - 14) : at].rstrip(" _-").endswith(_QUALIFIED):
         return None
+    found = _said_after(text, low, at, end, word, kind) or _said_before(text, low, at, kind)
+    return found if found and (word in _SECONDS or _names(text, low, at, at + len(word), word)) else None
+
+
+def _said_after(text: str, low: str, at: int, end: int, word: str, kind: str) -> Span | None:
+    """`the password is HERE`, `use password HERE`."""
     told = pattern(_TOLD).match(low, end)
     if told is None and kind == "password" and pattern(_USE).search(low[max(0, at - 50) : at]):
         told = pattern(_NEXT).match(low, end)
-    if told is not None and (word not in _JUDGED or not _plain(low[end : told.start(1)])):
-        first = told.start(1)
-        last = first + len(text[first : told.end(1)].rstrip(".,;:!?)]}*"))
-        code = "(=:" if "\n" in text[end:first] else "(="
-        if is_secret(text[first:last], kind) and text[last : last + 1] not in tuple(code):
-            return first, last, kind
-    return _said_before(text, low, at, kind)
+    if told is None or (word in _JUDGED and _plain(low[end : told.start(1)])):
+        return None
+    first = told.start(1)
+    last = first + len(text[first : told.end(1)].rstrip(".,;:!?)]}*"))
+    code = "(=:" if "\n" in text[end:first] else "(="
+    if text[last : last + 1] in tuple(code) or not is_secret(text[first:last], kind):
+        return None
+    return first, last, kind
 
 
 def _start(text: str, at: int) -> int:
@@ -110,16 +118,15 @@ def _start(text: str, at: int) -> int:
     return at
 
 
-def _names(name: str, before: str, word: str) -> bool:
-    """Does the word, with what it is joined to, name a secret? A bare `key` may be any."""
+def _names(text: str, low: str, at: int, end: int, word: str) -> bool:
+    """Does the word, with what it is joined to, name a secret?"""
+    name = text[_start(text, at) : end]
     if word == "key":
-        return pattern(_QUALIFIED).search(before) is not None and verdict.strength("api" + name) != verdict.NONE
-    said = before.split()
+        return verdict.strength("api" + name) != verdict.NONE
+    said = low[max(0, at - 14) : at].split()
     if said and (said[-1] in detectors.CURSORS or said[-1] in detectors.PUBLIC):
         return False
-    if word not in _JUDGED or word == "passwort":
-        return True
-    return verdict.strength(name) == verdict.STRONG
+    return word not in _JUDGED or word == "passwort" or verdict.strength(name) == verdict.STRONG
 
 
 _JUDGED = frozenset(("password", "passwort", "passphrase", "passcode", "passwd", "pwd", "token", "secret", "key"))
@@ -133,6 +140,8 @@ def _plain(between: str) -> bool:
 
 def _said_before(text: str, low: str, at: int, kind: str) -> Span | None:
     """`HERE is the password`, `use HERE as password`."""
+    if low[at - 1 : at] not in (" ", "*", "`"):
+        return None
     first = max(0, at - 120)
     words = low[first:at].rsplit(None, 5)
     for back in range(1, min(5, len(words))):

@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from capture.redaction import redact
+from capture.redaction import WITHHELD, find
 from capture.text import clean
 
 if TYPE_CHECKING:
     from nmem.purge.history import Pass
 
-_BEGIN, _END, _KEY = "-----BEGIN ", "-----END ", "PRIVATE KEY"
-_LONGEST_KEY = 400
-"""Lines of one key; a BEGIN without an END does not hold the stream up for ever."""
+_WHOLE = 65_536
+"""Characters of a text that is looked at as one, as a hook does; a longer one goes out in pieces of this size."""
+_AROUND = 32_768
+"""Characters before and after a piece that are looked at with it: a key or a document that goes over its border."""
 
 
-def _pieces(lines: Iterable[str]) -> Iterator[str]:
-    """Line by line, but a private key in one piece."""
-    held: list[str] = []
-    for line in lines:
-        if held or (_BEGIN in line and _KEY in line):
-            held.append(line)
-            if _closed(line) or len(held) > _LONGEST_KEY:
-                yield "".join(held)
-                held = []
-        else:
-            yield line
-    if held:
-        yield "".join(held)
+class Filter:
+    """Text in, in pieces of any size; the same text out without its secrets, as one look at all of it would give."""
 
+    def __init__(self, counts: dict[str, int]) -> None:
+        self.counts = counts
+        self.held = ""  # what was told, then what is still to tell
+        self.told = 0
 
-def _closed(line: str) -> bool:
-    end = line.rfind(_END)
-    return end >= 0 and end > line.rfind(_BEGIN)
+    def add(self, text: str) -> str:
+        """What can be told now that this is known."""
+        self.held += text
+        out = []
+        while len(self.held) - self.told >= _WHOLE + _AROUND:
+            border = self.told + _WHOLE
+            line = self.held.rfind("\n", self.told, border) + 1
+            out.append(self._tell(line or border))
+        return "".join(out)
+
+    def end(self) -> str:
+        """The rest."""
+        return self._tell(len(self.held))
+
+    def _tell(self, border: int) -> str:
+        """Up to a border, or to the beginning of a secret that goes over it."""
+        spans = find(self.held)
+        at = self.told
+        parts = []
+        for begin, end, kind in spans:
+            if end <= at:
+                continue
+            if begin >= border or (at < begin and border < end):
+                border = min(border, begin)
+                break
+            parts.append(self.held[at:begin])
+            if (
+                begin >= self.told or kind == WITHHELD
+            ):  # of one that began in an earlier piece the placeholder stands already
+                parts.append(f"[REDACTED:{kind}]")
+                self.counts[kind] = self.counts.get(kind, 0) + 1
+            at = min(end, border) if end < len(self.held) else border
+        parts.append(self.held[at:border])
+        first = max(0, border - _AROUND)
+        self.held, self.told = self.held[first:], border - first
+        return "".join(parts)
 
 
 @click.command()
@@ -47,9 +75,9 @@ def _closed(line: str) -> bool:
 @click.option("--yes", is_flag=True, help="With --history: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="With --history: one JSON object; with --yes or --dry-run.")
 def command(*, stats: bool, history: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Take the secrets out of standard input, line by line.
+    """Take the secrets out of standard input.
 
-    What is left is what nmem would store of the same text.
+    What is left is what nmem would store of the same text. It is read to its end, or in pieces of 64 KB.
     """
     if history:
         if as_json and not (yes or dry_run):
@@ -59,14 +87,29 @@ def command(*, stats: bool, history: bool, dry_run: bool, yes: bool, as_json: bo
     if dry_run or yes or as_json:
         raise click.UsageError("--dry-run, --yes and --json go with --history")
     counts: dict[str, int] = {}
-    lines = (raw.decode("utf-8", "replace") for raw in sys.stdin.buffer)
-    for piece in _pieces(lines):
-        end = "\n" if piece.endswith("\n") else ""
-        changed = redact(clean(piece.removesuffix("\n")), counts)
-        sys.stdout.buffer.write((changed + end).encode())
-        sys.stdout.buffer.flush()
+    through = Filter(counts)
+    for text in _cleaned(sys.stdin.buffer):
+        _print(through.add(text))
+    _print(through.end())
     if stats:
         click.echo(json.dumps(counts, sort_keys=True), err=True)
+
+
+def _cleaned(source: BinaryIO) -> Iterator[str]:
+    """The text of a stream, cleaned line by line."""
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    rest = ""
+    while chunk := source.read(_WHOLE):
+        rest += decode(chunk)
+        whole = rest.rfind("\n") + 1 or (len(rest) if len(rest) > _WHOLE else 0)
+        yield clean(rest[:whole])
+        rest = rest[whole:]
+    yield clean(rest + decode(b"", final=True))
+
+
+def _print(text: str) -> None:
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
 
 
 def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
