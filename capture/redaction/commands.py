@@ -6,7 +6,7 @@ pattern is anchored where its word stands, and bounded.
 
 from __future__ import annotations
 
-from capture.redaction import detectors, entropy, verdict
+from capture.redaction import entropy, verdict
 from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ _LONGEST = 2_000
 def find(text: str, low: str) -> list[Span]:
     """(start, end, kind) of what such commands hold."""
     spans: list[Span] = []
-    for sign, read in _READERS:
+    for sign, read in _READERS.items():
         last = 0
         at = low.find(sign)
         while at >= 0:
@@ -181,12 +181,16 @@ def _printed(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
         yield (*matched.span(2), verdict.kind_of(matched[1]))
 
 
-_READERS = tuple(
-    (sign, read)
-    for read, signs in zip(
-        (_literal, _login, _string, _set, _parameter, _archive, _auth, _htpasswd, _piped, _printed),
-        detectors.COMMANDS,
-        strict=True,
-    )
-    for sign in signs
-)
+_READERS = {
+    **dict.fromkeys(("secret set", "secrets set", "secrets:set", "secret:create"), _set),
+    **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s "), _piped),
+    **dict.fromkeys(("vault login", "unseal "), _login),
+    **dict.fromkeys(("zip ", "7z ", "7za "), _archive),
+    **dict.fromkeys((" -a ", " --auth"), _auth),
+    **dict.fromkeys(("printenv ", "echo $", 'echo "$'), _printed),
+    "secret-string": _string,
+    "from-literal": _literal,
+    "securestring": _parameter,
+    "htpasswd ": _htpasswd,
+}
+"""By the words of `detectors.COMMANDS`."""

@@ -170,12 +170,29 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("monday-webhook", "whse_", "[A-Za-z0-9]{20,60}"),
 )  # fmt: skip
 
-LITERALS: tuple[tuple[str, str, str], ...] = tuple(
-    (literal, kind, body)
-    for kind, literals, body in TOKENS
-    for literal in ((literals,) if literals[-1] == " " else literals.split(" "))
-)
-"""The same, a row for each literal."""
+Row = tuple[int, str, str, str]
+"""Its number, one literal, the kind, what must follow."""
+
+
+def _by_beginning() -> dict[str, dict[str, list[Row]]]:
+    """A row for each literal, by a sign that it holds and by how it begins: a text without these is spared it."""
+    marks: dict[str, dict[str, list[Row]]] = {"_": {}, "-": {}, ".": {}, "": {}}
+    number = 0
+    for kind, literals, body in TOKENS:
+        for literal in (literals,) if literals[-1] == " " else literals.split(" "):
+            number += 1
+            starts = marks["_" if "_" in literal else "-" if "-" in literal else "." if "." in literal else ""]
+            first = literal[:3]
+            if first in starts:
+                starts[first].append((number, literal, kind, body))
+            else:
+                starts[first] = [(number, literal, kind, body)]
+    for mark, starts in marks.items():
+        marks[mark] = {rows[0][1] if len(rows) == 1 else first: rows for first, rows in starts.items()}
+    return marks
+
+
+BEGINNINGS = _by_beginning()
 
 _ENDS_OF_WORDS = frozenset(
     """key- md- pat. sat. t1. sl. xai- fw_ hf_ sk_ sk- pul- cosmo_ travis- snyk_uat. secret_ live_ test_ ls__ API- A3- ico-
@@ -184,13 +201,16 @@ _ENDS_OF_WORDS = frozenset(
 )
 """Beginnings that other words may end in (`monkey-`, `contest_`), or that are short."""
 
-AFTER_UNDERSCORE = frozenset(
-    literal for literal, _, _ in LITERALS if literal[-1] in "_-." or literal in ("AKIA", "ASIA", "ABIA", "ACCA", "AIza")
-)
-"""Beginnings that may follow a name and an underscore: what draws letters hardly ever draws these."""
 
-UNMISTAKABLE = frozenset(literal for literal in AFTER_UNDERSCORE if len(literal) >= 4 and literal not in _ENDS_OF_WORDS)
-"""Beginnings of which a letter or digit before them makes no other word."""
+def after_underscore(literal: str) -> bool:
+    """Whether it may follow a name and an underscore: what draws letters hardly ever draws these."""
+    return literal[-1] in "_-." or literal in ("AKIA", "ASIA", "ABIA", "ACCA", "AIza")
+
+
+def unmistakable(literal: str) -> bool:
+    """Whether a letter or digit before it makes no other word of it."""
+    return len(literal) >= 4 and after_underscore(literal) and literal not in _ENDS_OF_WORDS
+
 
 KEY_FRAME = "PRIVATE KEY"
 KEY_PUTTY = "Private-Lines:"
@@ -202,30 +222,31 @@ KEY_DUMPED = (
 )  # fmt: skip
 """`-----B` in dumps of bytes, in lower case."""
 
-COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("from-literal",),
-    ("vault login", "unseal "),
-    ("secret-string",),
-    ("secret set", "secrets set", "secrets:set", "secret:create"),
-    ("securestring",),
-    ("zip ", "7z ", "7za "),
-    (" -a ", " --auth"),
-    ("htpasswd ",),
-    ("chpasswd", "--password-stdin", "--with-token", "sudo -s ", "passwd --stdin"),
-    ("printenv ", "echo $", 'echo "$'),
+COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("secret", ("secret-string", "secret set", "secrets set", "secrets:set", "secret:create")),
+    ("from-literal", ("from-literal",)),
+    ("passw", ("htpasswd ", "chpasswd", "--password-stdin", "passwd --stdin")),
+    ("vault login", ("vault login",)),
+    ("unseal ", ("unseal ",)),
+    ("securestring", ("securestring",)),
+    ("zip ", ("zip ",)),
+    ("7z", ("7z ", "7za ")),
+    (" -a ", (" -a ",)),
+    (" --auth", (" --auth",)),
+    ("sudo -s ", ("sudo -s ",)),
+    ("--with-token", ("--with-token",)),
+    ("printenv ", ("printenv ",)),
+    ("echo ", ("echo $", 'echo "$')),
 )
-"""The words, in lower case, at which each reader of capture.redaction.commands looks."""
+"""The words, in lower case, at which capture.redaction.commands looks, by what stands in them: fewer to look for."""
 
-NOUNS: tuple[tuple[str, str], ...] = (
-    *((word, "password") for word in (
-        "password", "passwort", "kennwort", "passphrase", "passcode", "passwd", "pwd", "contraseña", "contrasena",
-        "mot de passe", "mdp", "senha", "palavra-passe", "parola d'ordine", "wachtwoord", "clave",
-    )),
-    *((word, "token") for word in ("token", "jeton")),
-    *((word, "secret") for word in ("secret", "geheimnis")),
-    *((word, "key") for word in ("key", "schlüssel", "sleutel", "clé", "chiave", "chave")),
+NOUNS = ("pass", "token", "key", "secret", "pwd")
+"""What stands in the English words for a secret."""
+FOREIGN = (
+    "kennwort", "contraseña", "contrasena", "mdp", "senha", "parola d'ordine", "wachtwoord", "clave", "jeton",
+    "geheimnis", "schlüssel", "sleutel", "clé", "chiave", "chave",
 )  # fmt: skip
-"""What people call a secret when they tell one, and of which kind it is."""
+"""Words that hold none of these."""
 
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (

@@ -91,34 +91,16 @@ def _begins(text: str, at: int) -> bool:
 def _stands(text: str, at: int, literal: str) -> bool:
     """Whether a token may begin here: most beginnings are no end of any word, so what is before them says nothing."""
     return (
-        literal in detectors.UNMISTAKABLE
+        detectors.unmistakable(literal)
         or not literal[0].isalnum()
         or _begins(text, at)
-        or (text[at - 1] == "_" and literal in detectors.AFTER_UNDERSCORE)
+        or (text[at - 1] == "_" and detectors.after_underscore(literal))
     )
-
-
-_Row = tuple[int, str, str, str]
-
-
-def _by_mark() -> list[tuple[str, dict[str, list[_Row]]]]:
-    """The rows by a sign that their literals hold, then by their beginnings: a text without these is spared them."""
-    marks: dict[str, dict[str, list[_Row]]] = {"_": {}, "-": {}, ".": {}, "": {}}
-    for number, (literal, kind, body) in enumerate(detectors.LITERALS):
-        mark = "_" if "_" in literal else "-" if "-" in literal else "." if "." in literal else ""
-        marks[mark].setdefault(literal[:3], []).append((number, literal, kind, body))
-    return [
-        (mark, {rows[0][1] if len(rows) == 1 else first: rows for first, rows in starts.items()})
-        for mark, starts in marks.items()
-    ]
-
-
-_MARKED = _by_mark()
 
 
 def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share one shape
     found: list[tuple[int, Span]] = []
-    for mark, starts in _MARKED:
+    for mark, starts in detectors.BEGINNINGS.items():
         if mark not in text:
             continue
         for start in starts:
@@ -248,18 +230,9 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
     return finder
 
 
-_SIGNS = tuple(sign for signs in detectors.COMMANDS for sign in signs)
-_STEMS = tuple(
-    (stem, tuple(sign for sign in _SIGNS if stem in sign))
-    for stem in ("secret", "from-literal", "passw", "vault login", "unseal ", "securestring", "zip ", "7z", " -a ",
-                 " --auth", "sudo -s ", "--with-token", "printenv ", "echo ")
-)  # fmt: skip
-"""What stands in the signs, and in which: fewer words to look for."""
-
-
 def _commands(text: str, low: str) -> list[Span]:
     if " " in text:
-        for stem, signs in _STEMS:
+        for stem, signs in detectors.COMMANDS:
             if stem in low and _shows(low, signs):
                 from capture.redaction import commands
 
@@ -267,14 +240,16 @@ def _commands(text: str, low: str) -> list[Span]:
     return []
 
 
-_IN_NOUNS = ("pass", "token", "key", "secret", "pwd")
-_FOREIGN = tuple(noun for noun, _ in detectors.NOUNS if not _shows(noun, _IN_NOUNS))
 _COPULAS = (" is ", " as ", " to ", " be ", "use ", "ith ", " was ", " lautet", " ist ", " es ", " est ", " è ", " é ",
             ": ", ":\n")  # fmt: skip
 
 
 def _spoken(text: str, low: str) -> list[Span]:
-    if " " not in text or not (_shows(low, _IN_NOUNS) or _shows(low, _FOREIGN)) or not _shows(low, _COPULAS):
+    if (
+        " " not in text
+        or not (_shows(low, detectors.NOUNS) or _shows(low, detectors.FOREIGN))
+        or not _shows(low, _COPULAS)
+    ):
         return []
     from capture.redaction import spoken
 

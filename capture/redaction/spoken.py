@@ -52,6 +52,16 @@ _VERSION = r"v?\d+(?:[.-]\d+)+"
 _QUALIFIER = r"[ \t](?:d'|de |di )?(?:api|secr[eèé]te|secreta|segreta|d'acc[eè]s|de acceso|privée|privada|privata)\b"
 SOURCES = (_TOLD, _NEXT, _USE, _VERSION, _QUALIFIER)
 
+_NOUNS = {
+    **dict.fromkeys(
+        ("password", "passwort", "kennwort", "passphrase", "passcode", "passwd", "pwd", "contraseña", "contrasena",
+         "mot de passe", "mdp", "senha", "palavra-passe", "parola d'ordine", "wachtwoord", "clave"), "password",
+    ),
+    **dict.fromkeys(("token", "jeton"), "token"),
+    **dict.fromkeys(("secret", "geheimnis"), "secret"),
+    **dict.fromkeys(("key", "schlüssel", "sleutel", "clé", "chiave", "chave"), "key"),
+}  # fmt: skip
+"""What people call a secret when they tell one, and of which kind it is."""
 _AS = frozenset(("is", "as", "ist", "als", "est", "comme", "es", "como", "è", "come", "é", "war", "was"))
 _ARTICLES = frozenset(("the", "my", "our", "your", "das", "mein", "unser", "la", "el", "le", "mi", "mon", "il", "root"))
 _QUALIFIED = (
@@ -68,7 +78,7 @@ def find(text: str, low: str) -> list[Span]:
     """(start, end, kind) of what such sentences tell."""
     spans: list[Span] = []
     done = 0
-    for word, kind in detectors.NOUNS:
+    for word, kind in _NOUNS.items():
         done = 0
         at = low.find(word)
         while at >= 0:
