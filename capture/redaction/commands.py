@@ -138,7 +138,7 @@ def _archive(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
 
 def _auth(text: str, low: str, at: int) -> Iterator[Span]:
     line = max(0, at - 300, low.rfind("\n", max(0, at - 300), at) + 1)
-    if pattern(_HTTP).search(low, line, at + 1):
+    if pattern(_HTTP).search(low, max(0, line - 1), at + 1):
         yield from _first(pattern(_AUTH).match(text, at), "password")
 
 

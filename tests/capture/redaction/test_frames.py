@@ -62,6 +62,7 @@ def test_the_value_goes_and_its_frame_stays(template: str) -> None:
     assert out.startswith(re.split("[:'\"]", before, maxsplit=1)[0].removesuffix("joe"))
     assert out.endswith(after[-8:].lstrip("\"}'"))
     assert redact(out) == out
+    assert V not in redact(f"Exit code 1\n{text}\nend")
 
 
 @pytest.mark.parametrize("password", ["Summer2024!", "tr0ub4dor&3", "P@ssw0rd99"])
