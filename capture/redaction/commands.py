@@ -59,6 +59,8 @@ def find(text: str, low: str) -> list[Span]:
                     if _is_value(text[begin:end], kind):
                         spans.append((begin, end, kind))
                         last = max(last, end)
+                if read is _set:
+                    last = max(last, _end(text, at))  # all of the command was read
             at = low.find(sign, max(last, at + 1))
     return spans
 
