@@ -72,6 +72,11 @@ class HealthView:
     cost: HookCost
     """By event, against the limit, and why."""
 
+    @property
+    def stored(self) -> int:
+        """Rows that were written for what came in."""
+        return sum(count for table, count in self.rows.items() if table != "redactions")
+
 
 def _percentile(ordered: Sequence[int], share: float) -> int | None:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

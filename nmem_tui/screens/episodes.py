@@ -361,7 +361,8 @@ def _header(total: int, waiting: int, project: str, cells: int) -> Line:
     where = printable(project) if project else "all projects"
     parts: list[tuple[int, Line]] = [
         (0, [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text")]),
-        (1, [(f"   ? {several(waiting, 'question')} on boundaries, links", "warn")] if waiting else []),
+        (1, [(f"   ? {several(waiting, 'open question')}", "warn")] if waiting else []),
+        (3, [(" on boundaries, links", "warn")] if waiting else []),
         (2, [(f" · {keyed.of('review')} answers", "quiet")] if waiting else []),
     ]
     return fitting([part for part in parts if part[1]], cells, "")

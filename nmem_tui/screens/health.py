@@ -160,7 +160,7 @@ class Health(Mending):
         show("#events", Card).show(lambda c, _: vitals.events(view, c), "Events ─ what became of them")
         show("#storage", Card).show(
             lambda c, _: [
-                *vitals.storage(view, c), *pace.growth(known, view.database_bytes, sum(view.rows.values()), c)
+                *vitals.storage(view, c), *pace.growth(known, view.database_bytes, view.stored, c)
             ],
             "Storage ─ rows by table",
         )  # fmt: skip

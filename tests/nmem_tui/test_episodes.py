@@ -59,7 +59,7 @@ async def test_list_stands_by_day_and_thread(told: Any, cockpit: Any, text: Any,
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2")
         await settled(pilot)
-        assert "? 2 questions on boundaries, links" in text(pilot), "the deck asks of learnings and labels as well"
+        assert "? 2 open questions on boundaries, links" in text(pilot), "the deck asks of learnings and labels as well"
         shown = text(pilot).partition("Episodes ─ ")[2]
         order = ["Today ─ Thu 09 Oct 2025", "Avatar uploads", "● open", "↩ resumed", "Yesterday", "Write the release",
                  "Flaky thumbnails", "Users report"]  # fmt: skip
