@@ -118,21 +118,21 @@ def told(
     """
     number, intent, last_at, outcomes, learned, completed, next_steps, _, summary = row
     how = outcome(outcomes)
-    about = quoted(headline(intent), _HEADLINE)
+    about, own = quoted(headline(intent), _HEADLINE), f"episode/{number}"
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     _, found_one, obstacle = (summary or "").rpartition(_OBSTACLE)
-    if found_one and not (unsaid and unsaid.says(obstacle)):
+    if found_one and not (unsaid and unsaid.says(obstacle, own)):
         parts.append(f"Obstacle: {quoted(obstacle.rstrip('. '), _LINE)}.")
     for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
         said = [line for line in texts(stored) if not names_files(line)]
         if unsaid:
-            said = [line for line in said if not unsaid.says(line)]
+            said = [line for line in said if not unsaid.says(line, own)]
         lines = [quoted(line.rstrip(". "), _LINE) for line in said[:_LINES]]
         if lines:
             parts.append(f"{label}: {'; '.join(lines)}.")
     if files:
         parts.append(f"Files: {', '.join(name(path) for path in files)}.")
-    return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
+    return Item(item or own, kind, " ".join(parts), files=files, score=score, reason=reason)
 
 
 def saying(text: str) -> str:

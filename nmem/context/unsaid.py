@@ -50,13 +50,19 @@ class Unsaid:
         self.held: dict[str, Item] = {}
         """Items that were left out because they quote what is excluded; the reason says what."""
 
-    def says(self, text: str) -> str:
-        """The excluded item that a text quotes, or that holds all of it; empty: none."""
+    def says(self, text: str, by: str = "") -> str:
+        """The excluded item that a text quotes, or that holds all of it; empty: none.
+
+        `by`: the item that tells it. An episode that is like an excluded one is another piece of work all the same.
+        """
+        apart = "episode/" if by.startswith("episode/") else "\0"
         there = _words(text)
         if not there:
             return ""
         spaced, many, cut = f" {there} ", there.count(" ") + 1, text.rstrip("”. ").endswith(ELLIPSIS)
         for phrase, item in self._phrases.items():
+            if item.startswith(apart):
+                continue
             if phrase == there or (many >= QUOTED and spaced in f" {phrase} "):
                 return item
             if phrase.count(" ") + 1 >= QUOTED and (f" {phrase} " in spaced or (cut and _begins(phrase, there))):
@@ -70,7 +76,7 @@ class Unsaid:
             own = subject(item.id)
             if own in self._ids:
                 continue
-            quotes = next((found for each in quotations(item) if (found := self.says(each))), "")
+            quotes = next((found for each in quotations(item) if (found := self.says(each, own))), "")
             if quotes:
                 item.reason = f"you excluded its words: {quotes}"
                 self.held.setdefault(own, item)

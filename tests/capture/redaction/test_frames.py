@@ -121,7 +121,7 @@ STAYS = [
     # URLs
     "git clone https://git@github.com/a/b", "ssh://a1b2c3d4e5f6a7b8c9d0a1b2@app.example.org/", "https://bob@x.org/",
     f"https://{HEX}@o123.ingest.sentry.io/4", "https://example.org:8080/a?mail=x@y.org", "https://x-access-token@github.com/a",
-    "https://registry.npmjs.org/@scope/pkg@1.2.3", "see https://x.org/a and bob@y.org", "https://oauth2accesstoken@eu.gcr.io",
+    "https://registry.example.org/@scope/pkg@1.2.3", "see https://x.org/a and bob@y.org", "https://oauth2accesstoken@eu.gcr.io",
     "https://deploy-user-production-2@github.com/a", "https://first.last2024.name@dev.example.org/o/_git/r",
 ]  # fmt: skip
 
