@@ -78,7 +78,7 @@ async def test_enter_opens_details_that_follow_the_cursor(make_db: Any, cockpit:
 
 
 async def test_arriving_rows_never_move_the_cursor(
-    make_db: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+    make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any, seeds: Any
 ) -> None:
     path = make_db("story")
     async with cockpit(path, (160, 45)) as pilot:
@@ -88,12 +88,7 @@ async def test_arriving_rows_never_move_the_cursor(
         db = seeds.database(path)
         seeds.do(db, seeds.NOW, "command", "make all")
         seeds.say(db, seeds.NOW - 819_999, "an earlier thought that came late", "thinking", "agent")
-        for _ in range(600):
-            await pilot.pause(0.05)
-            if "2 new" in text(pilot):
-                break
-        assert "2 new ↓  f follows" in text(pilot)
-        assert "row 1 of 19" in text(pilot)
+        await until(pilot, "2 new ↓  f follows", "row 1 of 19")
         await pilot.press("G")
         await settled(pilot)
         assert "following" in text(pilot)
