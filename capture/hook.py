@@ -251,6 +251,10 @@ def _save(path: str, sealed: Sealed | None, error: BaseException) -> None:
         kept = "lost"
         spool.tally(path, "lost")
     log.note(path, f"{kept}: {log.reason(error)}")
+    if kept == "spooled" and "locked" in str(error):
+        from capture.settle import start
+
+        start(path, pause=0.0)  # no other hook may follow for long
 
 
 def _afterwards(db: Connection, path: str, event: Event | None, listener: Listener | None) -> None:

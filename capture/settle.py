@@ -28,14 +28,14 @@ def _lock(db_path: str) -> str:
     return os.path.join(paths.folder(db_path), "settle.lock")
 
 
-def start(db_path: str) -> bool:
-    """Start settling in the background; False when it was done just now or cannot be started."""
+def start(db_path: str, pause: float = _AGAIN) -> bool:
+    """Start settling in the background; False when it was done within `pause` seconds or cannot be started."""
     from time import time
 
     if os.environ.get(OFF):
         return False
     try:
-        if 0 <= time() - os.stat(_lock(db_path)).st_mtime < _AGAIN:
+        if 0 <= time() - os.stat(_lock(db_path)).st_mtime < pause:
             return False
     except OSError:
         pass
@@ -94,6 +94,7 @@ def _settle(db_path: str, seconds: float) -> int:
             _merge(db, index)
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the bulk, while others go on writing
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        done += spool.drain(db, db_path)  # what found the database locked by this
     finally:
         db.close()
     return done

@@ -121,10 +121,21 @@ class Sessions:
                 values[name] = value
         if values["cwd"] != folder and self._folder(batch.cwd) is None:
             self._project(batch)
-        if newest:
+        if newest or self._rests(session.id, batch):
             _state(values, batch)
         rows = [prompt.at for prompt in batch.prompts] + [seen.at for seen in batch.observations]
         session.last_at = max(session.last_at, batch.at, *rows)
+
+    def _rests(self, session_id: str, batch: Batch) -> bool:
+        """Whether a turn's end comes late, out of the spool, and no work has followed it."""
+        if batch.session.get("state") != "idle" or batch.origin != "hook":
+            return False
+        later = self.db.execute(
+            "SELECT 1 FROM observations WHERE session_id = ?1 AND at > ?2 AND obs_type <> 'marker'"
+            " UNION ALL SELECT 1 FROM prompts WHERE session_id = ?1 AND source = 'user' AND at > ?2 LIMIT 1",
+            (session_id, batch.at),
+        )
+        return later.fetchone() is None
 
     def finish(self) -> None:
         """Write the sessions that changed."""

@@ -134,9 +134,6 @@ class Beside:
 
     def _say(self, wanted: str) -> None:
         before = self.waits
-        if wanted and before:
-            self.waits = wanted
-            return  # it is known that it waits
         told = self._store(
             lambda db: (
                 queue.waiting(db, *self._key, wanted, _now()) if wanted else queue.answered(db, *self._key, _now())

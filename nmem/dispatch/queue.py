@@ -166,26 +166,28 @@ def started(db: Connection, task_id: int, attempt: int, process: str, now: int) 
 
 
 def waiting(db: Connection, task_id: int, attempt: int, why: str, now: int) -> None:
-    """It waits for a person."""
-    _between(db, task_id, attempt, (RUNNING, NEEDS_INPUT), ("asked", why), now)
+    """It waits for a person, or for something else than before."""
+    _between(db, task_id, attempt, LIVE, (NEEDS_INPUT, "asked", why), now)
 
 
 def answered(db: Connection, task_id: int, attempt: int, now: int) -> None:
     """It goes on."""
-    _between(db, task_id, attempt, (NEEDS_INPUT, RUNNING), ("answered", ""), now)
+    _between(db, task_id, attempt, (NEEDS_INPUT,), (RUNNING, "answered", ""), now)
 
 
 def _between(
-    db: Connection, task_id: int, attempt: int, states: tuple[str, str], said: tuple[str, str], now: int
+    db: Connection, task_id: int, attempt: int, before: tuple[str, ...], after: tuple[str, str, str], now: int
 ) -> None:
+    """From one of these states to a state, with what happened and why."""
+    state, what, why = after
     with transaction(db):
         done = db.execute(
-            "UPDATE tasks SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND attempt = ? AND state = ?"
-            " RETURNING id",
-            (states[1], said[1], now, task_id, attempt, states[0]),
+            "UPDATE tasks SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND attempt = ?"  # noqa: S608 - marks
+            f" AND state IN ({', '.join('?' * len(before))}) RETURNING id",
+            (state, why, now, task_id, attempt, *before),
         ).fetchone()
         if done:
-            event(db, task_id, now, *said)
+            event(db, task_id, now, what, why)
 
 
 def tail(db: Connection, task_id: int, attempt: int, output: str) -> None:

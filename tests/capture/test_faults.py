@@ -8,6 +8,7 @@ import resource
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from capture import settle
 from capture.project import resolve
 from capture.seal import LIMITS
 from capture.storage import spool, store
+from nmem.settle import running
 
 Payload = Callable[..., dict[str, object]]
 Hook = Callable[..., Any]
@@ -49,6 +51,26 @@ def test_a_locked_database_is_not_waited_for(hook: Hook, bash: Payload, rows: Ro
     hook(bash(3))
     assert rows(KEYS) == ["toolu_1", "toolu_2", "toolu_3"]
     assert rows("SELECT name, value FROM counters ORDER BY name") == [("drained", 1)]
+
+
+def test_what_a_locked_database_kept_waiting_is_stored_though_no_hook_follows(
+    hook: Hook, bash: Payload, rows: Rows, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook(bash(1))
+    monkeypatch.delenv(settle.OFF)
+    holder = sqlite3.connect(db_path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    hook({"session_id": "s-1", "cwd": "/srv/none/such", "last_assistant_message": "Done."}, "Stop")
+    assert spool.waiting(db_path) == 1
+    holder.execute("ROLLBACK")
+    holder.close()
+    until = time.monotonic() + 60
+    while spool.waiting(db_path) and time.monotonic() < until:
+        time.sleep(0.02)
+    while running(db_path):
+        time.sleep(0.02)  # it has gone before the folder goes
+    assert rows("SELECT state FROM sessions") == ["idle"]
+    assert rows("SELECT content FROM prompts") == ["Done."]
 
 
 @pytest.mark.parametrize(

@@ -322,6 +322,25 @@ def test_what_comes_late_does_not_reopen_a_session(db: sqlite3.Connection) -> No
     assert state(db) == ("ended", NOW + 3, "exit")
 
 
+def test_a_turn_that_ended_while_its_hook_could_not_write_is_over_though_something_was_noted_since(
+    db: sqlite3.Connection,
+) -> None:
+    store.write(db, batch(NOW, "s", said(NOW, "go"), did(NOW + 1, "k"), state="working"))
+    store.write(db, batch(NOW + 9, "s", context_tokens=5))
+    store.write(db, batch(NOW + 2, "s", state="idle"))
+    assert state(db) == ("idle", None, None)
+
+
+def test_a_turns_end_that_comes_late_ends_no_later_turn(db: sqlite3.Connection) -> None:
+    store.write(db, batch(NOW + 9, "s", said(NOW + 9, "go on"), state="working"))
+    store.write(db, batch(NOW + 2, "s", state="idle"))
+    assert state(db)[0] == "working"
+    store.write(db, batch(NOW + 19, "s", state="idle"))
+    store.write(db, batch(NOW + 29, "s", did(NOW + 29, "k"), state="working"))
+    store.write(db, batch(NOW + 20, "s", state="idle"))
+    assert state(db)[0] == "working"
+
+
 def test_a_clock_that_goes_back_loses_nothing(db: sqlite3.Connection) -> None:
     store.write(db, batch(NOW, "s", said(NOW, "go", "t1"), did(NOW, "a")))
     store.write(db, batch(NOW - 99_000, "s", did(NOW - 99_000, "b", turn_id="t1")))

@@ -176,6 +176,19 @@ def test_a_late_word_about_an_earlier_attempt_changes_nothing(place: Place) -> N
     assert place.task(number).state == SUCCEEDED
 
 
+def test_what_a_person_is_wanted_for_is_told_as_it_is_now(place: Place) -> None:
+    number = place.add("a")
+    claim(place)
+    with act.writing(place.db_path) as db:
+        queue.started(db, number, 1, "7@x", act.now())
+        queue.waiting(db, number, 1, "asks for permission: Bash make", act.now())
+        queue.waiting(db, number, 1, "its turn is over", act.now())
+        assert (place.task(number).state, place.task(number).reason) == ("needs-input", "its turn is over")
+        queue.answered(db, number, 1, act.now())
+        assert (place.task(number).state, place.task(number).reason) == ("running", "")
+    assert place.happened(number) == ["queued", "claimed", "started", "asked", "asked", "answered"]
+
+
 def test_a_start_is_noted_once_whoever_sees_it_first(place: Place) -> None:
     number = place.add("a")
     claim(place)
