@@ -8,7 +8,7 @@ from __future__ import annotations
 from nmem.context import known, pinned
 from nmem.context.choose import FEW, FLOOR, GAIN, NAMES, START_GAIN, START_NAMES, choose, confidence
 from nmem.context.episodes import telling
-from nmem.context.items import FILE, PIN, Item
+from nmem.context.items import FILE, PIN, Item, subject
 from nmem.context.neutral import name
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
@@ -117,7 +117,7 @@ def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[I
     """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
     out: dict[str, Item] = {}
     for item in items:
-        key = pinned.subject(item.id)
+        key = subject(item.id)
         told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
         if key not in out and not told and chosen.get(key) != pinned.EXCLUDE:
             out[key] = item

@@ -8,7 +8,8 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
-from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
+from nmem.context.items import subject
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem.episodes.corrections_log import Entry, write
 from nmem.errors import NmemError
 

@@ -5,7 +5,7 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 
 from __future__ import annotations
 
-from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item, subject
+from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
 from nmem.context.neutral import name, neutral, quoted
 from nmem.context.words import ago, terms
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from nmem.context.present import Present
 
-__all__ = ("EXCLUDE", "INCLUDE", "PINNED", "choices", "markers", "pins", "resolved", "subject")
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
 MOST = 40
 """Pins looked at: the newest. As many are told as there is room for."""

@@ -18,7 +18,7 @@ from nmem.context.budget import packed
 from nmem.context.candidates import chosen, gathered
 from nmem.context.choose import FEW, FLOOR
 from nmem.context.config import Config, load
-from nmem.context.items import FILE, NEXT, Item, tokens
+from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
 from nmem.context.rank import rank
 from nmem.errors import NmemError
@@ -155,7 +155,7 @@ def pins_left_out(db: Connection, item: str, budget: int, now: int) -> list[str]
     there = Present(int(row[0]), "", now)
     found = chosen(db, there)
     told = packed(found, budget)
-    return [pinned.subject(one.id) for one in found if one not in told]
+    return [subject(one.id) for one in found if one not in told]
 
 
 def _goes_on(db: Connection, present: Present) -> str:
@@ -195,7 +195,7 @@ def _never(db: Connection, item: str, present: Present) -> list[Item]:
 
 def _stands(found: list[Item], chosen: dict[str, str]) -> dict[str, str]:
     """What a person said of each item, by choice or by a pin of its own."""
-    out = {pinned.subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
+    out = {subject(item.id): pinned.PINNED for item in found if item.id.startswith("pin/")}
     return {**out, **{item: choice for item, choice in chosen.items() if item != given.EVERYTHING}}
 
 

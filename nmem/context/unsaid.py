@@ -55,13 +55,13 @@ class Unsaid:
 
         `by`: the item that tells it. An episode that is like an excluded one is another piece of work all the same.
         """
-        apart = "episode/" if by.startswith("episode/") else "\0"
+        alike = by.startswith("episode/")
         there = _words(text)
         if not there:
             return ""
         spaced, many, cut = f" {there} ", there.count(" ") + 1, text.rstrip("”. ").endswith(ELLIPSIS)
         for phrase, item in self._phrases.items():
-            if item.startswith(apart):
+            if alike and item.startswith("episode/"):
                 continue
             if phrase == there or (many >= QUOTED and spaced in f" {phrase} "):
                 return item

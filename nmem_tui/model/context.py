@@ -9,7 +9,8 @@ from nmem.context.decide import WAITS
 from nmem.context.effect import MEASURES, Effect
 from nmem.context.episodes import saying
 from nmem.context.items import Item as Thing
-from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
+from nmem.context.items import subject
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem.context.preview import UNKNOWN, Preview
 from nmem.context.recovery import CHANGED
 from nmem.read.views import SessionRow

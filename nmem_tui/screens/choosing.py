@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from nmem.context.items import Item as Thing
-from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED, subject
+from nmem.context.items import subject
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem_tui.doing import steering, steering_many
 from nmem_tui.model import context, keyed
 from nmem_tui.model.context_reading import PAST, RESET, START, Shown

@@ -6,8 +6,8 @@ from textual import on
 from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
+from nmem.context.items import subject
 from nmem.context.past import Told
-from nmem.context.pinned import subject
 from nmem_tui.model import context, context_past, keyed
 from nmem_tui.model.context_reading import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_reading import Told as Before
