@@ -1,7 +1,8 @@
 """Reads the database off the event loop: thread workers that post what they read and touch no widget.
 
-One read a topic runs at a time; a newer wish waits and replaces an older waiting one. A result that was overtaken by
-`forget` is dropped. This is the cockpit's worker boundary: whatever goes wrong in a read becomes one line on screen.
+A read sees one moment: what is committed while it goes on is not half in it. One read a topic runs at a time; a newer
+wish waits and replaces an older waiting one. A result that was overtaken by `forget` is dropped. This is the cockpit's
+worker boundary: whatever goes wrong in a read becomes one line on screen.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class Reads:
 
 
 def _answer(db: Connection, work: Work) -> Any:  # noqa: ANN401 -- each read has its own
-    """What is read; once more, leniently, where a text of a foreign program is no UTF-8."""
+    """What is read, of one moment; once more, leniently, where a text of a foreign program is no UTF-8."""
+    db.execute("BEGIN")
     try:
         return work(db)
     except OperationalError as error:
