@@ -7,9 +7,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from capture.storage import spool, store
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("CLIENT_CACHE") or Path("~").expanduser() / ".cache" / "coding-clients")
@@ -65,8 +68,12 @@ class Stage:
         return self.home / ".local" / "share" / "nmem"
 
     def database(self) -> sqlite3.Connection:
-        """The database that the hooks filled."""
-        return sqlite3.connect(self.folder / "nmem.db")
+        """The database that the hooks filled; what met a lock is in it, as settling would store it."""
+        path = self.folder / "nmem.db"
+        if path.exists() and spool.waiting(str(path)):
+            with closing(store.connect(str(path), timeout=60)) as db:
+                spool.drain(db, str(path))
+        return sqlite3.connect(path)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ class Board:
         own = client.environment(kind, stage.home, port, [])
         self.env = {**os.environ, **own, "PATH": f"{client.binary(kind).parent}:{own['PATH']}"}
         self.env["TMUX_TMPDIR"] = "/tmp"
-        for unwanted in ("NMEM_DB", "NMEM_SKIP_SETTLE", "TMUX", "TMUX_PANE", "CLAUDECODE"):
+        for unwanted in ("NMEM_DB", "TMUX", "TMUX_PANE", "CLAUDECODE"):
             self.env.pop(unwanted, None)
         config = stage.home / ".config" / "nmem" / "config.toml"
         config.parent.mkdir(parents=True, exist_ok=True)
@@ -69,6 +69,7 @@ class Board:
         """The task once it fits."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            self.stage.database().close()
             if fits(told := self.task(number)):
                 return told
             time.sleep(0.3)
