@@ -69,10 +69,11 @@ def _talk(process: subprocess.Popen[bytes], text: bytes, until: float, most: int
             _in_time(now, until, cancel)
             if process.poll() is not None:
                 left = min(left, now + _GRACE)
-            if now >= left:
-                break
-            for key, _ in ready.select(_POLL):
+            moved = ready.select(_POLL)
+            for key, _ in moved:
                 _step(key, ready, pipes)
+            if now >= left and all(key.fileobj is process.stdin for key, _ in moved):
+                break  # what it wrote is read, however late: the pipe is held by a child that says nothing
     while process.poll() is None:  # it closed its output and runs on
         _in_time(time.monotonic(), until, cancel)
         time.sleep(_POLL)

@@ -17,6 +17,7 @@ from nmem.llm.backend import Redacted, Request
 from nmem.llm.config import Settings
 from nmem.llm.endpoint import Endpoint
 from nmem.llm.shape import Record, Text, Texts
+from nmem.llm.wire import Limits
 
 SHAPE = Record({"intent": Text(120, required=True), "learned": Texts(3, 120)})
 SECRET = "hunter2-hunter2"
@@ -123,6 +124,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is waited for, however busy that is."""
+    monkeypatch.setattr("nmem.llm.discover._QUICK", Limits(connect=60.0, call=60.0, size=256 * 1024))
+
+
 @pytest.fixture
 def server() -> Iterator[Scripted]:
     """The scripted server; every request that it was sent must have been well formed."""
@@ -168,7 +175,9 @@ def desk(server: Scripted, book: Book) -> Callable[..., Desk]:
     """Makes a desk over the scripted server, with settings of the test's own."""
 
     def make(**own: Any) -> Desk:
-        settings = Settings(**{"base_url": server.url, "model": "m", "call_seconds": 60.0, **own})
+        settings = Settings(
+            **{"base_url": server.url, "model": "m", "call_seconds": 60.0, "connect_seconds": 60.0, **own}
+        )
         return Desk(Endpoint(settings, redact, {}), settings, book, redact)
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -41,7 +42,7 @@ def client(tmp_path: Path) -> Write:
     return write
 
 
-def desk_of(command: tuple[str, ...], book: Book, seconds: float = 20.0) -> Desk:
+def desk_of(command: tuple[str, ...], book: Book, seconds: float = 120.0) -> Desk:
     def redact(text: str) -> str:
         return text.replace("hunter2", "[REDACTED:password]")
 
@@ -84,8 +85,8 @@ def test_a_client_answers_in_an_empty_folder_with_our_mark_in_its_environment(
         ("os.close(0); print('{\"intent\": 5}')", "rejected"),
         ("while True: sys.stdout.write('x' * 65536)", "size"),
         ("while True: sys.stderr.write('x' * 65536)", "size"),
-        ("time.sleep(60)", "timeout"),
-        ("os.close(1); os.close(2); time.sleep(60)", "timeout"),
+        ("time.sleep(600)", "timeout"),
+        ("os.close(1); os.close(2); time.sleep(600)", "timeout"),
     ],
 )
 def test_a_client_that_misbehaves_is_a_failure_in_good_time(
@@ -93,9 +94,9 @@ def test_a_client_that_misbehaves_is_a_failure_in_good_time(
 ) -> None:
     started = time.monotonic()
     with pytest.raises(Failure) as failed:
-        desk_of(client(code), book, 2.0).ask(question, shape.read, Cancel())
+        desk_of(client(code), book, 2.0 if kind == "timeout" else 120.0).ask(question, shape.read, Cancel())
     assert failed.value.kind == kind
-    assert time.monotonic() - started < 40
+    assert time.monotonic() - started < 300
     assert book.rows[-1][3] in (kind, "ok")
 
 
@@ -103,9 +104,12 @@ def test_the_limit_ends_its_children_too(
     client: Write, question: Request, book: Book, shape: Record, tmp_path: Path
 ) -> None:
     pids = tmp_path / "pids"
-    code = f"child = os.fork()\nif child: open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child}}')\ntime.sleep(60)"
-    with pytest.raises(Failure, match="in time"):
-        desk_of(client(code), book, 2.0).ask(question, shape.read, Cancel())
+    code = f"child = os.fork()\nif child: open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child}}')\ntime.sleep(600)"
+    for seconds in (2.0, 30.0, 120.0):  # a busy machine needs longer until there are children
+        with pytest.raises(Failure, match="in time"):
+            desk_of(client(code), book, seconds).ask(question, shape.read, Cancel())
+        if pids.exists() and pids.read_text():
+            break
     for pid in map(int, pids.read_text().split()):
         assert _gone(pid)
 
@@ -114,12 +118,26 @@ def test_a_child_that_holds_the_pipe_does_not_hold_us(
     client: Write, question: Request, book: Book, shape: Record, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
-    code = f"print({GOLD!r}, flush=True)\nchild = os.fork()\nif child == 0: time.sleep(60)\n"
+    code = f"print({GOLD!r}, flush=True)\nchild = os.fork()\nif child == 0: time.sleep(600)\n"
     code += f"open({str(pid)!r}, 'w').write(str(child))"
     started = time.monotonic()
     assert desk_of(client(code), book).ask(question, shape.read, Cancel()).value["intent"] == "fix the token"
-    assert time.monotonic() - started < 40
+    assert time.monotonic() - started < 300
     assert _gone(int(pid.read_text()))
+
+
+def test_what_was_written_is_read_however_late_one_looks(
+    client: Write, question: Request, book: Book, shape: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object) -> None:
+        """A busy machine lets nobody look before the client has ended."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+
+    monkeypatch.setattr("nmem.llm.process._GRACE", 0.0)
+    monkeypatch.setattr("nmem.llm.process._in_time", late)
+    asked = desk_of(client(f"print({GOLD!r})"), book).ask(question, shape.read, Cancel())
+    assert asked.value["intent"] == "fix the token"
 
 
 def test_it_can_be_cancelled(client: Write, question: Request, book: Book, shape: Record) -> None:
@@ -127,8 +145,8 @@ def test_it_can_be_cancelled(client: Write, question: Request, book: Book, shape
     threading.Timer(0.5, cancel.set).start()
     started = time.monotonic()
     with pytest.raises(Cancelled):
-        desk_of(client("time.sleep(60)"), book).ask(question, shape.read, cancel)
-    assert time.monotonic() - started < 40
+        desk_of(client("time.sleep(600)"), book, 500.0).ask(question, shape.read, cancel)
+    assert time.monotonic() - started < 300
 
 
 def test_secrets_it_prints_are_neither_stored_nor_shown(
@@ -228,7 +246,7 @@ def test_an_answer_that_is_no_ordinary_file_is_not_followed(
 
 def _gone(pid: int) -> bool:
     """Whether a process is no more, or only waits to be buried."""
-    for _ in range(600):
+    for _ in range(2400):
         try:
             os.kill(pid, 0)
             stat = Path(f"/proc/{pid}/stat")

@@ -94,7 +94,7 @@ def real(url: str, book: Book) -> Callable[..., Desk]:
     """Makes a desk over the real server."""
 
     def make(memory: Any = None, **own: Any) -> Desk:
-        settings = Settings(**{"base_url": url, "call_seconds": 90.0, "max_tokens": 160, **own})
+        settings = Settings(**{"base_url": url, "call_seconds": 400.0, "max_tokens": 160, **own})
         return Desk(Endpoint(settings, str, {} if memory is None else memory), settings, book, str)
 
     return make
@@ -183,7 +183,7 @@ def test_settling_with_a_real_model_ends_with_a_story_whoever_tells_it(
     file.write_text(f'[llm]\nbase_url = "{url}"\nmax_tokens = 300\n', "utf-8")
     monkeypatch.setenv("NMEM_CONFIG", str(file))
     record.coupon()
-    report = settle(db_path, 120)
+    report = settle(db_path, 600)
     assert report is not None
     assert report.told == 1
     assert report.by_model + sum(report.failures.values()) >= 1, "the model was asked"

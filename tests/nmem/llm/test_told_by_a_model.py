@@ -118,7 +118,7 @@ def test_the_model_words_it_and_the_facts_overrule_it(
         {"raw": b"\x00PWNED\xff" * 9},
         {"raw": b'{"choices": "PWNED"}'},
         {"message": {"content": {"PWNED": []}}},
-        {"text": "x", "wait": 2.5},
+        {"text": "x", "wait": 9},
         {"status": 302, "text": "PWNED", "headers": {"Location": "http://127.0.0.1:9/PWNED"}},
     ],
     ids=lambda fault: next(iter(fault)) + str(len(str(fault))),
@@ -126,7 +126,7 @@ def test_the_model_words_it_and_the_facts_overrule_it(
 def test_a_faulty_answer_stores_nothing_of_it_and_the_records_tell(
     record: Recorded, server: Scripted, play: type[Play], setup: Setup, db_path: str, fault: dict[str, Any]
 ) -> None:
-    setup(call_seconds=1.0)
+    setup(call_seconds=1.0 if "wait" in fault else 60.0)
     server.plays = [play(**fault)]
     record.coupon()
     report = run(db_path)
