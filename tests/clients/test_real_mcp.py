@@ -39,7 +39,7 @@ def test_claude_code_searches_what_an_earlier_session_did_and_uses_it(stage: Sta
     stage.play("claude", "asks-memory-one")
     requests = tmp_path / "requests.jsonl"
     words = [*stage.player("claude", "asks-memory-two"), "--requests", str(requests)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stderr
     told = requests.read_text()
     assert "- nmem: What earlier coding sessions in this project did" in told, "the skill is not offered"
@@ -72,6 +72,6 @@ def test_the_plugin_is_valid(tmp_path: Path) -> None:
         pytest.skip("claude is not installed here")
     words = [str(program), "plugin", "validate", "--strict", str(plugin())]
     env = {**os.environ, "HOME": str(tmp_path), "DISABLE_TELEMETRY": "1"}
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=env)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=400, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Validation passed" in done.stdout

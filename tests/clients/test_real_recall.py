@@ -24,7 +24,7 @@ def played(stage: Stage, client: str, script: str, out: Path) -> str:
     (stage.project / ".git").mkdir()
     (folder / "paths.md").write_text(DECISIONS)
     words = [*stage.player(client, script), "--requests", str(out)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stderr
     return out.read_text()
 

@@ -51,7 +51,7 @@ class Board:
     def nmem(self, *words: str, check: bool = True) -> str:
         """The command line of this home."""
         done = subprocess.run([sys.executable, "-m", "nmem", *words], env=self.env, capture_output=True, text=True,
-                              cwd=self.stage.project, stdin=subprocess.DEVNULL, timeout=180)  # fmt: skip
+                              cwd=self.stage.project, stdin=subprocess.DEVNULL, timeout=600)  # fmt: skip
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -65,7 +65,7 @@ class Board:
         told: Told = json.loads(self.nmem("task", "show", str(number), "--json"))
         return told
 
-    def until(self, number: int, fits: Callable[[Told], bool], seconds: float = 90) -> Told:
+    def until(self, number: int, fits: Callable[[Told], bool], seconds: float = 300) -> Told:
         """The task once it fits."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -193,7 +193,7 @@ def test_three_tasks_in_order_in_worktrees_through_the_death_of_their_runner(
             assert "task/3 is cancelled" in board.nmem("task", "cancel", "3")
         finally:
             third.terminate()
-            assert third.wait(20) == 0
+            assert third.wait(120) == 0
     finally:
         first.kill()
         first.wait()
@@ -231,8 +231,8 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
     board.nmem("task", "add", "fails", "--client", "codex", "--cwd", str(board.stage.home))
     runner = board.runner()
     try:
-        told = board.until(1, lambda told: told["state"] == "needs-input")
-        assert told["reason"].startswith("asks for permission: Bash touch allowed.txt"), board.screens()
+        asks = "asks for permission: Bash touch allowed.txt"  # one that begins slowly stands still before
+        told = board.until(1, lambda told: told["state"] == "needs-input" and told["reason"].startswith(asks))
         assert told["session_id"]
         runner.send_signal(signal.SIGKILL)
         runner.wait()
@@ -247,9 +247,16 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
         told = board.until(1, lambda told: told["reason"].startswith("its turn is over"))
         assert (board.stage.project / "allowed.txt").exists()
         board.tmux("send-keys", "-t", told["pane"], "-l", "/exit")
-        time.sleep(0.6)
-        board.tmux("send-keys", "-t", told["pane"], "Enter")
-        told = board.until(1, lambda told: told["state"] not in ("running", "needs-input"))
+
+        def over(told: Told) -> bool:
+            """Whether it has left; enter is pressed again, because one right behind a word may be taken for pasted."""
+            if told["state"] in ("running", "needs-input"):
+                time.sleep(0.6)
+                board.tmux("send-keys", "-t", told["pane"], "Enter")
+                return False
+            return True
+
+        told = board.until(1, over)
         assert (told["state"], told["exit_code"]) == ("succeeded", 0)
         assert "It is allowed." in told["output"]
         board.until(2, lambda told: told["state"] == "succeeded")
@@ -257,7 +264,8 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
         runner.kill()
         runner.wait()
     happened = [what for task, what in board.order() if task == 1]
-    assert happened[:2] == ["started", "asked"] and happened[-1] == "ended" and "answered" in happened
+    assert happened[:2] == ["started", "asked"] and happened[-1] == "ended"
+    assert "answered" in happened or happened.count("asked") > 1  # between two looks its turn may have ended as well
 
 
 @pytest.mark.parametrize("kind", ["codex", "gemini"])

@@ -12,7 +12,7 @@ import pytest
 
 from nmem import database
 from nmem.read.window import window
-from tests.clients.test_real_clients import socket_of, tmux
+from tests.clients.test_real_clients import played, socket_of, tmux
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Stage
@@ -46,7 +46,7 @@ def test_the_own_line_stays_on_the_screen_and_the_figures_are_stored(stage: Stag
             screen = tmux(server, "capture-pane", "-p", "-t", "c")
             shown = screen if "MY OWN LINE" in screen else shown
             time.sleep(0.25)
-        assert player.returncode == 0, player.stderr and player.stderr.read()
+        played(player)
     seen = json.loads((stage.home / "seen.json").read_text())
     size = seen["context_window"]["context_window_size"]
     assert f'MY OWN LINE "context_window_size":{size} cols=' in shown, shown
