@@ -74,7 +74,7 @@ class Place:
 
         return runner.run(worker, wait, **options)  # type: ignore[arg-type]
 
-    def until(self, number: int, fits: Callable[[Task], bool], seconds: float = 120) -> Task:
+    def until(self, number: int, fits: Callable[[Task], bool], seconds: float = 300) -> Task:
         """The task once it fits, with ends taken up on the way."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -87,7 +87,7 @@ class Place:
     def command(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """The command line, as a person would."""
         done = subprocess.run([sys.executable, "-m", "nmem", "task", *words], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=90)  # fmt: skip
+                              stdin=subprocess.DEVNULL, timeout=600)  # fmt: skip
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 

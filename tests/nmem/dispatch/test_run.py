@@ -188,10 +188,13 @@ def gone(pid_file: Path) -> bool:
 
 def test_the_time_limit_ends_it_and_all_that_it_started(place: Place) -> None:
     pid_file = place.folder / "pid"
-    number = place.add(f"child={pid_file} stubborn sleep=60", time_limit=2)
-    place.run()
-    one = place.task(number)
-    assert (one.state, one.reason) == ("timed-out", "it did not end within 2 s")
+    for limit in (2, 20, 45):  # a busy machine needs longer until the client has started anything
+        number = place.add(f"child={pid_file} stubborn sleep=60", time_limit=limit)
+        place.run()
+        one = place.task(number)
+        assert (one.state, one.reason) == ("timed-out", f"it did not end within {limit} s")
+        if pid_file.exists() and pid_file.read_text():
+            break
     assert gone(pid_file)
 
 
@@ -308,7 +311,7 @@ def test_an_end_written_while_the_database_is_locked_is_brought_in_later(
     locker = sqlite3.connect(place.db_path, isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
     gate.touch()
-    until = time.monotonic() + 40
+    until = time.monotonic() + 120
     while processes.alive(one.process) and time.monotonic() < until:
         time.sleep(0.1)
     assert place.folder.exists() and Folder(place.db_path, number, 1).ended() is not None

@@ -34,7 +34,7 @@ def run(socket: str, *words: str) -> str:
 
 def runs(socket: str, pane: str, program: str) -> None:
     """Wait until a program runs in a pane."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while (now := run(socket, "display-message", "-p", "-t", pane, "#{pane_current_command}")) != program:
         assert time.monotonic() < end, now
         time.sleep(0.05)
@@ -75,7 +75,7 @@ def test_the_whole_server_gone_midway_is_a_failure_that_is_told(panes: Place, so
     one = panes.until(number, lambda one: one.over)
     assert (one.state, one.exit_code) == ("failed", None)
     assert one.reason == "its pane was closed" or one.reason.startswith("its pane went away without an exit code")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not processes.name(int(pid_file.read_text())).endswith("@") and time.monotonic() < end:
         time.sleep(0.1)
     assert processes.name(int(pid_file.read_text())).endswith("@")
@@ -102,7 +102,7 @@ def test_a_chosen_pane_is_used_only_when_it_is_idle(panes: Place, socket: str) -
     panes.run(once=True)
     one = panes.task(number)
     assert (one.state, one.reason, one.tries) == ("queued", f"pane {pane} is busy: sleep runs in it", 0)
-    assert one.not_before > act.now() + 50_000
+    assert one.not_before - one.changed_at > 50_000
     run(socket, "send-keys", "-t", pane, "C-c")
     runs(socket, pane, "sh")
     run(socket, "send-keys", "-t", pane, "half a line that nobody meant")
@@ -122,7 +122,7 @@ def test_a_script_run_by_a_shell_is_no_idle_shell(socket: str, tmp_path: Path) -
     run(socket, "new-session", "-d", "-s", "mine", "sh")
     runs(socket, "mine", "sh")
     run(socket, "send-keys", "-t", "mine", f"sh {shlex.quote(str(script))}", "Enter")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not begun.exists() and time.monotonic() < end:
         time.sleep(0.05)
     with pytest.raises(tmux.Busy, match="is busy"):
@@ -155,7 +155,7 @@ def test_cancelling_in_a_pane_closes_its_window(panes: Place, socket: str) -> No
         panes.until(each, lambda one: bool(one.process))
     act.cancel(panes.db_path, number, act.now())
     assert panes.task(number).state == "cancelled"
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") != "task-2" and time.monotonic() < end:
         time.sleep(0.1)
     assert run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name}") == "task-2"
