@@ -23,7 +23,7 @@ VERBS = sorted({verb for block in BLOCKS for verb in re.findall(r"nmem ([a-z]+)"
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_exists(verb: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "nmem", verb, "--help"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "nmem", verb, "--help"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Usage: ")
     assert f"nmem {verb} " in done.stdout

@@ -87,7 +87,7 @@ def hook(path: str, event: str, **more: object) -> None:
     payload = {"session_id": "new", "cwd": "/src/shop", "hook_event_name": event, **more}
     done = subprocess.run(
         [sys.executable, "-I", "-S", paths.entry(), "claude", event, "--db", path],
-        input=json.dumps(payload), capture_output=True, text=True, timeout=60, env=dict(os.environ),
+        input=json.dumps(payload), capture_output=True, text=True, timeout=300, env=dict(os.environ),
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

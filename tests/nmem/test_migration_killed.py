@@ -32,7 +32,7 @@ class Killed(sqlite3.Connection):
 
 from capture.storage import schema
 from nmem import tables
-db = sqlite3.connect(sys.argv[1], factory=Killed, isolation_level=None, timeout=10)
+db = sqlite3.connect(sys.argv[1], factory=Killed, isolation_level=None, timeout=120)
 schema.migrate(db)
 tables.ensure(db)
 """
@@ -59,7 +59,7 @@ def first_version(path: str) -> None:
 
 def migrate(path: str, steps: int) -> int:
     """Migrate in another process that dies at a statement; how it ended."""
-    done = subprocess.run([sys.executable, "-c", CHILD, path, str(steps)], cwd=ROOT, timeout=60, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", CHILD, path, str(steps)], cwd=ROOT, timeout=300, capture_output=True)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode
 
@@ -72,7 +72,7 @@ def held(path: str) -> dict[str, list[tuple[object, ...]]]:
 
 def finished(path: str) -> list[tuple[object, ...]]:
     """What the next process makes of it: the shape of the whole."""
-    with closing(store.connect(path, timeout=10.0)) as db:
+    with closing(store.connect(path, timeout=120)) as db:
         tables.ensure(db)
         assert tables.version(db) == tables.VERSION
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -59,7 +59,7 @@ def test_readers_of_an_import_run_nothing_of_the_folder_they_are_started_in(trap
 
 
 def test_the_command_line_runs_nothing_of_the_folder_it_is_started_in(trap: Path) -> None:
-    done = subprocess.run(own_process.words("--version"), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(own_process.words("--version"), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("nmem ")
     assert not trap.exists()
@@ -93,12 +93,12 @@ def test_a_session_ends_with_one_process_also_where_the_interpreter_does_not_kno
     entry = elsewhere(tmp_path) / "nmem" / "entry.py"
     given = {"session_id": "s-1", "cwd": "/srv/none", "reason": "exit"}
     words = [base, "-I", "-S", str(entry), "claude", "SessionEnd", "--db", db_path]
-    subprocess.run(words, input=json.dumps(given).encode(), check=True, timeout=60)
+    subprocess.run(words, input=json.dumps(given).encode(), check=True, timeout=300)
     assert waited(Path(settle.lock_file(db_path))), Path(paths.log(db_path)).read_text()
+    assert waited(Path(db_path).parent / "settle.lock"), "it also does what capture's own settling would"
     while settle.running(db_path):
         time.sleep(0.05)
     assert Path(settle_start.wanted(db_path)).read_bytes() == b""
-    assert waited(Path(db_path).parent / "settle.lock"), "it also does what capture's own settling would"
     assert not Path(paths.log(db_path)).exists()
 
 
@@ -138,7 +138,7 @@ def test_what_fails_in_the_background_is_logged_and_said_by_doctor(db_path: str)
     wish.write_text("1")
     assert settling() == [], "it is about to begin"
     words = own_process.words("settle", function="nmem.commands.gone:main")
-    assert subprocess.run(words, capture_output=True, timeout=60).returncode == 1
+    assert subprocess.run(words, capture_output=True, timeout=300).returncode == 1
     os.utime(wish, (time.time() - 600, time.time() - 600))
     (finding,) = settling()
     assert finding.severity == NOTE

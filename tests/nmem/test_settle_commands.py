@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -63,7 +63,11 @@ def test_nothing_recorded_is_one_clear_line(nmem: Nmem) -> None:
     assert nmem("settle", "--quiet") == (0, "", "")
 
 
-def test_settle_waits_for_another_that_is_at_it(nmem: Nmem, record: Recorded, db_path: str) -> None:
+def test_settle_waits_for_another_that_is_at_it(
+    nmem: Nmem, record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nmem.commands import settle as waiting
+
     fcntl = pytest.importorskip("fcntl")
     record.coupon()
     with Path(lock_file(db_path)).open("w") as held:
@@ -72,8 +76,15 @@ def test_settle_waits_for_another_that_is_at_it(nmem: Nmem, record: Recorded, db
         assert (code, out) == (1, "")
         assert "waiting for it to end" in err
         assert "it goes on without you" in err
-        threading.Timer(0.3, lambda: fcntl.flock(held, fcntl.LOCK_UN)).start()
-        code, out, err = nmem("settle", "--seconds", "20")
+        wait = waiting._wait
+
+        def begun(*given: Any) -> None:
+            """The other ends once it is waited for."""
+            threading.Timer(0.3, lambda: fcntl.flock(held, fcntl.LOCK_UN)).start()
+            wait(*given)
+
+        monkeypatch.setattr(waiting, "_wait", begun)
+        code, out, err = nmem("settle", "--seconds", "300")
         assert (code, err.count("\n")) == (0, 1)
         assert "1 episodes told" in out
 

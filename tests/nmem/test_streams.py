@@ -27,7 +27,7 @@ HAS_FULL = Path("/dev/full").exists()
 
 
 def shell(command: str) -> tuple[int, str]:
-    done = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    done = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=300)
     assert "Traceback" not in done.stderr, done.stderr
     assert "Exception ignored" not in done.stderr, done.stderr
     return done.returncode, done.stderr

@@ -35,7 +35,7 @@ def test_several_processes_may_do_it_at_once(db_path: str) -> None:
 
     def work() -> None:
         try:
-            db = store.connect(db_path, timeout=10)
+            db = store.connect(db_path, timeout=120)
             tables.ensure(db)
             db.close()
         except Exception as error:  # noqa: BLE001 - the thread's boundary

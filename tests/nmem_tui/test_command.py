@@ -28,7 +28,7 @@ def run(
     words: list[str], home: Path, term: str = "xterm-256color", **streams: int
 ) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "HOME": str(home), "NMEM_DB": str(home / "none.db"), "TERM": term}
-    return subprocess.run(words, env=env, stderr=subprocess.PIPE, timeout=90, check=False, **streams)  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(words, env=env, stderr=subprocess.PIPE, timeout=300, check=False, **streams)  # type: ignore[call-overload, no-any-return]
 
 
 @pytest.mark.parametrize("case", ["no stdout", "no stdin", "closed stdin", "dumb"])

@@ -201,7 +201,7 @@ async def test_however_it_ends_no_cockpit_stays_behind(
 
 def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen[str], str]) -> None:
     port = served[1].split(":")[2].split("/")[0]
-    done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"nmem: port {port} cannot be had: Address already in use\n"
 

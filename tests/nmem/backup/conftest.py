@@ -48,7 +48,7 @@ def written(path: str | Path) -> int:
 
 def after(path: Path, number: int) -> Path:
     """A database made anew, in which the first `number` batches are written and nothing else happened."""
-    with closing(store.connect(str(path), timeout=10.0)) as db:
+    with closing(store.connect(str(path), timeout=120)) as db:
         tables.ensure(db)
         hammer.write(db, 0, number)
     return path
@@ -72,7 +72,7 @@ def hammering(path: str, folder: Path, first: int = 0) -> Iterator[Path]:
         yield folder / "done"
     finally:
         (folder / "stop").touch()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
 
 

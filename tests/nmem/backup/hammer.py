@@ -39,7 +39,7 @@ def main(path: str, first: int, folder: str) -> None:
     """Until there is a file `stop`; the file `done` says how many are committed."""
     number = first
     while not Path(folder, "stop").exists():
-        with closing(store.connect(path, timeout=30.0)) as db:
+        with closing(store.connect(path, timeout=120)) as db:
             for _ in range(5):
                 write(db, number, number + 1)
                 number += 1

@@ -26,6 +26,9 @@ def test_a_backup_during_writes_is_the_source_at_one_commit(filled: str, tmp_pat
             made = backup(filled, str(tmp_path / f"backup{number}.db"))
             seen.append(written(made.path))
             assert before <= seen[-1] <= written(filled)
+            until = time.monotonic() + 120
+            while int(done.read_text()) <= seen[-1] and time.monotonic() < until:
+                time.sleep(0.01)  # a busy machine may let the other process stand still
         assert int(done.read_text()) > seen[0]
     assert len(set(seen)) > 1, "nobody wrote meanwhile"
     for number in (0, 3):
@@ -73,7 +76,7 @@ def test_what_is_written_during_a_restore_is_in_one_of_the_two(filled: str, tmp_
     with hammering(filled, tmp_path / "hammer", 40) as done:
         result = restore(filled, made.path)
         reached = int(done.read_text())
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while int(done.read_text()) < reached + 5 and time.monotonic() < until:
             time.sleep(0.01)
     committed = {f"p{number}" for number in range(int((tmp_path / "hammer" / "done").read_text()))}
@@ -148,7 +151,7 @@ def test_a_restore_that_is_killed_leaves_the_old_rows_or_the_new_ones(filled: st
         db.commit()
     before = rows(filled)
     words = [sys.executable, "-c", KILLED, filled, made.path, str(pages)]
-    done = subprocess.run(words, cwd=ROOT, timeout=60, capture_output=True)
+    done = subprocess.run(words, cwd=ROOT, timeout=300, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert rows(filled) in (before, rows(made.path))
     whole(filled)

@@ -109,7 +109,7 @@ def test_where_nothing_can_be_read_it_says_what_else_there_is(filled: str) -> No
 @pytest.mark.parametrize("words", [("status",), ("search", "part"), ("export", "-")])
 def test_a_damaged_page_is_told_in_one_line(filled: str, words: tuple[str, ...]) -> None:
     destroyed(filled, *pages(filled, "observations", "internal"), *pages(filled, "observations"))
-    done = subprocess.run([sys.executable, "-m", "nmem", *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "nmem", *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr

@@ -28,7 +28,7 @@ def run(played: Played, event: str, client: str = "claude", **payload: Any) -> b
     """One hook in a process of its own; it ends well and never complains."""
     words = [sys.executable, "-I", "-S", paths.entry(), client, event, "--db", played.path]
     given = {"session_id": "b", "cwd": played.folder, "hook_event_name": event, **payload}
-    done = subprocess.run(words, input=json.dumps(given).encode(), capture_output=True, timeout=30)
+    done = subprocess.run(words, input=json.dumps(given).encode(), capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
 
@@ -75,7 +75,7 @@ def test_telling_loads_nothing_costly(played: Played) -> None:
     argv = [entry, "claude", "UserPromptSubmit", "--db", played.path]
     code = PROBE.format(argv=argv, entry=entry, here="", listed=False)
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], input=json.dumps(payload).encode(), capture_output=True, timeout=30
+        [sys.executable, "-I", "-S", "-c", code], input=json.dumps(payload).encode(), capture_output=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, b"")
     told, _, names = done.stdout.decode().partition("}}")

@@ -19,7 +19,7 @@ def send(db_path: str, event: str, **more: object) -> None:
     payload = {"session_id": "s-1", "cwd": "/srv/none/such", "hook_event_name": event, **more}
     done = subprocess.run(
         [sys.executable, "-I", "-S", paths.entry(), "claude", event, "--db", db_path],
-        input=json.dumps(payload).encode(), capture_output=True, timeout=30,
+        input=json.dumps(payload).encode(), capture_output=True, timeout=300,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

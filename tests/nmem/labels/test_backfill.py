@@ -304,7 +304,7 @@ def test_killed_anywhere_it_goes_on_and_ends_the_same(hooks: Hooks, db_path: str
     run(hooks, db_path)
     assert hooks.labels() == before
     assert hooks.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    settle(db_path, 60, models=False)  # traces that a killed run left behind
+    settle(db_path, 600, models=False)  # traces that a killed run left behind
     assert units_of(hooks) == kept
 
 

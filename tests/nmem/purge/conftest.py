@@ -39,7 +39,7 @@ def hook(db_path: str, event: str, **fields: Any) -> None:
     """One event, as the client sends it."""
     payload = {"hook_event_name": event, "session_id": "s1", "cwd": str(Path(db_path).parent), **fields}
     subprocess.run([sys.executable, "-I", "-S", paths.entry(), "claude", event, "--db", db_path],
-                   input=json.dumps(payload).encode(), check=True, timeout=30, env={**os.environ})  # fmt: skip
+                   input=json.dumps(payload).encode(), check=True, timeout=300, env={**os.environ})  # fmt: skip
 
 
 def tool(db_path: str, name: str, number: int, given: dict[str, Any], answer: Any = "", **fields: Any) -> None:

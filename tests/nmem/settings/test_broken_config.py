@@ -39,7 +39,7 @@ def hook(db_path: str, number: int) -> None:
                "hook_event_name": "UserPromptSubmit", "prompt_id": f"p{number}"}  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-I", "-S", paths.entry(), "claude", "UserPromptSubmit", "--db", db_path],
-        input=json.dumps(payload), capture_output=True, text=True, timeout=60, env=dict(os.environ),
+        input=json.dumps(payload), capture_output=True, text=True, timeout=300, env=dict(os.environ),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 

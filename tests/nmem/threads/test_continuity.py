@@ -279,7 +279,7 @@ def test_a_hook_that_assigns_loads_nothing_heavy(world: World, db_path: str) -> 
         f"db = store.connect({db_path!r})\nassert continuity.assign(db, 'b', 0)\n"
         f"print(*sorted(set({HOOK_PATH!r}) & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
 
 
