@@ -81,18 +81,20 @@ def _tally(folder: str, name: str) -> bool:
 def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> int:
     """Store what waits, oldest first, and return how many batches; 0 for `most` or `seconds` is no bound.
 
+    However little time there is, some are stored: else nothing would be, on a machine that is slow enough.
     Raises sqlite3.Error when the database cannot be written; then everything stays where it is.
     """
     from time import monotonic
 
     until = monotonic() + seconds if seconds else float("inf")
-    done = 0
+    done, begun = 0, False
     for folder in folders(db_path):
         if not _own(folder, make=False):
             continue
         _sweep(folder)
         names = _batches(folder)
-        while names and monotonic() < until and not (most and done >= most):
+        while names and (not begun or monotonic() < until) and not (most and done >= most):
+            begun = True
             size = min(most - done, 20) if most else 100
             done += _take(db, folder, names[:size])
             del names[:size]

@@ -36,7 +36,7 @@ def hook(command: Callable[..., list[str]]) -> Hook:
         raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         db = {"db": given.pop("db")} if "db" in given else {}
         done = subprocess.run(
-            command(event, client, **db), input=raw, capture_output=True, timeout=60, env={**os.environ}, **given
+            command(event, client, **db), input=raw, capture_output=True, timeout=300, env={**os.environ}, **given
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
         return done

@@ -94,7 +94,7 @@ def test_a_hook_finds_all_of_its_modules_so(tmp_path: Path, hook: Callable[..., 
         f"exec(compile(open({entry!r}).read(), {entry!r}, 'exec'), {{'__name__': '__main__', '__file__': {entry!r}}})"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", run], input=json.dumps(payload).encode(),
-                          capture_output=True, timeout=60)  # fmt: skip
+                          capture_output=True, timeout=300)  # fmt: skip
     how = dict(line.split() for line in done.stdout.decode().splitlines() if line.startswith(("capture.", "nmem.")))
     assert how.pop("capture.compiled") == "SourceFileLoader"
     assert len(how) > 40

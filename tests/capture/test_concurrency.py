@@ -31,7 +31,7 @@ def finish(child: subprocess.Popen[bytes]) -> int:
     assert child.stdout
     assert child.stdout.read() == b""
     child.stdout.close()
-    return child.wait(60)
+    return child.wait(300)
 
 
 def storm(words: list[str], bash: Payload, events: int, at_once: int = 16) -> list[int]:
@@ -45,7 +45,7 @@ def storm(words: list[str], bash: Payload, events: int, at_once: int = 16) -> li
 
 
 def settled(db_path: str) -> None:
-    db = store.connect(db_path, timeout=5)
+    db = store.connect(db_path, timeout=60)
     spool.drain(db, db_path)
     db.close()
 
@@ -71,7 +71,9 @@ def test_killed_hooks_break_nothing(command: Command, bash: Payload, rows: Rows,
         assert finish(start(command(), bash(100_000 + number))) == 0
         took.append(time.perf_counter() - before)
     usual = min(took)  # the first may compile what it imports, and others work beside them
-    for number in range(kills):
+    number = -1
+    while (number := number + 1) < kills or (killed <= kills // 4 and number < 9 * kills):
+        before = time.perf_counter()
         child = start(command(), bash(number))
         other = start(command(), bash(50_000 + number))
         time.sleep(dice.uniform(0, usual))
@@ -81,6 +83,7 @@ def test_killed_hooks_break_nothing(command: Command, bash: Payload, rows: Rows,
         killed += code != 0
         done += [f"toolu_{number}"] if code == 0 else []
         assert finish(other) == 0
+        usual = min(usual, time.perf_counter() - before)  # it was measured while the machine was busier than now
         done.append(f"toolu_{50_000 + number}")
     settled(db_path)
     assert killed > kills // 4, "too few were killed for this to say anything"

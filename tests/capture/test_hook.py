@@ -58,7 +58,7 @@ def test_an_event_registered_twice_is_stored_once(hook: Hook, bash: Payload, row
 
 def test_the_database_may_be_named_by_the_environment(command: Callable[..., list[str]], bash: Payload,
                                                        rows: Rows) -> None:  # fmt: skip
-    subprocess.run(command()[:-2], input=json.dumps(bash()).encode(), check=True, timeout=60)
+    subprocess.run(command()[:-2], input=json.dumps(bash()).encode(), check=True, timeout=300)
     assert rows("SELECT count(*) FROM observations") == [1]
 
 
@@ -71,15 +71,19 @@ def test_our_own_clients_are_not_recorded(hook: Hook, bash: Payload, db_path: st
 
 def test_the_object_is_taken_before_the_input_ends(command: Callable[..., list[str]], bash: Payload,
                                                     rows: Rows, db_path: str) -> None:  # fmt: skip
-    with subprocess.Popen(command(), stdin=subprocess.PIPE) as child:
-        assert child.stdin
-        text = json.dumps(bash()).encode()
-        for part in (text[:50], text[50:]):
-            child.stdin.write(part)
-            child.stdin.flush()
-            time.sleep(0.05)
-        assert child.wait(60) == 0
-    assert "in time" not in log(db_path)
+    for _ in range(5):  # where this process stands still between the parts, the hook rightly gives up
+        before = log(db_path)
+        with subprocess.Popen(command(), stdin=subprocess.PIPE) as child:
+            assert child.stdin
+            text = json.dumps(bash()).encode()
+            for part in (text[:50], text[50:]):
+                child.stdin.write(part)
+                child.stdin.flush()
+                time.sleep(0.05)
+            assert child.wait(300) == 0
+        if log(db_path) == before:
+            break
+    assert log(db_path) == before
     assert rows("SELECT content FROM observations") == ["make all"]
 
 
@@ -145,7 +149,7 @@ print(status, usage.ru_maxrss)
 def test_fifty_megabytes_are_drained_in_bounded_memory(command: Callable[..., list[str]], rows: Rows) -> None:
     # a process of its own feeds the hook: what a child is charged for begins with its parent's size
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", FEED, *command()], capture_output=True, timeout=60, check=True
+        [sys.executable, "-I", "-S", "-c", FEED, *command()], capture_output=True, timeout=300, check=True
     )
     status, kilobytes = map(int, done.stdout.split())
     assert status == 0
@@ -172,10 +176,18 @@ def test_settling_follows_the_end_of_a_session(
     wal = Path(db_path + "-wal")
     assert wal.stat().st_size > 0
     hook({"session_id": "s-1", "cwd": "/srv/none/such", "reason": "exit"}, "SessionEnd")
-    until = time.monotonic() + 60
-    while wal.exists() and wal.stat().st_size and time.monotonic() < until:
+
+    def left() -> int:
+        """Bytes of it; it may go while one looks."""
+        try:
+            return wal.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    until = time.monotonic() + 300
+    while left() and time.monotonic() < until:
         time.sleep(0.02)
-    assert not wal.exists() or not wal.stat().st_size
+    assert not left()
     while running(db_path):
         time.sleep(0.02)  # it has gone before the folder goes
     assert rows("SELECT count(*) FROM observations WHERE tool_name = 'Bash'") == [1]

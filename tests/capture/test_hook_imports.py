@@ -34,7 +34,7 @@ def loaded(payload: dict[str, object], event: str, db: str, listed: bool = False
     here = str(Path(entry).parents[1])
     code = PROBE.format(argv=[entry, "claude", event, "--db", db], entry=entry, here=here, listed=listed)
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], input=json.dumps(payload).encode(),
-                          capture_output=True, timeout=30)  # fmt: skip
+                          capture_output=True, timeout=300)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     return dict(line.split("\t") for line in done.stdout.decode().splitlines())
 
@@ -79,6 +79,6 @@ def test_it_also_runs_as_a_console_script(db_path: str, bash: Callable[..., dict
                                           rows: Callable[[str], list[str]]) -> None:  # fmt: skip
     code = "import sys; sys.argv = ['nmem-hook', 'claude', 'PostToolUse']; from nmem.entry import main; main()"
     done = subprocess.run([sys.executable, "-c", code], input=json.dumps(bash()).encode(), capture_output=True,
-                          timeout=30, cwd=Path(capture.__file__).parents[1])  # fmt: skip
+                          timeout=300, cwd=Path(capture.__file__).parents[1])  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert rows("SELECT content FROM observations") == ["make all"]

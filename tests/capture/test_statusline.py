@@ -67,7 +67,7 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """A command as the client runs one: in a shell, in a group of its own."""
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("LC_")} | env
-    return subprocess.run([shell, "-c", command], input=given, capture_output=True, timeout=60, env=surroundings,
+    return subprocess.run([shell, "-c", command], input=given, capture_output=True, timeout=300, env=surroundings,
                           start_new_session=True, pass_fds=held)  # fmt: skip
 
 
@@ -281,7 +281,7 @@ def test_what_the_wrapper_loads_before_the_command_is_little(db_path: str) -> No
         f"statusline.main(['--db', {db_path!r}, '/bin/sh', '', 'true'])"
     )
     done = subprocess.run(["python3", "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(Path.cwd())!r})\n{code}"],
-                          input=b"", capture_output=True, timeout=60)  # fmt: skip
+                          input=b"", capture_output=True, timeout=300)  # fmt: skip
     names = set(done.stdout.decode().split())
     assert "capture.statusline" in names, done.stderr
     assert not names & {"_sqlite3", "_json", "capture.storage", "re", "json", "subprocess", "signal", "enum"}

@@ -66,7 +66,7 @@ def _play(folder: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     (folder / "plugin.mjs").write_text(opencode.plugin(command))
     (folder / "driver.mjs").write_text(DRIVER)
     arguments = [node, str(folder / "driver.mjs"), str(folder / "plugin.mjs")]
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
 
 
 def _arrived(folder: Path, count: int) -> list[tuple[list[str], dict[str, Any]]]:

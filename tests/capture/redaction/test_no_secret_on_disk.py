@@ -108,7 +108,7 @@ def feed(events: list[tuple[str, str, dict[str, object]]], db: str) -> None:
         client, native, payload = event
         words = [sys.executable, "-I", "-S", ENTRY, client, native, "--db", db]
         done = subprocess.run(
-            words, input=json.dumps(payload).encode(), capture_output=True, env=os.environ, timeout=60
+            words, input=json.dumps(payload).encode(), capture_output=True, env=os.environ, timeout=300
         )
         assert done.stdout == b""
         return done.returncode
