@@ -71,6 +71,12 @@ def data_version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA data_version").fetchone()[0])
 
 
+def one_moment(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The same connection, for one answer: what others commit from its first statement on is not half in it."""
+    db.execute("BEGIN")
+    return db
+
+
 def leniently(db: sqlite3.Connection) -> sqlite3.Connection:
     """The same connection, reading text that is no UTF-8 (a foreign program may have stored it) with marks in it."""
     # every text costs half as much again: who reads much, often, reads as usual first, and so where `garbled` says so

@@ -35,7 +35,7 @@ def now() -> int:
 @contextmanager
 def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
     """The database for reading; what goes wrong is one line. `what` is there only once something was settled."""
-    db = database.leniently(upgrade.reader(paths.database()))
+    db = database.one_moment(database.leniently(upgrade.reader(paths.database())))
     try:
         yield db
     except sqlite3.OperationalError as error:

@@ -213,7 +213,7 @@ def _opened(path: str, asked: Asked) -> Iterator[Connection]:
         with asof.opened(path, asked.as_of) as db:
             yield db
         return
-    with closing(database.reader(path)) as db:
+    with closing(database.one_moment(database.reader(path))) as db:
         db.row_factory = None
         yield db
 

@@ -69,7 +69,7 @@ class Ask:
         if self._db is None:
             from nmem import database, upgrade
 
-            self._db = database.leniently(upgrade.reader(paths.database()))
+            self._db = database.one_moment(database.leniently(upgrade.reader(paths.database())))
             self._until = time.monotonic() + SECONDS
             self._db.set_progress_handler(lambda: int(self.over()), OUTER_STEPS)
         return self._db

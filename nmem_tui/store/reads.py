@@ -80,9 +80,8 @@ class Reads:
 
 def _answer(db: Connection, work: Work) -> Any:  # noqa: ANN401 -- each read has its own
     """What is read, of one moment; once more, leniently, where a text of a foreign program is no UTF-8."""
-    db.execute("BEGIN")
     try:
-        return work(db)
+        return work(database.one_moment(db))
     except OperationalError as error:
         if not database.garbled(error):
             raise

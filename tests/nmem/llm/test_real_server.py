@@ -10,6 +10,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,9 @@ def real(url: str, book: Book) -> Callable[..., Desk]:
 
 def test_it_is_found_by_its_port_and_asked_for_its_model(url: str) -> None:
     port = int(url.rsplit(":", 1)[1].split("/", maxsplit=1)[0])
-    settled = discover.settle(Settings(), ports=(("llama.cpp", port),))
+    end, settled = time.monotonic() + 120, None
+    while settled is None and time.monotonic() < end:  # one look takes under a second, whatever the machine does
+        settled = discover.settle(Settings(), ports=(("llama.cpp", port),))
     assert settled
     assert settled.base_url == url
     assert settled.model
