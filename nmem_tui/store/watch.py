@@ -36,6 +36,7 @@ class Watch:
         self._session: SessionRow | None = None
         self._config = paths.config()
         self._config_was = _signature(self._config)
+        self._transcript_was = (0, 0)
         self._read_only = read_only
         self._moved = threading.Event()
         self._stopped = threading.Event()
@@ -78,8 +79,10 @@ class Watch:
         """Watch until stopped."""
         from watchfiles import watch
 
-        while not self._stopped.is_set():
+        while True:
             self._moved.clear()
+            if self._stopped.is_set():  # looked at after that: who stops it says both
+                return
             try:
                 self._catch_up()
                 if folders := self.folders():
@@ -102,9 +105,11 @@ class Watch:
             self._look_again()
 
     def _look_again(self) -> None:
-        """The config's folder was made, or is gone; what was written before that was seen is told as well."""
+        """The config's folder was made, or is gone; what was written before anybody watched is told as well."""
         if _signature(self._config) != self._config_was:
             self._tell(self._config)
+        if self._session is not None and _signature(self._session.transcript_path or "") != self._transcript_was:
+            self._catch_up()
         if str(_nearest(Path(self._config).parent)) not in self.watching:
             self._moved.set()
 
@@ -121,6 +126,7 @@ class Watch:
     def _catch_up(self) -> None:
         """Store what the transcript has that no hook told of; the feed then sees the commit."""
         session = self._session
+        self._transcript_was = _signature(session.transcript_path or "") if session else (0, 0)
         if session is None or self._read_only or not session.transcript_path or session.state == "ended":
             return
         from capture import transcript
@@ -135,6 +141,7 @@ class Watch:
         except FileNotFoundError:
             return
         except (sqlite3.Error, OSError, KeyError, ValueError) as error:
+            self._transcript_was = (-1, -1)  # it is tried again, also where nothing is added to it
             self._trouble(f"the transcript could not be read: {database.worded(error)}")
 
     def _is_decision(self, path: str) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nmem import database
+from nmem.read import views
 from nmem_tui.app import Cockpit
 from nmem_tui.messages import FileChanged
 from nmem_tui.store.watch import Watch
@@ -51,14 +54,14 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
     async with app.run_test(size=(160, 45), notifications=True) as pilot:
 
         async def until(word: str) -> None:
-            for _ in range(1000):
+            for _ in range(4000):
                 await pilot.pause(0.03)
                 if word in text(pilot):
                     return
             pytest.fail(f"{word} did not come:\n{text(pilot)}")
 
         await until("Why is the lamp dark?")
-        for _ in range(1000):  # the watch begins a second after the first frame
+        for _ in range(4000):  # the watch begins a second after the first frame
             await asyncio.sleep(0.03)
             if app._watch is not None and app._watch.watching == app._watch.folders():
                 break
@@ -70,7 +73,7 @@ async def test_what_files_tell_comes_on_screen(watched: dict[str, Path], seeds: 
         db.close()
 
         watched["config"].write_text('[tui]\ntheme = "light"\n')
-        for _ in range(1000):
+        for _ in range(4000):
             await pilot.pause(0.03)
             if app.theme == "nmem-light":
                 break
@@ -94,13 +97,13 @@ async def test_a_config_whose_folder_is_made_later_is_taken_up(
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
 
         async def until(word: str) -> None:
-            for _ in range(1000):
+            for _ in range(4000):
                 await pilot.pause(0.03)
                 if app.theme == word:
                     return
             pytest.fail(f"{word} did not come: {app.theme}, watching {app._watch and app._watch.watching}")
 
-        for _ in range(1000):
+        for _ in range(4000):
             await pilot.pause(0.03)
             if app._watch is not None and str(here / there).rstrip("/") in app._watch.watching:
                 break
@@ -117,6 +120,34 @@ async def test_what_is_not_watched_says_nothing(watched: dict[str, Path], seeds:
     watch = Watch("aurora.db", told.append)
     watch._tell(str(watched["decisions"] / "0008.md"))
     assert told == [], "no session is followed yet"
+
+
+def test_what_a_transcript_says_before_it_is_watched_is_stored_at_the_next_look(
+    watched: dict[str, Path], seeds: Any
+) -> None:
+    watch = Watch("aurora.db", lambda _told: None)
+    with closing(database.reader("aurora.db")) as db:
+        watch.follow(views.session(db, SESSION))
+    watch._catch_up()
+    with watched["transcript"].open("a") as file:
+        file.write(thought("The fuse of the lamp is gone, I suppose.", seeds.NOW - 5_000))
+    watch._look_again()
+    with closing(sqlite3.connect("aurora.db")) as db:
+        assert db.execute("SELECT count(*) FROM prompts WHERE kind = 'thinking'").fetchone() == (1,)
+
+
+def test_a_watch_that_is_stopped_before_it_begins_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = Watch("aurora.db", lambda _told: None)
+    clear = watch._moved.clear
+
+    def late() -> None:
+        """The cockpit closes just now."""
+        watch.stop()
+        clear()
+
+    monkeypatch.setattr(watch._moved, "clear", late)
+    monkeypatch.setattr(watch, "_catch_up", lambda: pytest.fail("it watches on"))
+    watch.run()
 
 
 def test_a_watch_that_fails_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
