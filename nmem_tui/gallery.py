@@ -30,7 +30,7 @@ from nmem_tui.app import Cockpit
 AT = 1_773_313_440_000
 """The moment at which all pictures are taken."""
 _BACKGROUND = ("feed", "watch", "demo")
-_PATIENCE_S = 30.0
+_PATIENCE_S = 120.0
 _SOON_S = 0.2
 """A timer that waits no longer than this is waited for: a story is read once the cursor rests."""
 _FRAME_S, _ALIKE = 0.02, 2

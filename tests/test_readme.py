@@ -40,8 +40,8 @@ def test_the_test_command_is_what_runs_on_a_fresh_machine() -> None:
     assert "pytest" in README.partition("<!-- test -->")[2].partition("<!-- /test -->")[0]
 
 
-def frame(words: list[str], size: tuple[int, int], marker: bytes, seconds: float) -> bytes:
-    """What a program has drawn on a terminal when the marker appears, or when time is up."""
+def frame(words: list[str], size: tuple[int, int], markers: tuple[bytes, ...], seconds: float) -> bytes:
+    """What a program has drawn on a terminal when all markers have appeared, or when time is up."""
     import fcntl
     import termios
 
@@ -52,7 +52,7 @@ def frame(words: list[str], size: tuple[int, int], marker: bytes, seconds: float
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     seen, until = b"", time.monotonic() + seconds
     try:
-        while marker not in seen and time.monotonic() < until:
+        while not all(each in seen.upper() for each in markers) and time.monotonic() < until:
             if select.select([terminal], [], [], 0.2)[0]:
                 seen += os.read(terminal, 65536)
     except OSError:
@@ -66,6 +66,6 @@ def frame(words: list[str], size: tuple[int, int], marker: bytes, seconds: float
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_newcomer_sees_the_demo() -> None:
-    seen = frame([sys.executable, "-m", "nmem", "tui", "--or-demo"], (160, 45), b"tidewatch", 90)
+    seen = frame([sys.executable, "-m", "nmem", "tui", "--or-demo"], (160, 45), (b"TIDEWATCH", b"DEMO"), 300)
     assert b"tidewatch" in seen
     assert b"DEMO" in seen.upper()

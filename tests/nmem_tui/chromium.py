@@ -62,7 +62,7 @@ class Page:
         answer = self._answers[self._number] = asyncio.get_running_loop().create_future()
         whole = {"id": self._number, "method": method, "params": params}
         await self._socket.send_json(whole | ({"sessionId": self._session} if self._session else {}))
-        told: dict[str, Any] = await asyncio.wait_for(answer, 30)
+        told: dict[str, Any] = await asyncio.wait_for(answer, 120)
         assert "error" not in told, told
         result: dict[str, Any] = told["result"]
         return result
@@ -94,7 +94,7 @@ class Page:
     async def becomes(self, expression: str, *wanted: str) -> str:
         """What an expression is in the page, once all of this is in it."""
         seen = ""
-        for _ in range(300):
+        for _ in range(1200):
             seen = str(await self.evaluate(expression) or "")
             if all(each in seen for each in wanted):
                 return seen
@@ -125,7 +125,7 @@ async def browser(folder: Path) -> AsyncIterator[Page]:
 async def _address(folder: Path) -> str:
     """Where the browser listens, once it has written that down."""
     port = folder / "DevToolsActivePort"
-    for _ in range(300):
+    for _ in range(1200):
         if port.exists() and len(lines := port.read_text().split()) == 2:
             return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
         await asyncio.sleep(0.1)

@@ -38,7 +38,7 @@ LONG = {"job", "aside", "narrate"}
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
 
-async def quiet(min_sleep: float = 0, max_sleep: float = 20) -> None:
+async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
     """Wait until every message has arrived and no read or write is under way.
 
     Textual's pilot waits until the process has used no time for a while, which on a busy machine says nothing.
@@ -169,7 +169,7 @@ def text() -> Callable[[Pilot[None]], str]:
 def until() -> Callable[..., Any]:
     """Waits until words are on the screen, and others are gone."""
 
-    async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 30) -> str:
+    async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 120) -> str:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             await pilot.pause(0.02)

@@ -38,7 +38,7 @@ def until(text: Any) -> Callable[..., Any]:
     """Waits until a word is on the screen."""
 
     async def wait(pilot: Any, *words: str) -> str:
-        for _ in range(1500):
+        for _ in range(6000):
             await pilot.pause(0.02)
             if all(word in text(pilot) for word in words):
                 return str(text(pilot))
@@ -427,7 +427,7 @@ async def test_narrate_tells_when_it_is_done(told: Any, cockpit: Any, settled: A
         await until(pilot, "the narrative is being written")
         await pilot.press("n")
         await until(pilot, "a narrative is being written")
-        for _ in range(600):
+        for _ in range(2400):
             await pilot.pause(0.05)
             if "the narrative is written, told by extractive" in text(pilot):
                 break

@@ -297,7 +297,7 @@ async def test_an_export_goes_to_the_clipboard_as_well(desk: str, cockpit: Any, 
         await pilot.press("E")
         await until(pilot, "Export")
         await pilot.press(*"json clip", "enter")
-        for _ in range(600):
+        for _ in range(2400):
             await pilot.pause(0.05)
             if copied:
                 break

@@ -272,8 +272,8 @@ async def test_work_is_stopped_and_only_one_goes_on(make: Any, cockpit: Any, unt
         await settled(pilot)
 
         def wait(job: Any, _path: str, _now: int) -> tuple[str, object]:
-            for number in range(2000):
-                job.tell(number, 2000, "steps")
+            for number in range(200_000):
+                job.tell(number, 200_000, "steps")
                 job.check()
                 Event().wait(0.01)
             return "done", None
@@ -324,7 +324,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
         for key in "sy":
             await pilot.press(key)
             await settled(pilot)
-        await until(pilot, "✗ sweep: the database is busy", "esc seen", seconds=40)
+        await until(pilot, "✗ sweep: the database is busy", "esc seen")
         db.execute("ROLLBACK")
         await pilot.press("escape")
         await until(pilot, gone="is locked")

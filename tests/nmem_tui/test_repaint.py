@@ -122,7 +122,7 @@ async def test_garbage_is_the_interpreters_again_at_the_end(monkeypatch: pytest.
     collected = asyncio.Event()
     monkeypatch.setattr(gc, "collect", collected.set)
     task = asyncio.create_task(litter.collect())
-    await asyncio.wait_for(collected.wait(), 30)
+    await asyncio.wait_for(collected.wait(), 120)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert gc.get_threshold() == before

@@ -104,7 +104,7 @@ async def test_screen_comes_to_life_when_the_first_event_is_stored(
         assert "nmem init" in text(pilot)
         db = seeds.database("aurora.db")
         seeds.story(db)
-        for _ in range(600):
+        for _ in range(2400):
             await pilot.pause(0.05)
             if "Raise it to 8 MB" in text(pilot):
                 break

@@ -160,8 +160,8 @@ def descendants(pid: int) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within a minute."""
-    until = time.monotonic() + 60
+    """Whether a process ends in time."""
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -185,13 +185,13 @@ async def test_however_it_ends_no_cockpit_stays_behind(
         async with session.ws_connect(f"{address}ws?width=80&height=24", headers=origin, max_msg_size=0) as page:
             drawn = b""
             while b"Episodes" not in drawn:
-                drawn += await asyncio.wait_for(page.receive_bytes(), 30)
+                drawn += await asyncio.wait_for(page.receive_bytes(), 120)
             pids = descendants(process.pid)
             assert len(pids) == 1
             process.send_signal(how)
             while (await page.receive()).type is WSMsgType.BINARY:
                 pass
-    assert process.wait(60) == (-how if how is signal.SIGKILL else 0)
+    assert process.wait(120) == (-how if how is signal.SIGKILL else 0)
     assert gone(pids[0])
     assert process.stdout is not None
     assert process.stdout.read().splitlines() == [
@@ -211,7 +211,7 @@ async def test_a_process_that_reads_nothing_is_ended_too(monkeypatch: pytest.Mon
     deaf = await child.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
     typing = asyncio.create_task(deaf.keys("x" * 3_000_000))
     await asyncio.sleep(0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await deaf.stop()
     typing.cancel()
     assert deaf._process.returncode == -signal.SIGKILL

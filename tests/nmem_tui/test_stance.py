@@ -407,6 +407,26 @@ async def test_sessions_of_the_project_and_back(make_db: Any, cockpit: Any, text
         assert "Why do the thumbnails" in text(pilot).splitlines()[0]
 
 
+async def test_the_way_back_from_a_session_leads_to_it_in_the_list(
+    make_db: Any, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("long"), (160, 45)) as pilot:
+        pilot.app.project = "/srv/elsewhere"  # begun in a folder of which nothing is recorded
+        await pilot.press("3", "v")
+        await settled(pilot)
+        await pilot.press("j", "j")
+        item = pilot.app.screen.pane.item
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("minus")
+        await settled(pilot)
+        assert "Sessions of the project ─ 6 sessions" in text(pilot)
+        assert pilot.app.screen.pane.item.key == item.key
+        await pilot.press("v")
+        await settled(pilot)
+        assert "Shifts and episodes" in text(pilot)
+
+
 async def test_a_new_call_shows_by_itself(
     make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any, seeds: Any
 ) -> None:

@@ -280,7 +280,7 @@ async def test_cancel_asks_and_takes_what_needs_it_along(full: Any, cockpit: Any
         await until(pilot, gone="Cancel task")
         assert ask("SELECT state FROM tasks WHERE id = ?", full["next"]) == "queued"
         await pilot.press("c", "enter", "c", "y")
-        await until(pilot, f"task/{full['next']} is cancelled: by a person", seconds=30)
+        await until(pilot, f"task/{full['next']} is cancelled: by a person")
         found = [ask("SELECT state, reason FROM tasks WHERE id = ?", full[name]) for name in ("next", "then")]
         assert found == [
             ("cancelled", "by a person"),
@@ -395,7 +395,7 @@ async def test_run_asks_then_starts_it_and_its_end_is_seen(
         await settled(pilot)
         assert ask("SELECT state, attempt FROM tasks") == ("queued", 0)
         await pilot.press("s", "y")
-        await until(pilot, "✗ failed", "exit code 3", "doing: please fail", seconds=60)
+        await until(pilot, "✗ failed", "exit code 3", "doing: please fail")
         assert ask("SELECT output FROM tasks") == f"doing: please fail\nNMEM_DB {here / 'aurora.db'} skips None"
         assert ask("SELECT state, exit_code, attempt FROM tasks") == ("failed", 3, 1)
 
@@ -408,11 +408,11 @@ async def test_a_running_one_is_followed_and_cancelled(
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_tasks(pilot)
         await pilot.press("s", "y")
-        await until(pilot, "● running", "doing: wait for me", "7 Tasks ·1", seconds=60)
+        await until(pilot, "● running", "doing: wait for me", "7 Tasks ·1")
         await pilot.press("c")
         await until(pilot, f"Cancel task {number}?", "asked to end")
         await pilot.press("y")
-        await until(pilot, "– cancelled", gone="7 Tasks ·1", seconds=60)
+        await until(pilot, "– cancelled", gone="7 Tasks ·1")
         assert ask("SELECT state, reason FROM tasks") == ("cancelled", "by a person")
 
 

@@ -47,7 +47,7 @@ async def test_keys_that_outrun_a_screen_reach_it(
 async def test_quit_right_behind_a_screen_quits(make_db: Any, cockpit: Any) -> None:
     async with cockpit(make_db("story")) as pilot:
         type_keys(pilot, "1 2 4 q")
-        for _ in range(1500):
+        for _ in range(6000):
             if pilot.app._exit:
                 break
             await asyncio.sleep(0.02)

@@ -17,14 +17,14 @@ async def test_changes_keep_their_order_and_take_no_thread_from_reads(tmp_path: 
     writes = Writes(lambda message: told.append(getattr(message, "text", "")))
 
     def waits(_db: sqlite3.Connection, _now: int) -> str:
-        assert go.wait(30)
+        assert go.wait(120)
         return "first"
 
     path = str(tmp_path / "nmem.db")
     going = [writes.begin(path, waits, 0)]
     going += [writes.begin(path, lambda _db, now: str(now), number) for number in range(40)]
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             assert await asyncio.to_thread(lambda: "read") == "read"
         assert not told
     finally:
