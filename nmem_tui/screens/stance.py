@@ -89,7 +89,7 @@ class StanceView(Touring):
 
     def session_changed(self) -> None:
         """The person chose another session."""
-        self.mode, self.found = ONE, None
+        self.mode, self.found, self.sought = ONE, None, ("", "")
         self.reads.forget("stance", OVER, MODELS)
         self._read()
 
@@ -102,14 +102,12 @@ class StanceView(Touring):
         wanted = Wanted(app.chosen, app.session.id if app.session else "", app.project, app.clock(), app.home)
         one = self.found.following if self.found else None
         self.reads.ask("stance", lambda db: reading(db, wanted, one, cells), self._show)
-        if self.mode == OVER:
-            self.read_over()
 
     def read_over(self) -> None:
-        """The newest sessions of the project that the shown one is of."""
-        row = self.found.session if self.found else None
-        project = (row.root or row.project) if row else self.cockpit.project
-        self.reads.ask(OVER, lambda db: sessions(db, project), self._show_over)
+        """The newest sessions of the project that the shown one is of; once that is known."""
+        if self.found:
+            row = self.found.session
+            self.reads.ask(OVER, lambda db: sessions(db, row.root or row.project), self._show_over)
 
     def read_models(self) -> None:
         """The cards of the model in force."""
@@ -136,6 +134,8 @@ class StanceView(Touring):
             self.query_one("#empty", Panel).show(lambda cells, rows: no_labels(cells, rows, calls))
         if self.mode == ONE:
             self.list_one(found.stance, keep=same)
+        elif self.mode == OVER:
+            self.read_over()
 
     def _draw(self, found: Reading, *, keep: bool) -> None:
         stance, zone = found.stance, self.cockpit.zone
@@ -166,6 +166,7 @@ class StanceView(Touring):
         self.name_list()
         self.frame.border_subtitle = Content("")
         self.check_keys()
+        self.seek_sought()
 
     def _show_over(self, found: Sequence[SessionStance]) -> None:
         if self.mode != OVER:
@@ -181,6 +182,7 @@ class StanceView(Touring):
         self.frame.border_subtitle = Content(plain([words.legend()]))
         self.pane.hint = "  no session of this project yet"
         self.check_keys()
+        self.seek_sought()
 
     def _show_models(self, found: Models) -> None:
         if self.mode != MODELS:
@@ -201,6 +203,7 @@ class StanceView(Touring):
     @on(Lines.Moved, "#items")
     def point_out(self) -> None:
         """The chart shows where the cursor's shift or episode is."""
+        self.sought = ("", "")
         item = self.pane.item
         stance = self.found.stance if self.found else None
         self.chart.choose(place_of(stance, item) if stance and item else None)

@@ -34,6 +34,8 @@ class Touring(Moving, Listed):
         self.found: Reading | None = None
         self.mode = ONE
         """Whether one session is shown, the project's sessions, or the model cards."""
+        self.sought = ("", "")
+        """What the cursor goes to once it is listed."""
 
     def read_over(self) -> None:
         """Read the project's sessions."""
@@ -187,7 +189,14 @@ class Touring(Moving, Listed):
             self._back_to_one()
         elif mode != self.mode:
             self._turn(mode, self.read_over if mode == OVER else self.read_models)
-        self.pane.seek(kind, key)
+        self.sought = kind, key
+        if self.found:
+            self.seek_sought()
+
+    def seek_sought(self) -> None:
+        """The cursor on what one came back for, if it is listed by now."""
+        if self.sought[0] and self.pane.seek(*self.sought):
+            self.sought = ("", "")
 
 
 def place_of(stance: Stance, item: Item) -> tuple[int, int] | None:

@@ -411,6 +411,7 @@ async def test_the_way_back_from_a_session_leads_to_it_in_the_list(
     make_db: Any, cockpit: Any, text: Any, settled: Any
 ) -> None:
     async with cockpit(make_db("long"), (160, 45)) as pilot:
+        pilot.app.chosen = pilot.app.session.id
         pilot.app.project = "/srv/elsewhere"  # begun in a folder of which nothing is recorded
         await pilot.press("3", "v")
         await settled(pilot)
