@@ -344,12 +344,25 @@ class Cockpit(Sheeted, Looking, Going):
         self.feed.path = self.db_path
         self.chosen, self.session, self.draft = "", None, None  # a task that was begun belongs to the real projects
         self.places.clear()
+        self.asked, self.hot, self.live = [], 0, (0, 0)
         if self._watch is not None:
             self._watch.stop()
             self._watch_files()  # of the demo from now on; what is configured is taken up as before
-        for screen in self._all_views():
-            screen.tell_demo()
+        self._make_anew()
         self._play()
+
+    def _make_anew(self) -> None:
+        """Every screen, from the first one on: none still shows what it has read of another database."""
+        first, *others = self.MODES
+        self.switch_mode(others[0])
+        self._forget(first)
+        self.switch_mode(first)
+        for mode in others:
+            self._forget(mode)
+
+    def _forget(self, mode: str) -> None:
+        self.remove_mode(mode)
+        self.add_mode(mode, self.MODES[mode])
 
     def forget_asked(self) -> None:
         """Something was purged: what was looked for before may say it."""

@@ -212,6 +212,28 @@ async def test_the_theme_turns_and_the_demo_leaves_the_database_alone(
     assert (here / "aurora.db").read_bytes() == before
 
 
+@pytest.mark.parametrize("begun", ["now", "health"])
+async def test_under_the_demo_s_banner_no_screen_shows_anything_of_one_s_own(
+    begun: str, whole: dict[str, int], cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The demo is not played, so that all that could be seen would be from before it."""
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        monkeypatch.setattr(pilot.app, "_play", lambda: None)
+        for screen in (*SCREENS, begun):
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert "aurora" in text(pilot) or screen in ("search", "tasks", "health")
+        await pilot.press("D")
+        await settled(pilot)
+        assert pilot.app.current_mode == "now"
+        for screen in SCREENS:
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert "DEMO" in text(pilot)
+            assert "aurora" not in text(pilot)
+            assert "Findings ─ 1" not in text(pilot)
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+q"])
 async def test_it_is_left(key: str, whole: dict[str, int], cockpit: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
