@@ -15,6 +15,22 @@ from nmem import tables
 
 START = 1_760_000_000_000
 MINUTE = 60_000
+CLOCKS = (
+    "nmem.search.examples._SECONDS", "nmem.commands.search.SECONDS", "nmem.mcp.tools.search._SECONDS",
+    "nmem.mcp.ask.SECONDS", "nmem.audit.losses._SECONDS", "nmem.audit.servers._SECONDS", "nmem.doctor.probe._LIMIT",
+    "nmem.doctor.checks.status_line._LIMIT",
+)  # fmt: skip
+"""Seconds after which nmem answers with what it has by then."""
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no answer of this process a short one."""
+    from nmem.search.search import search
+
+    monkeypatch.setitem(search.__kwdefaults__ or {}, "seconds", 300.0)
+    for name in CLOCKS:
+        monkeypatch.setattr(name, 300.0)
 
 
 class Recorded:
