@@ -49,6 +49,8 @@ class Link:
     """correct or incorrect, once somebody said so."""
     reasoning: str
     summary: str
+    unit_id: int
+    """The episode that the later thread begins with; 0: none."""
 
 
 def get(db: Connection, thread_id: int | None) -> Thread | None:
@@ -70,7 +72,8 @@ def get(db: Connection, thread_id: int | None) -> Thread | None:
 _LINK = """
 SELECT l.id, l.earlier_thread_id, a.title AS earlier, a.last_at AS earlier_at, l.later_thread_id, b.title AS later,
   b.created_at AS later_at, p.name AS project, l.algorithmic_score, l.decision, l.certainty, l.outcome, l.outcome_by,
-  l.llm_reasoning, l.summary
+  l.llm_reasoning, l.summary,
+  (SELECT u.id FROM work_units u WHERE u.thread_id = b.id ORDER BY u.started_at, u.id LIMIT 1) AS unit_id
 FROM episode_links l JOIN threads a ON a.id = l.earlier_thread_id JOIN threads b ON b.id = l.later_thread_id
   JOIN projects p ON p.id = b.project_id
 """
@@ -87,7 +90,7 @@ def _link(row: Row) -> Link:
         row["id"], row["earlier_thread_id"], row["earlier"], row["earlier_at"], row["later_thread_id"], row["later"],
         row["later_at"], row["project"], row["algorithmic_score"], _linked(row),
         row["certainty"] == "high", (row["outcome"] or "") if row["outcome_by"] == "person" else "",
-        row["llm_reasoning"] or "", row["summary"] or "",
+        row["llm_reasoning"] or "", row["summary"] or "", row["unit_id"] or 0,
     )  # fmt: skip
 
 

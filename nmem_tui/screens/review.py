@@ -198,8 +198,8 @@ class Review(View):
 
     def may_read(self) -> str | None:
         """Only what stands somewhere else in full."""
-        if isinstance(self.question, Link):
-            return "a link has no story of its own: 2 on another screen shows those of both threads"
+        if isinstance(self.question, Link) and (self._only is not None or not self.question.unit_id):
+            return "the thread that these links are of is behind this: esc leads there"
         return "it stands here in full" if isinstance(self.question, Redaction) else self.may_yes()
 
     def do_yes(self) -> None:
@@ -345,7 +345,7 @@ class Review(View):
         assert one is not None
         asked = Asked(self.queue, review.key(one))
         self.dismiss()
-        if isinstance(one, Offer):
+        if isinstance(one, Offer | Link):
             app.call_later(app.read_for, asked, partial(app.show_episode, one.unit_id))
         elif isinstance(one, Learning):
             app.call_later(app.read_for, asked, partial(app.show_learning, one.id))

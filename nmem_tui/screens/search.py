@@ -87,6 +87,12 @@ class Search(Seeking):
         self._decided = decisions.OPEN.generation
         self.set_interval(_FILES_S, self._look_at_decisions)
 
+    def may_order(self) -> str | None:
+        """Only by words can one hit be better than another."""
+        alone = self.results is not None and not self.results.query.wanted
+        said = "no word is looked for: the newest come first anyway" if alone else None
+        return super().may_order() or said
+
     def _is_marked(self, place: int) -> bool:
         hit = place // TALL
         return hit < len(self.hits) and self.hits[hit].id in self.marked

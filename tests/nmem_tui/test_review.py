@@ -15,6 +15,11 @@ from tests.nmem_tui.asked import rows as ask
 PATH = "aurora.db"
 
 
+@pytest.fixture(autouse=True)
+def said_stands() -> None:
+    """What is said goes by itself here: the queues stand below it."""
+
+
 @pytest.fixture
 def waiting(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Something in each queue: a boundary, a link, learnings, calls that are not clear, redactions."""
@@ -211,3 +216,19 @@ async def test_a_question_that_was_answered_elsewhere_meanwhile_is_said(
         await pilot.press("enter")
         await until(pilot, "answered elsewhere meanwhile")
         assert ask("SELECT state FROM learnings WHERE id = ?", asked.id) == ["dismissed"]
+
+
+async def test_a_link_s_later_thread_is_read_and_esc_leads_back_to_the_question(
+    waiting: Any, cockpit: Any, until: Any, settled: Any
+) -> None:
+    (begun,) = ask("SELECT u.id FROM episode_links l JOIN work_units u ON u.thread_id = l.later_thread_id"
+                   " WHERE l.certainty = 'uncertain' ORDER BY l.at DESC, u.started_at LIMIT 1")  # fmt: skip
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await opened(pilot, until, "2")
+        await until(pilot, "Are these two threads one line of work?")
+        await pilot.press("enter")
+        await until(pilot, "Story ─ episode")
+        assert pilot.app.screen.unit_id == begun
+        await settled(pilot)
+        await pilot.press("escape")
+        await until(pilot, "Are these two threads one line of work?")

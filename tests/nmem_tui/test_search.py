@@ -63,10 +63,6 @@ def make(here: Any, seeds: Any) -> Callable[[str], str]:
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search takes as long, and none ends early."""
     monkeypatch.setattr("nmem.search.clock.Clock.spent", lambda _self: 0.012)
-    monkeypatch.setattr("nmem.search.examples._SECONDS", 10.0)
-    given_ = searching.__kwdefaults__
-    assert given_
-    monkeypatch.setattr(searching, "__kwdefaults__", {**given_, "seconds": 10.0})
 
 
 def ask(sql: str) -> list[Any]:
@@ -198,6 +194,10 @@ async def test_a_filter_goes_in_and_out_by_key_and_by_mouse(make: Any, cockpit: 
         await pilot.press("escape", "s")
         await settled(pilot)
         assert "newest first" in text(pilot)
+        pilot.app.screen.put("is:failed")
+        await settled(pilot)
+        await pilot.press("s")
+        assert "the newest come first anyway" in text(pilot)
 
 
 async def test_the_end_of_the_list_reads_the_next_page(make: Any, cockpit: Any, settled: Any, text: Any) -> None:
