@@ -215,6 +215,7 @@ def test_the_closing_text_of_a_session_that_just_paused_is_taken_in_once(
     said["message"] = {"role": "assistant", "id": "said", "content": [{"type": "text", "text": "Both parts build."}]}
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps(said) + "\n")
+    os.utime(file, (time.time() + 600,) * 2)  # it has just paused, however long a busy machine takes
     closings = "SELECT count(*) FROM prompts WHERE kind = 'closing' AND content = 'Both parts build.'"
     run(db, file)
     assert db.execute(closings).fetchone() == (0,), "it may still go on with a call"

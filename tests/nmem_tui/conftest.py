@@ -76,6 +76,24 @@ def own_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", PLAIN)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes nothing late: searches end, something is told, keys wait for the screen that they meant."""
+    from nmem.context import config
+    from nmem.search.search import search
+
+    monkeypatch.setitem(config.DEFAULTS, "deadline_ms", 600_000.0)
+    monkeypatch.setitem(search.__kwdefaults__ or {}, "seconds", 300.0)
+    monkeypatch.setattr("nmem.search.examples._SECONDS", 300.0)
+    monkeypatch.setattr("nmem_tui.acting._PATIENCE_S", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def said_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said stands until something else is, however late a test looks."""
+    monkeypatch.setattr("textual.notifications.Notification.time_left", 3600.0)
+
+
 @pytest.fixture(scope="session")
 def load() -> Callable[[str], Any]:
     """A module beside this one, by its name."""
@@ -223,9 +241,7 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
     """Opens one state and compares it in both sizes: dark and light, or without colours.
 
     It is opened small and grows, or opened large and shrinks: what a resize leaves behind is seen as well.
-    What is said stands in all of them, however long a busy machine takes.
     """
-    monkeypatch.setattr("textual.notifications.Notification.time_left", 3600.0)
     bare = request.param == "nocolor"
     if bare:
         monkeypatch.setenv("NO_COLOR", "1")

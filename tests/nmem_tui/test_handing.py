@@ -261,6 +261,8 @@ async def test_every_screen_goes_out_whole_as_text_and_as_data(
             await pilot.press(*"avatar", "enter")
             await settled(pilot)
         for form, downs in (("txt", 0), ("json", 1)):
+            pilot.app.clear_notifications()
+            await until(pilot, gone="written: ")  # what was said of the one before
             await pilot.press("E")
             await until(pilot, "Export")
             await pilot.press(*["down"] * downs, "enter")

@@ -209,7 +209,7 @@ def test_what_is_late_is_not_said_and_is_counted(played: Played, monkeypatch: py
     assert played.ask(SAME) == ""
     assert count(played, "SELECT value FROM counters WHERE name = 'context_late'") >= 1
     assert count(played, "SELECT count(*) FROM injections WHERE text != ''") == 0
-    configure("[context]\ndeadline_ms = 60\n")
+    configure("[context]\n")  # as long as it takes
     monkeypatch.setattr(inject, "_TICKS", 1)
     played.begin("b2")
     assert played.ask(SAME)  # the clock that stops queries is taken off again
@@ -222,6 +222,7 @@ def test_a_query_that_would_not_end_is_stopped(played: Played, monkeypatch: pyte
 
     played.fix()
     played.begin("b")
+    configure("[context]\ndeadline_ms = 200\n")
     monkeypatch.setattr("nmem.context.candidates.gathered", endless)
     assert played.ask(SAME) == ""
     assert count(played, "SELECT value FROM counters WHERE name = 'context_late'") == 1
@@ -232,7 +233,7 @@ def test_a_late_first_prompt_does_not_mute_the_session(played: Played) -> None:
     played.begin("b")
     configure("[context]\ndeadline_ms = 0\n")
     assert played.ask(SAME) == ""
-    configure("[context]\ndeadline_ms = 5000\n")
+    configure("[context]\n")  # as long as it takes
     assert "truncated" in played.ask(f"{SAME}, I said")
     assert played.ask("and the voucher in shop/cart.py?") == ""
 
@@ -244,7 +245,7 @@ def test_a_compaction_that_is_late_may_be_told_again_all_the_same(played: Played
     played.hook("PreCompact", trigger="auto", custom_instructions=None)
     configure("[context]\ndeadline_ms = 0\n")
     assert played.hook("SessionStart", source="compact") == ""
-    configure("[context]\ndeadline_ms = 5000\n")
+    configure("[context]\n")  # as long as it takes
     assert "truncated" in played.ask(f"{SAME}, once more")
 
 
