@@ -62,7 +62,7 @@ class ContextView(Turning):
     def body(self) -> ComposeResult:
         """The list; beside it the text over the thing under the cursor."""
         self.asked.cursor_blink = False
-        self.index.marked = lambda place: self.index.items[place].key in self.marked
+        self.index.marked = lambda place: self.index.items[place].key in self.all_marked
         yield Panel(id="turned")
         with Horizontal(id="given"):
             with self.things:

@@ -37,6 +37,11 @@ class Detailing(Filtering):
         """Whether the details are open, or will be at once."""
         return self._opening or bool(self.details.display)
 
+    @property
+    def covered(self) -> bool:
+        """Whether the details lie over the stream."""
+        return self.has_class("-narrow") and bool(self.details.display)
+
     def may_open(self) -> str | None:
         """Only a row can be opened."""
         return None if len(self.stream.window) else "there is no row yet"

@@ -56,7 +56,7 @@ class Episodes(Browsing):
 
     def body(self) -> ComposeResult:
         """The list, the story beside it."""
-        self.index.marked = lambda place: self.shelf.unit(place) in self.marked
+        self.index.marked = lambda place: self.shelf.unit(place) in self.all_marked
         self.pane.zone, self.pane.clock = self.cockpit.zone, self.cockpit.clock
         yield self.band
         with Horizontal(id="history"):

@@ -175,14 +175,14 @@ class Leafing(Moving, Judging):
 
     def _state(self, step: int) -> None:
         self.state = CHOICES[(CHOICES.index(self.state) + step) % len(CHOICES)]
-        self.marked.clear()
+        self.all_marked.clear()
         self._close()
         self.read_list()
 
     def do_projects(self) -> None:
         """Of this project, of all, or what several share."""
         self.kind = SCOPES[(SCOPES.index(self.kind) + 1) % len(SCOPES)]
-        self.marked.clear()
+        self.all_marked.clear()
         self._close()
         self.read_list()
 

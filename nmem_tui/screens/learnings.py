@@ -57,7 +57,7 @@ class Learnings(Renewing, Leafing):
 
     def body(self) -> ComposeResult:
         """The list with the heat map below it; beside it the learning under the cursor."""
-        self.index.marked = lambda place: self.shown[place].id in self.marked
+        self.index.marked = lambda place: self.shown[place].id in self.all_marked
         with Horizontal(id="learned"):
             with self.patterns:
                 yield self.search
@@ -119,7 +119,7 @@ class Learnings(Renewing, Leafing):
             self.cockpit.say("this learning is gone", severity="warning")
             return
         self.unfilter()
-        self.marked.clear()
+        self.all_marked.clear()
         self.state, self._keep, self._open = one.state, one.id, self._inside
         self._inside = True
         self.kind = reading.PROJECT

@@ -1,4 +1,7 @@
-"""Marking rows of a list: `space` marks the one under the cursor, `*` all that are listed, esc takes the marks off."""
+"""Marking rows of a list: `space` marks the one under the cursor, `*` all that are listed, esc takes the marks off.
+
+What lies over the list is what the keys are about: marks that nobody can see are kept, and rest until they show again.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import ClassVar
 
 from nmem_tui.model.marked import MOST, Marked
 from nmem_tui.screens.base import View
+
+_COVERED = "the list is behind this: esc goes back to it"
 
 
 class Marking(View):
@@ -18,10 +23,24 @@ class Marking(View):
     """Actions that make no sense with several rows."""
     TOGETHER: ClassVar[frozenset[str]] = frozenset()
     """Actions that are about all marked rows."""
+    OVER: ClassVar[str] = ""
+    """What may lie over the list in a narrow terminal: a selector."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.marked = Marked()
+        self.all_marked = Marked()
+        """The marked rows, seen or not."""
+        self._none = Marked()
+
+    @property
+    def covered(self) -> bool:
+        """Whether what is open lies over the list."""
+        return bool(self.OVER) and self.has_class("-narrow") and self.query_one(self.OVER).has_class("-open")
+
+    @property
+    def marked(self) -> Marked:
+        """The marked rows that actions are about; none while the list is covered."""
+        return self._none if self.covered else self.all_marked
 
     @property
     def row_key(self) -> Hashable:
@@ -39,15 +58,18 @@ class Marking(View):
     @property
     def meant(self) -> list[Hashable]:
         """The marked rows that an action is about: those that are listed; what a filter hides is left alone."""
-        if not self.marked:
+        return self._listed(self.marked)
+
+    def _listed(self, marked: Marked) -> list[Hashable]:
+        if not marked:
             return []
-        listed = {key for key in self.listed_keys() if key in self.marked}
-        return [key for key in self.marked if key in listed]
+        listed = {key for key in self.listed_keys() if key in marked}
+        return [key for key in marked if key in listed]
 
     @property
     def marks_told(self) -> str:
         """How many are marked, and how many of them are not listed, for a title."""
-        return self.marked.told(len(self.meant))
+        return self.all_marked.told(len(self._listed(self.all_marked)))
 
     def marks_changed(self) -> None:
         """Draw the list and its title anew."""
@@ -56,21 +78,25 @@ class Marking(View):
         """The cursor goes on to the next row."""
 
     def may_mark(self) -> str | None:
-        """Only a row."""
+        """Only a row that can be seen."""
+        if self.covered:
+            return _COVERED
         return None if self.row_key is not None else "put the cursor on a row first"
 
     def do_mark(self) -> None:
         """Mark the row, or take its mark off, and go on."""
         key = self.row_key
-        if key not in self.marked and len(self.marked) >= MOST:
+        if key not in self.all_marked and len(self.all_marked) >= MOST:
             self.cockpit.say(f"{MOST:,} are marked: no more at once", severity="warning")
             return
-        self.marked.flip(key)
+        self.all_marked.flip(key)
         self.to_next()
         self._changed()
 
     def may_mark_all(self) -> str | None:
-        """Not more than can be done at once."""
+        """Not more than can be done at once, and nothing that cannot be seen."""
+        if self.covered:
+            return _COVERED
         keys = self.row_keys()
         if keys is None:
             return "not all rows are read yet: / lists fewer"
@@ -80,16 +106,16 @@ class Marking(View):
 
     def do_mark_all(self) -> None:
         """Mark all that are listed, or none."""
-        self.marked.every(self.row_keys() or ())
+        self.all_marked.every(self.row_keys() or ())
         self._changed()
 
     def unmark(self) -> bool:
-        """Nothing is marked any more; whether something was."""
-        was = bool(self.marked)
-        self.marked.clear()
-        if was:
-            self._changed()
-        return was
+        """Nothing that can be seen is marked any more; whether something was."""
+        if not self.marked:
+            return False
+        self.all_marked.clear()
+        self._changed()
+        return True
 
     def _changed(self) -> None:
         self.marks_changed()

@@ -70,7 +70,7 @@ class Now(Streaming, Warns):
 
     def on_mount(self) -> None:
         """The stream has the keyboard."""
-        self.stream.marked = self.marked
+        self.stream.marked = self.all_marked
         self.set_focus(self.stream)
         self.set_interval(5, self._go_by)
 
@@ -173,7 +173,7 @@ class Now(Streaming, Warns):
             self._read_beside()
             return
         self.session_id = view.session.id
-        self.marked.clear()  # they stood in the session before
+        self.all_marked.clear()  # they stood in the session before
         self.stance = self._following = self.reset = self.days = None
         self.reads.forget("stance", "reset", "days")
         self.close_details()

@@ -95,7 +95,7 @@ class Search(Seeking):
 
     def _is_marked(self, place: int) -> bool:
         hit = place // TALL
-        return hit < len(self.hits) and self.hits[hit].id in self.marked
+        return hit < len(self.hits) and self.hits[hit].id in self.all_marked
 
     def go_to(self, hit_id: str) -> None:
         """The cursor goes to a hit, at once or when it is listed."""
@@ -179,7 +179,7 @@ class Search(Seeking):
         self.reads.forget("further")
         if not keep:
             self._keep = ""
-            self.marked.clear()
+            self.all_marked.clear()
         if not wanted.text:
             self.hits, self.results, self._next = [], None, ""
             self._draw()
@@ -289,7 +289,7 @@ class Search(Seeking):
             return
         about = fit(printable(results.query.text), 40)
         self.listing.border_title = Content(words.title("Hits", f"for “{about}”", "", "", self.marks_told)
-                                            if self.marked else f"Hits for “{about}”")  # fmt: skip
+                                            if self.all_marked else f"Hits for “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
         self.listing.border_subtitle = Content(listed)
 

@@ -28,6 +28,7 @@ class Seeking(Boxed):
     CONTEXT = "search"
     OPENS = "search"
     ALONE = frozenset({"copy_id"})
+    OVER = "#preview"
     TOGETHER = frozenset({"pin_hit", "purge"})
 
     def __init__(self) -> None:

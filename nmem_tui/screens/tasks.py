@@ -46,7 +46,7 @@ class Tasks(Renewing, TasksMoving):
 
     def body(self) -> ComposeResult:
         """The list; beside it the task under the cursor over what it says."""
-        self.index.marked = lambda place: int(self.index.items[place].key or 0) in self.marked
+        self.index.marked = lambda place: int(self.index.items[place].key or 0) in self.all_marked
         with Horizontal(id="tasking"):
             with self.queue:
                 yield self.search

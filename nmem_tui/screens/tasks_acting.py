@@ -26,8 +26,14 @@ class TasksActing(Filtering):
     """The part of the screen Tasks that changes things."""
 
     CONTEXT = "tasks"
+    OVER = "#side"
     ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
     TOGETHER = frozenset({"cancel_task", "retry_task", "remove_task", "purge"})
+
+    @property
+    def covered(self) -> bool:
+        """Whether what is told of one task, or its output, lies over the queue."""
+        return super().covered or self.has_class("-output")
 
     @property
     def one(self) -> Task | None:

@@ -84,7 +84,7 @@ class Turning(Moving, Choosing):
         if self.mode == mode:
             return
         self._close()
-        self.marked.clear()
+        self.all_marked.clear()
         self.unfilter()
         self.mode = mode
         self.turned()

@@ -289,3 +289,45 @@ async def test_what_could_not_be_purged_stays_marked(
         await until(pilot, "not changed: ")
         await settled(pilot)
         assert len(pilot.app.screen.marked) == 2
+
+
+async def test_in_a_story_that_covers_the_list_keys_are_about_the_story(
+    whole: Any, cockpit: Any, settled: Any, until: Any, text: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await on(pilot, settled, "2")
+        before = ask("SELECT id FROM work_units WHERE pinned ORDER BY id")
+        await pilot.press("space", "enter")
+        await until(pilot, "Story ─ episode")
+        (marked,), told = pilot.app.screen.all_marked, pilot.app.screen.unit_id
+        assert marked != told
+        assert not {marked, told} & set(before)
+        await pilot.press("asterisk")
+        await until(pilot, "the list is behind this: esc goes back to it")
+        await pilot.press("p")
+        await until(pilot, "★ pinned")
+        assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == sorted([*before, told])
+        await settled(pilot)
+        await pilot.press("escape")
+        await until(pilot, "Episodes ─ ■ 1 marked")
+
+
+@pytest.mark.parametrize(("screen", "opens"), [("1", "enter"), ("4", "enter"), ("5", "enter"), ("7", "enter")])
+async def test_nothing_is_marked_behind_what_is_open(
+    screen: str, opens: str, whole: Any, cockpit: Any, settled: Any, until: Any
+) -> None:
+    async with cockpit(PATH, (80, 24)) as pilot:
+        await on(pilot, settled, screen)
+        await pilot.press(opens)
+        await settled(pilot)
+        assert pilot.app.screen.covered
+        for key in ("space", "asterisk"):
+            await pilot.press(key)
+            await until(pilot, "the list is behind this")
+        assert not pilot.app.screen.all_marked
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not pilot.app.screen.covered
+        await pilot.press("space")
+        await settled(pilot)
+        assert len(pilot.app.screen.marked) == 1
