@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
@@ -76,4 +77,5 @@ def given(db: Connection, said: Mapping[str, Any], named: Mapping[str, Any]) -> 
 def _root(db: Connection, project: str) -> str:
     from nmem.learn import places
 
-    return places.root(db, places.named(db, project)[0])
+    folder = str(Path.cwd())
+    return places.root(db, places.named(db, project, folder)[0], folder)

@@ -8,6 +8,7 @@ from sqlite3 import Connection
 from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
+from nmem.read.project import meant
 from nmem.text import printable
 
 
@@ -18,12 +19,21 @@ def current(db: Connection, folder: str) -> tuple[int | None, str]:
     return (row[0], row[1]) if row else (None, found.name)
 
 
-def named(db: Connection, project: str) -> tuple[int, str]:
-    """A project by its name, key or root folder. Raises NmemError when there is none."""
-    row = db.execute("SELECT id, name FROM projects WHERE ? IN (name, key, root) LIMIT 1", (project,)).fetchone()
-    if row is None:
+def named(db: Connection, project: str, folder: str = "") -> tuple[int, str]:
+    """A project by its key, root folder or name; of several of one name that of `folder`, else the one still there.
+
+    Raises NmemError when there is none, or when nothing says which of several.
+    """
+    same = db.execute("SELECT id, name, root FROM projects WHERE name = ? ORDER BY id", (project,)).fetchall()
+    if len(same) > 1:
+        here = current(db, folder)[0] if folder else None
+        there = [row for row in same if row[0] == here] or [row for row in same if Path(row[2]).is_dir()]
+        if len(there) == 1:
+            return there[0][0], there[0][1]
+    found = meant(db, project)
+    if found is None:
         raise NmemError(f"nothing is recorded of project {printable(project)}")
-    return row[0], row[1]
+    return found.id, found.name
 
 
 def root(db: Connection, project_id: int, folder: str = "") -> str:
@@ -44,8 +54,8 @@ def root(db: Connection, project_id: int, folder: str = "") -> str:
         return here.root
     gone, called = printable(str(roots[0])), printable(name)
     raise NmemError(
-        f"the folder of {called}, {gone}, is no longer there: run this in a checkout of it, or name a file in one,"
-        f" as ~/src/{called}/CLAUDE.md"
+        f"the folder of {called}, {gone}, is no longer there: run this in a checkout of it, or say where one is:"
+        f" a task's folder, a rule's file, as ~/src/{called}/CLAUDE.md"
     )
 
 

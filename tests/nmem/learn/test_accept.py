@@ -287,6 +287,22 @@ def test_a_project_whose_folder_is_gone(shop: Shop, tmp_path: Path) -> None:
         shop.plan(number)
 
 
+def test_of_two_projects_of_one_name_that_of_the_folder_is_meant_else_the_one_that_is_there(
+    shop: Shop, tmp_path: Path
+) -> None:
+    other = tmp_path / "other" / "shop"
+    (gone,) = shop.db.execute("SELECT max(id) + 1 FROM projects").fetchone()
+    for root in ("/none/shop", str(other)):
+        shop.db.execute("INSERT INTO projects (key, name, root, created_at) VALUES (?, 'shop', ?, 0)", (root, root))
+    mine = shop.db.execute("SELECT id FROM projects WHERE root = ?", (str(shop.folder),)).fetchone()[0]
+    assert places.named(shop.db, "shop") == (mine, "shop")
+    other.mkdir(parents=True)
+    with pytest.raises(NmemError, match=r"several projects are called shop: say which, "):
+        places.named(shop.db, "shop")
+    assert places.named(shop.db, "shop", str(other)) == (gone + 1, "shop")
+    assert places.named(shop.db, "/none/shop") == (gone, "shop")
+
+
 def test_a_checkout_elsewhere_counts_when_the_person_is_in_it(shop: Shop, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     (clone / ".git").mkdir(parents=True)
@@ -435,7 +451,7 @@ def test_where_the_folder_is_gone_a_checkout_of_the_same_name_counts(
     assert RULE.encode() in (clone / "CLAUDE.md").read_bytes()
     shop.undo()
     assert (clone / "CLAUDE.md").read_bytes() == b"# Shop\n"
-    with pytest.raises(NmemError, match="name a file in one"):
+    with pytest.raises(NmemError, match="say where one is: a task.s folder, a rule.s file"):
         shop.plan(number, folder=str(other))
 
 
