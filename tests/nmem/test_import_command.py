@@ -98,7 +98,7 @@ def test_old_calls_live_from_their_import_on_and_it_is_said_how_many_and_until_w
     monkeypatch.setattr(sys, "argv", ["nmem", "sweep", "--dry-run"])
     cli.main()
     assert "1\timported: their time counts from then" in capsys.readouterr().out
-    assert settle(db_path, 60, models=False) is not None
+    assert settle(db_path, 600, models=False) is not None
     with closing(store.connect(db_path)) as db:
         due = {one.type: one for one in retention.forecast(db, now=now).rows}
         assert (due["command"].now, due["command"].month) == (0, 0)

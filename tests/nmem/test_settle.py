@@ -35,7 +35,7 @@ def no_models(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(db_path: str, **more: Any) -> Report:
-    report = settle(db_path, 60, **more)
+    report = settle(db_path, 600, **more)
     assert report is not None
     return report
 

@@ -36,7 +36,7 @@ def test_a_step_that_fails_is_logged_counted_and_passed_over(
     record.coupon()
     sound = refresh.refresh
     monkeypatch.setattr(refresh, "refresh", broken)
-    report = settle(db_path, 60, models=False)
+    report = settle(db_path, 600, models=False)
     assert report is not None and report.failed == ["learn"] and report.told == 1 and report.indexed
     assert "settle: learn: KeyError at test_settle_failing.py" in Path(paths.log(db_path)).read_text()
     result = CliRunner().invoke(nmem, ["settle", "--no-model", "--json"])
@@ -45,7 +45,7 @@ def test_a_step_that_fails_is_logged_counted_and_passed_over(
     said = [one.evidence for one in storage._counts(record.db) if one.check == "settling"]
     assert said == ["3 steps of settling failed and were passed over"]
     monkeypatch.setattr(refresh, "refresh", sound)
-    report = settle(db_path, 60, models=False)
+    report = settle(db_path, 600, models=False)
     assert report is not None and not report.failed and report.learned == 1
     assert not [one for one in storage._counts(record.db) if one.check == "settling"]
 
@@ -60,7 +60,7 @@ def test_a_step_that_fails_within_a_transaction_leaves_none_open(
 
     record.coupon()
     monkeypatch.setattr(settling._Run, "_labels", broken)
-    report = settle(db_path, 60, models=False)
+    report = settle(db_path, 600, models=False)
     assert report is not None and len(report.failed) == 1 and report.told == 1
     assert record.db.execute("SELECT count(*) FROM prompts").fetchone()[0] == 4
 
@@ -85,7 +85,7 @@ def test_what_was_spooled_before_a_pattern_is_redacted_by_it(
 
     spool.put(db_path, seal(said("the code name is EMERALD-9921 dear", "p1")))
     _rule(own_home, "EMERALD-[0-9]{4}")
-    settle(db_path, 60, models=False)
+    settle(db_path, 600, models=False)
     assert not history.stale(record.db)
     (words,) = record.db.execute("SELECT content FROM prompts").fetchone()
     assert "EMERALD" not in words and "code name" in words
@@ -101,7 +101,7 @@ def test_empty_pages_are_given_back_when_the_last_session_has_ended(
     record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record.coupon()
-    settle(db_path, 60, models=False, clock=lambda: record.at + DAY)
+    settle(db_path, 600, models=False, clock=lambda: record.at + DAY)
     record.db.execute("CREATE TABLE waste (x)")
     record.db.executemany("INSERT INTO waste VALUES (zeroblob(4000))", [()] * 1000)
     record.db.execute("DROP TABLE waste")
@@ -118,11 +118,11 @@ def test_empty_pages_are_given_back_when_the_last_session_has_ended(
 
 def test_a_session_that_is_another_project_s_now_is_folded_there(record: Recorded, db_path: str) -> None:
     record.coupon().coupon("again")
-    settle(db_path, 60, models=False)
+    settle(db_path, 600, models=False)
     record.db.execute("INSERT INTO projects VALUES (2, 'other', 'other', '/src/other', NULL, 0)")
     record.db.execute("UPDATE sessions SET project_id = 2 WHERE id = 'again'")
     assert keep.refold(record.db, 2, "other", record.at) > 0
-    report = settle(db_path, 60, models=False)
+    report = settle(db_path, 600, models=False)
     assert report is not None and not report.failed
     counted = "SELECT session_id, project_id FROM context_sessions ORDER BY 2"
     assert [tuple(row) for row in record.db.execute(counted)] == [("coupon", 1), ("again", 2)]

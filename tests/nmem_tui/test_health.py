@@ -86,7 +86,7 @@ async def test_dialogs_are_as_accepted(
 
     path = make("full")
     if dialog == "sweep":
-        settle(path, 60, models=False, clock=lambda: seeds.NOW)
+        settle(path, 600, models=False, clock=lambda: seeds.NOW)
     await looks(path, f"health-dialog-{dialog}", arrive)
 
 
@@ -190,7 +190,7 @@ async def test_sweep_counts_first_and_forgets_only_with_y(
     make: Any, cockpit: Any, until: Any, seeds: Any, healths: Any
 ) -> None:
     path = make("full")
-    settle(path, 60, models=False, clock=lambda: seeds.NOW)
+    settle(path, 600, models=False, clock=lambda: seeds.NOW)
     old = "SELECT count(*) FROM observations WHERE session_id = ?"
     there = ask(old, healths.OLD)
     assert there[0] > 5
@@ -311,7 +311,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
     make: Any, cockpit: Any, until: Any, settled: Any, seeds: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make("full")
-    settle(path, 60, models=False, clock=lambda: seeds.NOW)
+    settle(path, 600, models=False, clock=lambda: seeds.NOW)
     db = sqlite3.connect(path)
     monkeypatch.setattr("nmem_tui.doing.chores._BUSY_S", 0.1)
     before = facts()

@@ -244,7 +244,7 @@ async def test_an_undo_after_a_purge_for_good_says_so_before_it_takes_back_what_
 async def test_a_hit_of_search_goes(
     planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
 ) -> None:
-    settle(planted, 60, models=False, clock=lambda: seeds.NOW)
+    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
         await pilot.press("6")
@@ -292,7 +292,7 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
 async def test_what_context_tells_of_goes(
     planted: str, cockpit: Any, until: Any, settled: Any, seeds: Any, purged: Any, undone: Any
 ) -> None:
-    settle(planted, 60, models=False, clock=lambda: seeds.NOW)
+    settle(planted, 600, models=False, clock=lambda: seeds.NOW)
     before = facts()
     async with cockpit(planted, (120, 40)) as pilot:
         await pilot.press("5")

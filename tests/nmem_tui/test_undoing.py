@@ -59,7 +59,7 @@ def lived(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> 
     db.execute("UPDATE observations SET phase = NULL WHERE obs_type = 'lint'")
     db.execute("DELETE FROM corrections")
     db.close()
-    settle(PATH, 60, models=False, clock=lambda: seeds.NOW)
+    settle(PATH, 600, models=False, clock=lambda: seeds.NOW)
     return PATH
 
 

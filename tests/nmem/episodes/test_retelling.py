@@ -40,7 +40,7 @@ def told(record: Recorded, db_path: str) -> Recorded:
 
 
 def run(record: Recorded, db_path: str) -> int:
-    report = settle(db_path, 60, models=False, clock=lambda: record.at)
+    report = settle(db_path, 600, models=False, clock=lambda: record.at)
     assert report is not None
     assert not report.failed
     return report.told
@@ -95,7 +95,7 @@ def test_a_story_that_cannot_be_told_is_said_and_passed_over(
 ) -> None:
     with monkeypatch.context() as patch:
         broken(patch, 3, ValueError())
-        report = settle(db_path, 60, models=False, clock=lambda: told.at)
+        report = settle(db_path, 600, models=False, clock=lambda: told.at)
         assert report is not None
         assert (report.told, report.failed) == (3, ["wordings"])
         assert "settle: wordings: episode 3: ValueError at " in Path(paths.log(db_path)).read_text("utf-8")
@@ -122,7 +122,7 @@ def test_an_episode_that_cannot_be_told_leaves_the_others_theirs(
     record.at += 24 * 3_600_000
     with monkeypatch.context() as patch:
         broken(patch, 3, ValueError())
-        report = settle(db_path, 60, models=False, clock=lambda: record.at)
+        report = settle(db_path, 600, models=False, clock=lambda: record.at)
         assert report is not None
         assert (report.told, report.failed) == (2, ["stories"])
         said = Path(paths.log(db_path)).read_text("utf-8")

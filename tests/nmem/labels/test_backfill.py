@@ -411,7 +411,7 @@ def test_settling_labels_what_nothing_has_labelled(hooks: Hooks, db_path: str) -
     hooks.session("a", times=2)
     before = hooks.labels()
     hooks.bare()
-    report = settle(db_path, 60, models=False)
+    report = settle(db_path, 600, models=False)
     assert report
     assert report.labelled == len(before)
     assert hooks.labels() == before
@@ -420,7 +420,7 @@ def test_settling_labels_what_nothing_has_labelled(hooks: Hooks, db_path: str) -
     assert looked == hooks.db.execute("SELECT max(id) FROM observations").fetchone()[0]
     use(db_path, other_model())
     hooks.session("b")
-    again = settle(db_path, 60, models=False)
+    again = settle(db_path, 600, models=False)
     assert again
     assert again.labelled == 0
     assert mine() in {row[-1] for row in hooks.labels("session_id = 'a'")}, "another model's are left to nmem backfill"

@@ -56,7 +56,7 @@ def told(record: Recorded, session: str = "coupon") -> dict[str, Any]:
 
 
 def run(db_path: str, **more: Any) -> Report:
-    report = settle(db_path, 60, **more)
+    report = settle(db_path, 600, **more)
     assert report is not None
     return report
 

@@ -153,7 +153,7 @@ def everywhere(db_path: str) -> None:
 
 
 def settled(db_path: str) -> None:
-    assert settle(db_path, 60, models=False) is not None
+    assert settle(db_path, 600, models=False) is not None
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_what_a_killed_process_left_goes(said: str, dead: int, name: str, by: st
     mine, theirs = copied(said, name.format(os.getpid())), copied(said, name.format(dead))
     assert [finding.severity for finding in storage.copies()] == ["wrong"]
     if by == "settle":
-        assert settle(said, 60, models=False) is not None
+        assert settle(said, 600, models=False) is not None
     elif by == "doctor":
         assert any("killed process" in line for line in fix_database(said))
     else:

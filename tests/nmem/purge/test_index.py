@@ -30,7 +30,7 @@ def found(db: Connection) -> int:
 @pytest.mark.parametrize("column", TOLD)
 def test_a_word_in_one_column_only_goes_out_of_the_index(record: Recorded, db_path: str, column: str) -> None:
     record.coupon()
-    settle(db_path, 60, models=False, clock=lambda: record.at + 86_400_000)
+    settle(db_path, 600, models=False, clock=lambda: record.at + 86_400_000)
     record.db.execute(f"UPDATE work_units SET {column} = ?", (f"about {WORD}",))
     assert found(record.db)
     done = run.purge(db_path, Selection(texts=(WORD,)), 1, window=0)
@@ -80,7 +80,7 @@ def test_a_task_that_is_purged_is_found_no_more_and_again_when_it_is_back(
     record.coupon()
     for prompt in (f"look after the {WORD}", "sweep the floor"):
         record.db.execute("INSERT INTO tasks (created_at, changed_at, prompt, cwd) VALUES (1, 1, ?, '/x')", (prompt,))
-    settle(db_path, 60, models=False, clock=lambda: record.at + 86_400_000)
+    settle(db_path, 600, models=False, clock=lambda: record.at + 86_400_000)
     assert asked(record.db, WORD) == ["task/1"]
     run.purge(db_path, chosen, 1_000, window=60)
     assert (asked(record.db, WORD), asked(record.db, "sweep floor")) == ([], ["task/2"])

@@ -31,7 +31,7 @@ def three(record: Recorded, db_path: str) -> Connection:
         record.act("command", f"make {word}", None, "failed")
         record.agent("Done.")
     record.db.execute("UPDATE sessions SET state = 'ended'")
-    settle(db_path, 60, models=False, clock=lambda: record.at + DAY)
+    settle(db_path, 600, models=False, clock=lambda: record.at + DAY)
     return record.db
 
 
@@ -52,7 +52,7 @@ def undo_past(db: Connection, final: str) -> str:
 
 def sound(db: Connection, db_path: str) -> None:
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert settle(db_path, 60, models=False) is not None
+    assert settle(db_path, 600, models=False) is not None
     assert (
         db.execute("SELECT count(*) FROM work_units WHERE first_prompt_id NOT IN (SELECT id FROM prompts)").fetchone()[
             0
@@ -76,7 +76,7 @@ def test_another_purge_took_what_it_refers_to(three: Connection, db_path: str) -
 def test_the_whole_session_is_gone(three: Connection, db_path: str, settled: bool) -> None:
     purged(db_path, f"prompt/{prompts(three)[1]}")
     if settled:
-        settle(db_path, 60, models=False)
+        settle(db_path, 600, models=False)
     purged(db_path, "session/s1", now=NOW + 1, window=0)
     assert "stay gone" in undo_past(three, "purge/2")
     assert three.execute("SELECT count(*) FROM prompts").fetchone() == (0,)
@@ -86,7 +86,7 @@ def test_the_whole_session_is_gone(three: Connection, db_path: str, settled: boo
 def test_a_sweep_took_what_it_refers_to(three: Connection, db_path: str, record: Recorded) -> None:
     first = three.execute("SELECT min(id) FROM observations").fetchone()[0]
     purged(db_path, f"obs/{first}")
-    settle(db_path, 60, models=False)
+    settle(db_path, 600, models=False)
     sweeping.sweep(three, Policy(mediation=False), record.at + 2_000 * DAY)
     assert undo(three, NOW + 2) == "purge/1: 1 call"
     assert three.execute("SELECT 1 FROM observations WHERE id = ?", (first,)).fetchone()

@@ -39,7 +39,7 @@ def swept(record: Recorded, db_path: str) -> Connection:
         record.act("file_edit", "docs/notes.md", "docs/notes.md")
         record.act("test", "pytest", None, "failed")
         record.db.execute("UPDATE sessions SET state = 'ended' WHERE id = ?", (session,))
-    settle(db_path, 60, models=False, clock=lambda: record.at + DAY)
+    settle(db_path, 600, models=False, clock=lambda: record.at + DAY)
     sweeping.sweep(record.db, Policy(mediation=False), record.at + 2_000 * DAY)
     assert record.db.execute("SELECT count(*) FROM observations").fetchone() == (0,)
     return record.db
@@ -70,14 +70,14 @@ def test_words_go_out_of_a_trace_and_the_rest_of_it_stays(swept: Connection, db_
     assert holding(db_path, (WORD,)) == []
     assert sum(row[1] for row in counted(swept) if row[0] == "s1") == 3
     assert swept.execute("SELECT observations FROM swept_sessions WHERE session_id = 's1'").fetchone() == (3,)
-    assert settle(db_path, 60, models=False) is not None
+    assert settle(db_path, 600, models=False) is not None
 
 
 def test_a_trace_that_cannot_be_read_stops_nobody(swept: Connection, db_path: str) -> None:
     swept.execute("UPDATE swept_traces SET trace = '{}' WHERE session_id = 's1'")
     swept.execute("UPDATE swept_traces SET trace = 'torn ' || ? WHERE session_id = 's2'", (WORD,))
     counted(swept)
-    assert settle(db_path, 60, models=False) is not None
+    assert settle(db_path, 600, models=False) is not None
     run.purge(db_path, Selection(texts=(WORD,)), 1, window=0)
     assert holding(db_path, (WORD,)) == []
     counted(swept)

@@ -39,7 +39,7 @@ def settled(record: Recorded, db_path: str) -> Callable[[], Recorded]:
     """Settle what was recorded, long after."""
 
     def run() -> Recorded:
-        settle(db_path, 60, models=False, clock=lambda: record.at + DAY)
+        settle(db_path, 600, models=False, clock=lambda: record.at + DAY)
         return record
 
     return run

@@ -79,8 +79,8 @@ def imported(record: Recorded, db_path: str, tmp_path: Path) -> tuple[Connection
     path = transcript(tmp_path, 4)
     Importer(record.db, 0).run(find([path]))
     record.db.execute("UPDATE sessions SET origin = 'hook', state = 'ended', transcript_path = ?", (str(path),))
-    settle(db_path, 60, models=False, clock=lambda: record.db.execute("SELECT max(last_at) FROM sessions").fetchone()[0]
-           + DAY)  # fmt: skip
+    newest = record.db.execute("SELECT max(last_at) FROM sessions").fetchone()[0]
+    settle(db_path, 600, models=False, clock=lambda: newest + DAY)
     return record.db, path
 
 
@@ -100,7 +100,7 @@ def test_a_transcript_that_is_imported_again(imported: tuple[Connection, Path], 
     db.execute("DELETE FROM transcript_cursors")
     report = Importer(db, 0).run(find([path]))
     assert (report.prompts, report.observations) == (0, 0)
-    settle(db_path, 60, models=False, clock=lambda: LATER)
+    settle(db_path, 600, models=False, clock=lambda: LATER)
     assert told(db) == swept
     sweeping.sweep(db, PLAIN, LATER, pace=swift(db))
     assert told(db) == swept
@@ -116,7 +116,7 @@ def test_an_export_of_before_the_sweep(
     swept = sweep_all(db)
     report = take_in(db_path, str(file), Folders())
     assert (report.prompts, report.observations) == (0, 0)
-    settle(db_path, 60, models=False, clock=lambda: LATER)
+    settle(db_path, 600, models=False, clock=lambda: LATER)
     sweeping.sweep(db, PLAIN, LATER, pace=swift(db))
     assert told(db) == swept
 
@@ -169,7 +169,7 @@ def test_a_purge_that_is_undone_after_a_sweep(
     number = db.execute("SELECT max(id) FROM prompts WHERE source = 'user'").fetchone()[0]
     now = due.milliseconds()
     run.purge(db_path, Selection(ids=(("prompt", str(number)),)), now)
-    settle(db_path, 60, models=False, clock=lambda: now)
+    settle(db_path, 600, models=False, clock=lambda: now)
     if swept_rows == "all":
         sweeping.sweep(db, PLAIN, LATER, pace=swift(db))
     assert undo.undo(db, now + 1000)
@@ -196,7 +196,7 @@ def test_an_export_of_a_swept_memory_is_counted_as_it_was(
         file = str(tmp_path / "out.db")
         assert CliRunner().invoke(nmem, ["export", file], env={"NMEM_DB": db_path}).exit_code == 0
         take_in(other, file, Folders())
-        settle(other, 60, models=False, clock=lambda: LATER)
+        settle(other, 600, models=False, clock=lambda: LATER)
         for unit in units.of_session(there, "abc"):
             annotate.recount(there, unit)
         counts = "SELECT intent, obs_count, phase_signature, fingerprint FROM work_units WHERE session_id = 'abc'"
