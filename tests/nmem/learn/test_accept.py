@@ -451,7 +451,7 @@ def test_where_the_folder_is_gone_a_checkout_of_the_same_name_counts(
     assert RULE.encode() in (clone / "CLAUDE.md").read_bytes()
     shop.undo()
     assert (clone / "CLAUDE.md").read_bytes() == b"# Shop\n"
-    with pytest.raises(NmemError, match="say where one is: a task.s folder, a rule.s file"):
+    with pytest.raises(NmemError, match=r"say where one is: a task.s folder, a rule.s file"):
         shop.plan(number, folder=str(other))
 
 
