@@ -8,6 +8,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
+from nmem_tui.model import keyed
 from nmem_tui.model.tasks_form import Draft
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None, gone: str
                 look()
         elif begin is None:
             app.draft = made if made and made.prompt.strip() else None
+            if app.draft not in (None, draft):
+                app.say(f"what was written is kept: {keyed.of('new_task')} goes on with it")
 
     app.push_screen(TaskForm(title, draft, begin=begin, gone=gone), take)
 

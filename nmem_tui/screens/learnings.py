@@ -54,6 +54,8 @@ class Learnings(Renewing, Leafing):
         self._inside = True
         """Whether the learning that is wanted shall be opened."""
         self._rest: Timer | None = None
+        self._gone = 0
+        """The learning that left the list from under the cursor: taken back, it has the cursor again."""
 
     def body(self) -> ComposeResult:
         """The list with the heat map below it; beside it the learning under the cursor."""
@@ -171,8 +173,13 @@ class Learnings(Renewing, Leafing):
         keep = self._keep or (self.one.id if self.one else 0)
         at, where, states = self.cockpit.clock(), found.scope.kind != reading.PROJECT, found.state == learnings.ALL
         shown = self.shown = learnings.matching(self.words, found.found)
+        ids = {one.id for one in shown}
+        if self._gone in ids:
+            keep, self._gone = self._gone, 0
+        elif keep not in ids:
+            self._gone = keep
         place = next((n for n, one in enumerate(shown) if one.id == keep), min(self.index.cursor, len(shown) - 1))
-        if keep and self.pane.has_focus and all(one.id != keep for one in shown):
+        if keep and self.pane.has_focus and keep not in ids:
             self._close()  # it is listed elsewhere now: the next key must not change its neighbour unseen
 
         def draw(place: int, cells: int) -> Line:
@@ -268,6 +275,7 @@ class Learnings(Renewing, Leafing):
     @on(Lines.Moved, "#learnings")
     def tell_about(self) -> None:
         """Another learning is under the cursor: what is kept of it, and its weeks, follow once the cursor rests."""
+        self._gone = 0
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(_REST_S, self._rested)

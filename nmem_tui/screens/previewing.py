@@ -181,6 +181,8 @@ class Accept(Preview):
             self.text = found.rule
         if found.plan is None:
             self.refuse(found.trouble)
+            rule = found.rule or found.text
+            self.pane.tell(lambda cells: diff.items([f" {rule}"], cells, ""), keep=False)
         else:
             there = "a new file in" if found.plan.file.data is None else "in"
             head = [diff.into(found.plan.file.name, found.plan.file.root, "into", there)]
@@ -194,6 +196,8 @@ class Accept(Preview):
     def hint(self) -> None:
         """Which keys do something now."""
         said = _TYPING if self.field.has_focus else _REFUSED if self.trouble else _HINT
+        if not self.field.has_focus:
+            self.field.cursor_position = 0  # what is cut of a long one is its end
         self.query_one("#dialog", Vertical).border_subtitle = Content(said)
 
     def action_edit(self) -> None:

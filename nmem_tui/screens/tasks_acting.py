@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
@@ -16,6 +17,9 @@ from nmem_tui.model.line import Line
 from nmem_tui.model.tasks_reading import Detail
 from nmem_tui.model.unit import flat
 from nmem_tui.screens.filtering import Filtering
+
+if TYPE_CHECKING:
+    from nmem_tui.model.tasks_form import Draft
 
 _CELLS = 70
 _NAMED = 8
@@ -113,7 +117,12 @@ class TasksActing(Filtering):
             self.cockpit.say("this task is gone", severity="warning")
         elif self.is_current:
             form = TaskForm(f"Task {one.id} ─ {one.state}", tasks_form.of_task(one), task=one, prompt=prompt)
-            self.app.push_screen(form, lambda _made: self.look_again())
+            self.app.push_screen(form, lambda left: self._edited(one, form.first, left))
+
+    def _edited(self, one: Task, before: Draft, left: Draft | int | None) -> None:
+        if not isinstance(left, int) and left not in (None, before):
+            self.cockpit.say(f"task {one.id} stays as it is: what was typed is dropped")
+        self.look_again()
 
     def look_again(self) -> None:
         """Something was changed."""

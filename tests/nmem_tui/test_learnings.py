@@ -163,6 +163,7 @@ async def test_dismiss_resolve_reopen_and_undo(
         await until(pilot, "taken back", "5 learnings, open")
         assert state(known["thumbs"]) == "open"
         await settled(pilot)
+        assert pilot.app.screen.one.id == known["thumbs"], "the next key is about what came back"
         await pilot.press("g", "v")
         await until(pilot, "resolved 2")
         assert ask("SELECT state, state_by FROM learnings WHERE id = ?", known["thumbs"]) == ("resolved", "person")

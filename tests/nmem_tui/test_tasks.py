@@ -198,7 +198,7 @@ async def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(
         await until(pilot, "✗ there is no task 99", "New task")
         assert ask("SELECT count(*) FROM tasks") == 11
         await pilot.press("escape")
-        await until(pilot, "Tasks ─ 11 tasks", gone="New task")
+        await until(pilot, "Tasks ─ 11 tasks", "what was written is kept: n goes on with it", gone="New task")
         await pilot.press("n")
         await until(pilot, "Do it", "99")
         await pilot.press("tab", "tab", *TO_AFTER, *TO_NEEDS, "ctrl+u", "enter")
@@ -327,6 +327,12 @@ async def test_limit_quiet_hours_and_staying_are_kept(
         assert tuple(ask(told)) == (5400, "23:00-07:00", 1)
         number = ask("SELECT max(id) FROM tasks")
         await at_tasks(pilot, number)
+        await pilot.press("e")
+        await until(pilot, f"Task {number} ─ queued", "90m", "23:00-07:00")
+        pilot.app.screen.query_one("#limit").value = "2h"
+        await pilot.press("escape")
+        await until(pilot, f"task {number} stays as it is: what was typed is dropped")
+        assert tuple(ask(told)) == (5400, "23:00-07:00", 1)
         await pilot.press("e")
         await until(pilot, f"Task {number} ─ queued", "90m", "23:00-07:00")
         pilot.app.screen.query_one("#limit").value = ""

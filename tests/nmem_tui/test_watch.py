@@ -172,7 +172,7 @@ def test_a_watch_that_fails_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_demo_goes_on_watching_and_keeps_no_draft(
-    watched: dict[str, Path], cockpit: Any, monkeypatch: pytest.MonkeyPatch
+    watched: dict[str, Path], cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with cockpit("aurora.db") as pilot:
         app = pilot.app
@@ -185,3 +185,4 @@ async def test_a_demo_goes_on_watching_and_keeps_no_draft(
         assert app._watch is not before
         assert not app._watch._stopped.is_set()
         assert app.draft is None
+        await settled(pilot)  # its screens are made anew
