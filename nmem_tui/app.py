@@ -122,7 +122,8 @@ class Cockpit(Sheeted, Looking, Going):
         "now": _now, "episodes": _episodes, "stance": _stance, "learnings": _learnings, "context": _context,
         "search": _search, "tasks": _tasks, "health": _health,
     }  # fmt: skip
-    DEFAULT_MODE = "now"
+    FIRST: ClassVar[str] = "now"
+    DEFAULT_MODE = FIRST
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]
     COMMANDS = {_palette}  # noqa: RUF012 -- as the base class has it
     COMMAND_PALETTE_BINDING = "ctrl+p"
@@ -352,13 +353,16 @@ class Cockpit(Sheeted, Looking, Going):
         self._play()
 
     def _make_anew(self) -> None:
-        """Every screen, from the first one on: none still shows what it has read of another database."""
-        first, *others = self.MODES
-        self.switch_mode(others[0])
-        self._forget(first)
-        self.switch_mode(first)
-        for mode in others:
-            self._forget(mode)
+        """On to Now, and every other screen anew: none shows what it has read of another database."""
+        if self.current_mode == self.FIRST:
+            for screen in self._all_views():
+                screen.tell_demo()  # it begins anew by itself, with what the other database holds
+        else:
+            self._forget(self.FIRST)
+            self.switch_mode(self.FIRST)
+        for mode in self.MODES:
+            if mode != self.FIRST:
+                self._forget(mode)
 
     def _forget(self, mode: str) -> None:
         self.remove_mode(mode)

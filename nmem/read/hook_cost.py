@@ -138,7 +138,8 @@ def _why(db: Connection, runs: list[_Run], events: tuple[EventCost, ...], seen: 
     if waits > usual / 2 and waits > _SLOW_US / 2:
         tried = db.execute("SELECT 1 FROM counters WHERE name IN ('spooled', 'drained') AND value > 0").fetchone()
         held = "the database is held by another process" if tried else "the disk of the database is slow, or busy"
-        return f"they wait {waits / 1000:.0f} ms without working: {held}"
+        which = "they wait" if slow else f"the slowest {len(late)} of {len(runs)} wait"
+        return f"{which} {waits / 1000:.0f} ms without working: {held}"
     if percentile([run.size for run in of], 0.5) > _LARGE:
         size = percentile([run.size for run in of], 0.5) / 1000
         return f"large events: half of the slow ones hold {size:,.0f} kB or more"

@@ -175,10 +175,8 @@ def _head(
     yield []
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
-    yield [
-        (pad("outcome", _LABEL), "quiet"),
-        *(unit.outcome(story.row.outcome) or [("nothing tested or committed", "quiet")]),
-    ]
+    none = "open: told once it is over" if story.row.state == "open" else "nothing tested or committed"
+    yield [(pad("outcome", _LABEL), "quiet"), *(unit.outcome(story.row.outcome) or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
     yield from _belongs(story, cells, keys)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import DescendantBlur, DescendantFocus, ScreenResume
+from textual.events import DescendantBlur, DescendantFocus, Event, Mount, ScreenResume
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -17,6 +17,7 @@ from textual.widget import Widget
 from nmem.text import printable
 from nmem_tui.actions import bindings
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
+from nmem_tui.model import keyed
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.screens.giving import Giving
 from nmem_tui.screens.painting import Painting
@@ -108,6 +109,18 @@ class View(Giving, Painting, inherit_bindings=False):
     def body(self) -> ComposeResult:
         """What is between the tabs and the key bar."""
         raise NotImplementedError
+
+    async def on_event(self, event: Event) -> None:
+        """Where the cockpit closed before anything was composed, there is nothing to begin with."""
+        if self.children or not isinstance(event, Mount | ScreenResume):
+            await super().on_event(event)
+
+    def action_copy_text(self) -> None:
+        """Copy what the mouse has marked; where nothing is, say what leaves, which ctrl+c does elsewhere."""
+        if self.get_selected_text() is None:
+            self.cockpit.say(f"{keyed.of('quit')} leaves; ctrl+c copies what the mouse has marked")
+        else:
+            super().action_copy_text()
 
     def on_mount(self) -> None:
         """Start with what there is; a screen's own `on_mount` runs before this one, and does not call it."""
@@ -213,9 +226,17 @@ class View(Giving, Painting, inherit_bindings=False):
             self.recorded = True
             then(message.value)
             self.check_keys()
+            if self.focused is None:
+                self.call_after_refresh(self.take_keys)
             if not self.ready.is_set() and (message.topic == self.OPENS or message.value is None):
                 self.ready.set()
                 self.call_after_refresh(self.count_hot)
+
+    def take_keys(self) -> None:
+        """The list has the keyboard again, where it had gone with the list: one that was empty has its first row."""
+        home = getattr(self, "home", None)
+        if self.focused is None and isinstance(home, Widget) and self.is_attached:
+            self.set_focus(home, scroll_visible=False)
 
     @on(DescendantFocus)
     @on(DescendantBlur)

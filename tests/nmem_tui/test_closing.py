@@ -28,3 +28,17 @@ async def test_news_that_comes_while_it_closes_is_nobodys(
         pilot.app.post_message(late)
         while not pilot.app._message_queue.empty() and pilot.app._exception is None:
             await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("mode", ["episodes", "health"])
+async def test_a_screen_that_is_never_composed_begins_nothing(
+    mode: str, cockpit: Any, make_db: Callable[[str], str], settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person leaves in the moment in which a screen, or the demo, is asked for."""
+    async with cockpit(make_db("story")) as pilot:
+        monkeypatch.setattr(pilot.app, "_play", lambda: None)
+        pilot.app.visit(mode)
+        await settled(pilot)
+        pilot.app.do_demo()
+        pilot.app.visit("learnings")
+        pilot.app.exit()

@@ -234,6 +234,13 @@ async def test_under_the_demo_s_banner_no_screen_shows_anything_of_one_s_own(
             assert "Findings ─ 1" not in text(pilot)
 
 
+async def test_ctrl_c_says_what_leaves(whole: dict[str, int], cockpit: Any, until: Any) -> None:
+    async with cockpit("aurora.db", (80, 24)) as pilot:
+        await pilot.press("ctrl+c")
+        await until(pilot, "q leaves; ctrl+c copies what the mouse has marked")
+        assert pilot.app.is_running
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+q"])
 async def test_it_is_left(key: str, whole: dict[str, int], cockpit: Any) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
