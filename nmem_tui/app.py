@@ -159,6 +159,8 @@ class Cockpit(Sheeted, Looking, Going):
         self.clock = clock
         self.zone = zone
         self.demo = demo
+        self.leaving = False
+        """Whether the person has left."""
         self.posed = False
         """Whether its picture is taken: this machine's settings are not looked at."""
         self.chosen = link.session
@@ -284,6 +286,11 @@ class Cockpit(Sheeted, Looking, Going):
 
     def _load_ahead(self) -> None:
         self.run_worker(ahead.load(LATER), group="ahead", exit_on_error=False)
+
+    def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
+        """Leave."""
+        self.leaving = True
+        super().exit(*given, **named)
 
     def on_unmount(self) -> None:
         """Stop what runs in threads, and take the demo's files away."""

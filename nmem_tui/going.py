@@ -31,7 +31,8 @@ class Going(Working):
 
     def here(self) -> Place:
         """Where the person is now."""
-        spot = getattr(self.view(), "spot", None)
+        view = self.view()
+        spot = getattr(view, "spot", None) if view.is_mounted else None
         return Place(self.current_mode, self.session.id if self.session else "", spot() if spot else None)
 
     def leave(self) -> None:

@@ -111,8 +111,8 @@ class View(Giving, Painting, inherit_bindings=False):
         raise NotImplementedError
 
     async def on_event(self, event: Event) -> None:
-        """Where the cockpit closed before anything was composed, there is nothing to begin with."""
-        if self.children or not isinstance(event, Mount | ScreenResume):
+        """A screen that was asked for just before the cockpit closes may not be whole any more: it begins nothing."""
+        if not (self.cockpit.leaving and isinstance(event, Mount | ScreenResume)):
             await super().on_event(event)
 
     def action_copy_text(self) -> None:
