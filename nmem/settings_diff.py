@@ -32,7 +32,7 @@ def lines(plan: Plan, short: bool = False) -> list[str]:
         run = run + 1 if out and line[:1] == sign and line[:1] in "+-" else 0
         sign = line[:1]
         if short and run == _LONG:
-            out.append(f"{sign} …")
+            out.append(f"{sign} … more of the same: --dry-run shows every line")
         if not short or run < _LONG:
             out.append(line)
     return out
