@@ -141,8 +141,10 @@ def _facts(found: Story) -> list[tuple[str, str]]:
 
     row, told, today = found.row, found.narrative, terminal.now()
     where = " · ".join(text for text in (row.project, found.branch, found.client) if text)
-    until = _until(row.started_at, row.last_at, row.state == "open")
-    length = f"{span(row.active_ms)} of work, {count(row.turns, 'prompt')}, {count(found.observations, 'action')}"
+    open_ = row.state == "open"
+    until = _until(row.started_at, row.last_at, open_)
+    work = "" if open_ and not row.active_ms else f"{span(row.active_ms)} of work, "
+    length = f"{work}{count(row.turns, 'prompt')}, {count(found.observations, 'action')}"
     rows = [
         ("where", where),
         ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}: {length}"),

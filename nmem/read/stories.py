@@ -109,7 +109,7 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
     obstacle, times, mended = _obstacle(db, unit["session_id"], spans)
     return Story(
         known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
-        unit["cut_confidence"], unit["cut_by"], unit["obs_count"], _narrative(db, unit), unit["client_summary"] or "",
+        unit["cut_confidence"], unit["cut_by"], _done(db, unit), _narrative(db, unit), unit["client_summary"] or "",
         obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
@@ -196,6 +196,18 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
             start = None
     if start is not None:
         yield start, 2**62
+
+
+def _done(db: Connection, unit: Row) -> int:
+    """How many actions: as tallied once it is over, counted while it is open."""
+    if unit["state"] != "open":
+        return int(unit["obs_count"])
+    found = db.execute(
+        "SELECT count(*) FROM observations WHERE session_id = ?"
+        " AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)",
+        (unit["session_id"], unit["id"]),
+    )
+    return int(found.fetchone()[0])
 
 
 def _told(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -131,6 +133,16 @@ def test_an_episode_is_told(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pytest -q  FAILED (exit 1)" in text
     assert all(cells(line) <= 80 for line in lines)
     assert run("episodes", "show", "1").output == run("show", "episode/1").output
+
+
+def test_of_an_open_episode_what_was_done_so_far_is_told(told: Any, db_path: str) -> None:
+    of_it = "prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = 1)"
+    with closing(sqlite3.connect(db_path, isolation_level=None)) as db:
+        db.execute("UPDATE work_units SET state = 'open', obs_count = 0, active_ms = 0 WHERE id = 1")
+        (done,) = db.execute(f"SELECT count(*) FROM observations WHERE {of_it}").fetchone()
+    said = run("show", "episode/1").output
+    assert f" to now: 2 prompts, {done} actions" in said
+    assert done > 1
 
 
 def test_hostile_text_is_inert_and_markup_is_text(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
