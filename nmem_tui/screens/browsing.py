@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import on
+from textual.widget import Widget
 
 from nmem.read import stories
 from nmem.read.episode_filter import Filter
@@ -40,6 +41,11 @@ class Browsing(Moving, Correcting):
         """Whether the first are not counted yet."""
         self.to_end = False
         """Whether the cursor goes to the last one, once all are known."""
+
+    @property
+    def over(self) -> Widget:
+        """What is told of one."""
+        return self.telling
 
     def read_list(self) -> None:
         """Read the list from its newest."""

@@ -29,7 +29,6 @@ class Choosing(Filtering):
     CONTEXT = "context"
     HINT = "words of a thing, its reason, its files; !word"
     ALONE = frozenset({"copy_id"})
-    OVER = "#exact"
     TOGETHER = frozenset({"exclude", "include", "pin_item", "purge_item"})
 
     def __init__(self) -> None:

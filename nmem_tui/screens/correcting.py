@@ -22,7 +22,6 @@ class Correcting(Warns, Filtering):
     """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
 
     CONTEXT = "episodes"
-    OVER = "#telling"
     ALONE = frozenset(
         {"rename", "split", "merge", "move", "resume", "narrate", "link", "continue", "dispatch", "copy_id"}
     )

@@ -40,7 +40,7 @@ class Detailing(Filtering):
     @property
     def covered(self) -> bool:
         """Whether the details lie over the stream."""
-        return self.has_class("-narrow") and bool(self.details.display)
+        return self.is_mounted and self.has_class("-narrow") and bool(self.details.display)
 
     def may_open(self) -> str | None:
         """Only a row can be opened."""

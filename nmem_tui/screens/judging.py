@@ -20,7 +20,6 @@ class Judging(Filtering):
     """The part of the screen Learnings that changes where one stands; every change can be undone."""
 
     CONTEXT = "learnings"
-    OVER = "#about"
     ALONE = frozenset({"accept", "reopen", "dispatch", "copy_id"})
     TOGETHER = frozenset({"dismiss", "snooze", "resolved", "pin_learning", "purge"})
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar
 
+from textual.widget import Widget
+
 from nmem_tui.model.marked import MOST, Marked
 from nmem_tui.screens.base import View
 
@@ -23,8 +25,6 @@ class Marking(View):
     """Actions that make no sense with several rows."""
     TOGETHER: ClassVar[frozenset[str]] = frozenset()
     """Actions that are about all marked rows."""
-    OVER: ClassVar[str] = ""
-    """What may lie over the list in a narrow terminal: a selector."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,9 +33,14 @@ class Marking(View):
         self._none = Marked()
 
     @property
+    def over(self) -> Widget | None:
+        """What lies over the list in a narrow terminal once it is open."""
+        return None
+
+    @property
     def covered(self) -> bool:
         """Whether what is open lies over the list."""
-        return bool(self.OVER) and self.has_class("-narrow") and self.query_one(self.OVER).has_class("-open")
+        return self.over is not None and self.has_class("-narrow") and self.over.has_class("-open")
 
     @property
     def marked(self) -> Marked:

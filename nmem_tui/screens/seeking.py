@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import on
+from textual.widget import Widget
 
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
@@ -28,7 +29,6 @@ class Seeking(Boxed):
     CONTEXT = "search"
     OPENS = "search"
     ALONE = frozenset({"copy_id"})
-    OVER = "#preview"
     TOGETHER = frozenset({"pin_hit", "purge"})
 
     def __init__(self) -> None:
@@ -39,6 +39,11 @@ class Seeking(Boxed):
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
         self.newest = False
+
+    @property
+    def over(self) -> Widget:
+        """What is told of one."""
+        return self.side
 
     def further(self) -> None:
         """Read the page after the last hit, if there is one."""

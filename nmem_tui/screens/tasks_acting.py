@@ -30,7 +30,6 @@ class TasksActing(Filtering):
     """The part of the screen Tasks that changes things."""
 
     CONTEXT = "tasks"
-    OVER = "#side"
     ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
     TOGETHER = frozenset({"cancel_task", "retry_task", "remove_task", "purge"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import on
+from textual.widget import Widget
 from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
@@ -31,6 +32,11 @@ class Turning(Moving, Choosing):
         self.asked = Field(id="asked", placeholder="as if I asked a new session ...", compact=True, max_length=4000)
         self.before: Before | None = None
         """What was told, once it is read."""
+
+    @property
+    def over(self) -> Widget:
+        """What is told of one."""
+        return self.exact
 
     def read_before(self) -> None:
         """Read what was told."""
