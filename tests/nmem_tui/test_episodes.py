@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +16,8 @@ import pytest
 from nmem.episodes import storytelling
 from nmem.read.episodes import rows
 from nmem.read.stories import story
+from nmem_tui.doing import background
+from nmem_tui.messages import Changed
 from nmem_tui.model import episodes
 from nmem_tui.model.line import plain
 from nmem_tui.model.shelf import Entry
@@ -419,7 +422,16 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
         assert "Story ─ episode 2" in shown
 
 
-async def test_narrate_tells_when_it_is_done(told: Any, cockpit: Any, settled: Any, until: Any, text: Any) -> None:
+async def test_narrate_tells_when_it_is_done(
+    told: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, write = threading.Event(), background.narrate
+
+    def narrate(path: str, unit_id: int) -> Changed:
+        seen.wait(300)
+        return write(path, unit_id)
+
+    monkeypatch.setattr(background, "narrate", narrate)
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2", "j", "j")
         await settled(pilot)
@@ -427,11 +439,10 @@ async def test_narrate_tells_when_it_is_done(told: Any, cockpit: Any, settled: A
         await until(pilot, "the narrative is being written")
         await pilot.press("n")
         await until(pilot, "a narrative is being written")
-        for _ in range(2400):
-            await pilot.pause(0.05)
-            if "the narrative is written, told by extractive" in text(pilot):
-                break
-        await until(pilot, "extractive: from the record itself, no model")
+        seen.set()
+        await until(
+            pilot, "the narrative is written, told by extractive", "extractive: from the record itself, no model"
+        )
         assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
 
 
