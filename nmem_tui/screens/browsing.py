@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.widget import Widget
 
 from nmem.read import stories
 from nmem.read.episode_filter import Filter
@@ -32,7 +31,7 @@ class Browsing(Moving, Correcting):
         super().__init__()
         self.index = Lines(id="episodes")
         self.pane = StoryPane()
-        self.telling = Frame(id="telling")
+        self.over = self.telling = Frame(id="telling")
         self.shelf = Shelf()
         self.filter = Filter()
         self.total = self.whole = 0
@@ -41,11 +40,6 @@ class Browsing(Moving, Correcting):
         """Whether the first are not counted yet."""
         self.to_end = False
         """Whether the cursor goes to the last one, once all are known."""
-
-    @property
-    def over(self) -> Widget:
-        """What is told of one."""
-        return self.telling
 
     def read_list(self) -> None:
         """Read the list from its newest."""

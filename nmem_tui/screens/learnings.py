@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
-from textual.widget import Widget
 
 from nmem.learn.learning import Learning
 from nmem.text import printable
@@ -46,6 +45,7 @@ class Learnings(Renewing, Leafing):
         super().__init__()
         self.weeks = HeatMap(id="weeks")
         self.patterns, self.about = Frame(id="patterns"), Frame(id="about")
+        self.over = self.about
         self.scope = Scope(reading.EVERYWHERE)
         self.listing: Listing | None = None
         self.shown: list[Learning] = []
@@ -57,11 +57,6 @@ class Learnings(Renewing, Leafing):
         self._rest: Timer | None = None
         self._gone = 0
         """The learning that left the list from under the cursor: taken back, it has the cursor again."""
-
-    @property
-    def over(self) -> Widget:
-        """What is told of one."""
-        return self.about
 
     def body(self) -> ComposeResult:
         """The list with the heat map below it; beside it the learning under the cursor."""

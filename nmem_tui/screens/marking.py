@@ -31,11 +31,8 @@ class Marking(View):
         self.all_marked = Marked()
         """The marked rows, seen or not."""
         self._none = Marked()
-
-    @property
-    def over(self) -> Widget | None:
-        """What lies over the list in a narrow terminal once it is open."""
-        return None
+        self.over: Widget | None = None
+        """What is told of one row: in a narrow terminal it lies over the list once it is open."""
 
     @property
     def covered(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.widget import Widget
 
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
@@ -34,16 +33,11 @@ class Seeking(Boxed):
     def __init__(self) -> None:
         super().__init__()
         self.index, self.guide = Hits(id="hits"), Items(id="guide")
-        self.side = Frame(id="preview")
+        self.over = self.side = Frame(id="preview")
         self.hits: list[Hit] = []
         self.shown: Shown | None = None
         """The hit under the cursor in full, once it is read."""
         self.newest = False
-
-    @property
-    def over(self) -> Widget:
-        """What is told of one."""
-        return self.side
 
     def further(self) -> None:
         """Read the page after the last hit, if there is one."""

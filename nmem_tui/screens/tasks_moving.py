@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.widget import Widget
 
 from nmem_tui.model import keyed, tasks, tasks_detail
 from nmem_tui.screens.giving import Take
@@ -23,12 +22,7 @@ class TasksMoving(Moving, TasksActing):
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane, self.tail = Items(id="tasks"), Items(id="task"), Tail(id="tail")
-        self.side = Frame(id="side")
-
-    @property
-    def over(self) -> Widget:
-        """What is told of one."""
-        return self.side
+        self.over = self.side = Frame(id="side")
 
     def go_to(self, task_id: int) -> None:
         """Put the list's cursor on a task."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual import on
-from textual.widget import Widget
 from textual.widgets import Input
 
 from nmem.context.items import Item as Thing
@@ -28,15 +27,10 @@ class Turning(Moving, Choosing):
     def __init__(self) -> None:
         super().__init__()
         self.index, self.pane = Items(id="context"), Items(id="words-told")
-        self.exact = Frame(id="exact")
+        self.over = self.exact = Frame(id="exact")
         self.asked = Field(id="asked", placeholder="as if I asked a new session ...", compact=True, max_length=4000)
         self.before: Before | None = None
         """What was told, once it is read."""
-
-    @property
-    def over(self) -> Widget:
-        """What is told of one."""
-        return self.exact
 
     def read_before(self) -> None:
         """Read what was told."""
