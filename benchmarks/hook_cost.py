@@ -1,7 +1,8 @@
 """What a hook costs, as ratios to the bare interpreter: `python benchmarks/hook_cost.py [--rows N] [--runs N]`.
 
 `--event UserPromptSubmit` and `--event Stop` measure these in a session of 200 prompts with their episodes;
-`--event FirstPrompt` and `--event SessionStart` in new sessions of a project of 20,000 episodes, told something.
+`--event FirstPrompt` and `--event SessionStart` in new sessions of a project of 20,000 episodes, told something;
+`--event PostToolUseFailure` and `--event PreToolUse` in a project of 40 learnings, answered (`--silent`: not answered).
 
 Installs the wheel into a temporary folder (compiled), makes or reuses a database of a million observations, and
 alternates `python -I -S -c pass` with the registered command; figures are medians of the pairs' ratios.
@@ -236,6 +237,76 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     return {**found, "told": sum(1 for size in told if size), "told_bytes": int(statistics.median(told))}
 
 
+def learned(path: Path, folder: Path) -> None:
+    """A project of 40 learnings that have a remedy, each met in a dozen places."""
+    from capture.project import resolve
+    from capture.storage import store
+    from nmem import tables
+
+    found = resolve(str(folder))
+    remedy = {"kind": "spelling", "text": "`pnpm test` works", "files": [], "commands": ["pnpm test"],
+              "observation_ids": [], "confidence": 0.75, "times": 3}  # fmt: skip
+    with closing(store.connect(str(path), timeout=10)) as db:
+        tables.ensure(db)
+        with store.transaction(db):
+            db.execute("DELETE FROM project_folders WHERE folder = ?", (str(folder),))
+            db.execute("UPDATE projects SET key = ?, root = ? WHERE id = 1", (found.key, found.root))
+            db.execute("DELETE FROM learnings WHERE project_id = 1 AND key LIKE '%bench%'")
+            session = db.execute("SELECT id FROM sessions WHERE project_id = 1 LIMIT 1").fetchone()[0]
+            for number in range(40):
+                kind = ("failed_command", "recurring_error")[number % 2]
+                key = f"npm run bench{number} | npm: bench" if number else "npm run bench | npm: missing script bench"
+                row = (kind, key, json.dumps(remedy))
+                made = db.execute(
+                    "INSERT INTO learnings (project_id, kind, key, title, first_at, last_at, sessions, occurrences,"
+                    " remedy) VALUES (1, ?, ?, '`npm run bench` fails', 1, 2, 3, 3, ?)", row,
+                ).lastrowid  # fmt: skip
+                word = "".join(chr(97 + int(digit)) for digit in str(number)) if number else "bench"
+                for place in range(8):
+                    said = f'npm ERR! Missing script: "{word}"' if not place else f"error: no {word} in place {place}"
+                    db.execute(
+                        "INSERT INTO learning_evidence (learning_id, role, session_id, at, excerpt)"
+                        " VALUES (?, 'occurrence', ?, ?, ?)", (made, session, place, said),
+                    )  # fmt: skip
+
+
+def acting(python: list[str], path: Path, event: str, runs: int, *, silent: bool) -> dict[str, float]:
+    """The cost of a call that fails, or is about to be made; each in a session of its own, answered unless `silent`."""
+    from capture.storage import store
+
+    folder = checkout(path.parent / "acts")
+    learned(path, folder)
+    mark = time.time_ns()
+    now = mark // 1_000_000
+    with closing(store.connect(str(path), timeout=10)) as db, store.transaction(db):
+        for number in range(-1, runs + PEAKS):
+            db.execute(
+                "INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at)"
+                " VALUES (?, 'claude', 1, ?, ?, ?)", (f"new-{mark}-{number}", str(folder), now, now),
+            )  # fmt: skip
+
+    def made(number: int) -> bytes:
+        script = "other" if silent else "bench"
+        noise = "".join(_LINE.format(line % 100) for line in range(30))
+        given: dict[str, object] = {
+            "session_id": f"new-{mark}-{number}", "cwd": str(folder), "hook_event_name": event, "tool_name": "Bash",
+            "tool_input": {"command": f"npm run {script}"}, "tool_use_id": f"toolu_{mark}_{number}",
+        }  # fmt: skip
+        if event == "PostToolUseFailure":
+            given["error"] = f'Exit code 1\n{noise}npm ERR! Missing script: "{script}"'
+        return json.dumps(given).encode()
+
+    words = [*python, "claude", event, "--db", str(path)]
+    run(words, made(-1), tells=True)
+    TOLD.clear()
+    found = compare(
+        [sys.executable, "-I", "-S", "-c", "pass"], words, [made(n) for n in range(runs + PEAKS)], tells=True
+    )
+    told = sum(1 for size in TOLD[1::2] if size)
+    forget(path, f"new-{mark}-*")
+    return {**found, "told": told}
+
+
 def forget(path: Path, sessions: str) -> None:
     """Take out the sessions that were made to measure: hundreds of them within minutes would be one line of work."""
     from capture.storage import store
@@ -260,9 +331,11 @@ def main() -> None:
     parser.add_argument("--entry", type=Path, help="the entry file of an installed nmem; by default it is installed")
     parser.add_argument(
         "--event",
-        choices=["PostToolUse", "UserPromptSubmit", "FirstPrompt", "SessionStart", "Stop"],
+        choices=["PostToolUse", "PostToolUseFailure", "PreToolUse", "UserPromptSubmit", "FirstPrompt", "SessionStart",
+                 "Stop"],
         default="PostToolUse",
-    )
+    )  # fmt: skip
+    parser.add_argument("--silent", action="store_true", help="of a call: nothing is known of it")
     parser.add_argument("--check", action="store_true", help="exit 1 when a ratio or the memory is over its limit")
     given = parser.parse_args()
     given.db.parent.mkdir(exist_ok=True)
@@ -272,7 +345,14 @@ def main() -> None:
         floor = [sys.executable, "-I", "-S", "-c", "pass"]
         words = [sys.executable, "-I", "-S", str(entry), "claude", "PostToolUse", "--db", str(path)]
         failed = False
-        if given.event != "PostToolUse":
+        if given.event in ("PostToolUseFailure", "PreToolUse"):
+            path = database(path.with_name(f"acts-{path.name}"), given.rows)
+            found = acting(words[:-4], path, given.event, given.runs, silent=given.silent)
+            limit = LIMITS[4] if given.silent else TELLING
+            failed = found["ratio"] > limit or found["peak_kb"] > MEMORY
+            print(json.dumps({"event": given.event, "silent": given.silent, "limit": limit, **found}), flush=True)
+            LIMITS.clear()
+        elif given.event != "PostToolUse":
             telling = given.event in ("FirstPrompt", "SessionStart")
             limit = TELLING if telling else LONG_SESSION
             if telling:  # a database of its own: its project is another

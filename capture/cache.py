@@ -44,7 +44,7 @@ def _bytes(file: str) -> bytes:
     handle = os.open(file, _FLAGS)
     try:
         found = os.fstat(handle)
-        if found.st_mode & _KIND != _REGULAR or not ours(found) or not ours(os.stat(os.path.dirname(file))):
+        if found.st_mode & _KIND != _REGULAR or not ours(found) or not ours(os.lstat(os.path.dirname(file))):
             return b""
         chunks = []
         while chunk := os.read(handle, max(1, found.st_size)):
@@ -79,7 +79,7 @@ def write(file: str, value: object) -> bool:
     folder = os.path.dirname(file)
     try:
         paths.make(folder)
-        if not ours(os.stat(folder)):
+        if not ours(os.lstat(folder)):
             return False
         replace(file, marshal.dumps(value))  # type: ignore[arg-type]
     except (OSError, ValueError):

@@ -9,6 +9,8 @@ from __future__ import annotations
 # What an Event can be; the names are nmem's own, whatever the client calls them.
 SESSION_START = "session_start"
 PROMPT = "prompt"
+TOOL_CALL = "tool_call"
+"""A tool is about to be called: nothing is stored of it, only asked what is known."""
 TOOL_RESULT = "tool_result"
 TOOL_ERROR = "tool_error"
 TURN_END = "turn_end"
@@ -66,7 +68,7 @@ class Event:
 
     __slots__ = (
         "agent_id", "agent_type", "at", "client", "client_version", "context_tokens", "context_window", "cwd", "drift",
-        "duration_ms", "exit_code", "interrupted", "kind", "model", "native", "ok", "output", "output_text",
+        "duration_ms", "exit_code", "home", "interrupted", "kind", "model", "native", "ok", "output", "output_text",
         "permission_mode", "project_dir", "reason", "refused", "session_id", "source", "text", "tool", "tool_input",
         "tool_name", "tool_use_id", "transcript_path", "turn_id",
     )  # fmt: skip
@@ -80,6 +82,8 @@ class Event:
         """The client's own name of the event."""
         self.cwd = ""
         self.project_dir = ""
+        self.home = ""
+        """What ~ stands for; empty: the user's own home. A transcript may come from another machine."""
         self.transcript_path = ""
         self.client_version = ""
         self.model = ""

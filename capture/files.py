@@ -1,8 +1,96 @@
-"""Files replaced whole or not at all, for those who cannot afford `tempfile`."""
+"""Files replaced whole or not at all, and opened only where they are what they should be.
+
+nmem's own files are the user's alone: no link is followed, nothing of another user's is read or written, and the mode
+is put right. Of files that a client or a person names, only regular ones are read: a FIFO or a device may never end.
+"""
 
 from __future__ import annotations
 
 import os
+
+_CALM = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_KIND, _REGULAR, _FOLDER, _LINK = 0o170000, 0o100000, 0o040000, 0o120000
+_OTHERS = 0o077
+
+
+class NotOurs(OSError):
+    """A file or folder of nmem's that is not the user's own, or is a link: nothing of it is used."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+def ours(path: str, *, folder: bool = False) -> bool:
+    """Whether one of nmem's own files (or folders) is there; nobody else can read it afterwards.
+
+    Raises NotOurs for a link, another user's and what is of another kind; else OSError.
+    """
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    _refuse(path, found, _FOLDER if folder else _REGULAR)
+    if found.st_mode & _OTHERS and hasattr(os, "geteuid"):
+        try:
+            os.chmod(path, found.st_mode & 0o700)
+        except OSError:
+            return True  # a file system without modes, or one that can only be read
+    return True
+
+
+def opened(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open one of nmem's own files. Raises NotOurs as `ours`, and OSError."""
+    try:
+        handle = os.open(path, flags | _CALM | _NOFOLLOW, mode)
+    except OSError:
+        if os.path.islink(path):
+            _refuse(path, os.lstat(path), _REGULAR)
+        raise
+    try:
+        found = os.fstat(handle)
+        _refuse(path, found, _REGULAR)
+        if found.st_mode & _OTHERS and hasattr(os, "fchmod"):
+            os.fchmod(handle, found.st_mode & 0o700)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _refuse(path: str, found: os.stat_result, kind: int) -> None:
+    mode = found.st_mode & _KIND
+    if not hasattr(os, "geteuid") or (mode == kind and found.st_uid == os.geteuid()):
+        return  # elsewhere modes and owners say nothing: the profile folder is the user's own
+    from errno import EINVAL, ELOOP, EPERM
+
+    if mode == _LINK:
+        raise NotOurs(ELOOP, f"{path} is a link: nmem follows none among its own files; take it away")
+    if mode != kind:
+        raise NotOurs(EINVAL, f"{path} is no {'folder' if kind == _FOLDER else 'regular file'}: take it away")
+    raise NotOurs(EPERM, f"{path} belongs to another user: nmem uses only your own; take it away or `chown` it")
+
+
+def regular(path: str, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file that somebody named, links followed; also an `opener` for open(). Raises OSError."""
+    handle = os.open(path, flags | _CALM)
+    if os.fstat(handle).st_mode & _KIND != _REGULAR:
+        from errno import EINVAL
+
+        os.close(handle)
+        raise OSError(EINVAL, "is no regular file", path)
+    return handle
+
+
+def read(path: str, most: int = 16 << 20) -> bytes:
+    """A regular file that somebody named. Raises OSError, also where it is larger than `most` bytes."""
+    with open(path, "rb", opener=regular) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        from errno import EFBIG
+
+        raise OSError(EFBIG, f"is larger than {most:,} bytes", path)
+    return data
 
 
 def replace(path: str, data: bytes) -> None:

@@ -25,6 +25,8 @@ SKIP = "NMEM_SKIP_HOOKS"
 TURN_ENDS = frozenset(("turn_end", "subagent_end", "pre_compact", "session_end"))
 """After these the transcript is read on: its new lines are there, and nobody waits for a tool."""
 _SESSION = ("session_id", "sessionId", "conversation_id")
+BEFORE = "PreToolUse"
+"""The event of a call that is about to be made."""
 DRAIN_FILES = 20
 DRAIN_SECONDS = 0.05
 WAL_LIMIT = 1024 * 1024
@@ -136,6 +138,9 @@ def _event(path: str, client: str, native: str, given: Input, started: int, list
     given.payload = None
     run = Run(client, _event_name(native), now, given.size, started)
     event = _parsed(client, native, payload, now)
+    if native == BEFORE:  # by whoever's settings it came: nothing of it is stored
+        _before(path, event, listener)
+        return
     if event is None and not given.fault:
         _explain(path, client, native, payload)
     sealed = sealed_event(event)
@@ -145,6 +150,17 @@ def _event(path: str, client: str, native: str, given: Input, started: int, list
     db = _keep(path, sealed, run)
     if db is not None:
         _afterwards(db, path, event, listener)
+
+
+def _before(path: str, event: Event | None, listener: Listener | None) -> None:
+    """Say what is known of a call that is about to be made: nothing of it is stored, so no lock is waited for."""
+    if event is None or listener is None or not os.path.exists(path):
+        return
+    from capture.storage import store
+
+    _, told = listener(store.connect(path), event, path)
+    if told:
+        _tell(event, told)
 
 
 def _event_name(native: str) -> str:
@@ -262,7 +278,7 @@ def _afterwards(db: Connection, path: str, event: Event | None, listener: Listen
     if paths.waits(paths.spool(path)) or paths.waits(paths.last_spool(path)):
         _drain(db, path)
     if event is not None and event.kind in TURN_ENDS and event.transcript_path:
-        _transcript(db, event)
+        _transcript(db, path, event)
     settles = False
     try:
         if event is not None and listener is not None:
@@ -309,8 +325,11 @@ def _size(path: str) -> int:
         return 0
 
 
-def _transcript(db: Connection, event: Event) -> None:
+def _transcript(db: Connection, path: str, event: Event) -> None:
     """Store what the transcript has that no hook said: thinking, late prompts, usage."""
     from capture.transcript import catch_up
 
-    catch_up(db, event.client, event.transcript_path, event.session_id)
+    if catch_up(db, event.client, event.transcript_path, event.session_id):
+        from capture.settle import start
+
+        start(path, pause=0.0)  # the rest, which nobody waits for

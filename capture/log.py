@@ -9,6 +9,7 @@ import os
 import time
 
 from capture import paths
+from capture.files import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def reason(error: BaseException) -> str:
     """An error in a few words; its message only where it cannot hold text of a payload."""
     kind = type(error).__name__
     place = where(error.__traceback__)
+    if kind == "NotOurs":
+        return plain(str(error))
     if isinstance(error, OSError):
         return plain(f"{kind} {os.strerror(error.errno) if error.errno else ''} at {place}")
     if kind.endswith(("OperationalError", "DatabaseError", "NewerDatabase")):
@@ -58,7 +61,7 @@ def note(db_path: str, message: str) -> bool:
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {os.getpid()} {plain(message)}\n"
     try:
         paths.make(os.path.dirname(path))
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        handle = opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             full = os.fstat(handle).st_size > _LIMIT
             os.write(handle, line.encode("utf-8", "replace"))

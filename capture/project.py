@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from capture.event import Project
+from capture.files import regular
 
 _BIG = 65536
 
@@ -85,7 +86,7 @@ def _project(root: str, git: str) -> Project:
 
 def _read(path: str) -> str:
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        handle = regular(path)
     except OSError:
         return ""
     try:

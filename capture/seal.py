@@ -119,8 +119,12 @@ def seal(batch: Batch) -> Sealed:
 
 
 def _seal_project(project: Project, counts: dict[str, int]) -> None:
+    root, called = project.root, project.name
     for name in _PROJECT:
         setattr(project, name, _text(getattr(project, name), "path", counts))
+    if project.root != root and root.endswith(called):
+        # alone, the end of a path does not say what its beginning gave away
+        project.name = project.root.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _seal_prompt(prompt: Prompt, counts: dict[str, int]) -> None:

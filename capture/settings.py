@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 from capture import cache, paths
+from capture.files import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _read(file: str, stamp: tuple[int, int], last: Form | None) -> Settings:
     from capture.redaction.rules_cache import build
 
     try:
-        with open(file, "rb") as handle:
+        with open(file, "rb", opener=regular) as handle:
             document = tomllib.load(handle)
     except (OSError, ValueError) as error:
         patterns, allow, allowed, _ = last or ([], [], [], [])

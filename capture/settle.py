@@ -1,4 +1,4 @@
-"""The work no client should wait for: spooled rows stored, the write-ahead log folded back, the text index merged.
+"""The work no client should wait for: spooled rows and the rest of transcripts stored, the log folded, indexes merged.
 
 Runs in a process of its own session that nobody waits for, one at a time.
 """
@@ -9,6 +9,7 @@ import os
 import sys
 
 from capture import paths
+from capture.files import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ def settle(db_path: str, seconds: float = 5.0) -> int:
 
     Waits up to `seconds` for a lock on the database. Raises sqlite3.Error or OSError.
     """
-    lock = os.open(_lock(db_path), os.O_WRONLY | os.O_CREAT, 0o600)
+    lock = opened(_lock(db_path), os.O_WRONLY | os.O_CREAT)
     try:
         if not _mine(lock):
             return -1
-        os.utime(_lock(db_path))
+        os.utime(lock if os.utime in os.supports_fd else _lock(db_path))
         return _settle(db_path, seconds)
     finally:
         os.close(lock)
@@ -86,15 +87,18 @@ def _mine(lock: int) -> bool:
 
 def _settle(db_path: str, seconds: float) -> int:
     from capture.storage import spool, store
+    from capture.transcript import catch_up_rest
 
     db = store.connect(db_path, timeout=seconds)
     try:
         done = spool.drain(db, db_path)
+        catch_up_rest(db)
         for index in ("observations_fts", "prompts_fts"):
             _merge(db, index)
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the bulk, while others go on writing
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         done += spool.drain(db, db_path)  # what found the database locked by this
+        spool.reserve(db_path)
     finally:
         db.close()
     return done

@@ -7,8 +7,21 @@ from __future__ import annotations
 
 _ESC = "\x1b"
 _CONTROLS = [chr(c) for c in range(32) if chr(c) not in "\n\t\r\x1b"] + [chr(c) for c in range(0x7F, 0xA0)]
-# Zero-width characters, bidi marks, overrides and isolates, and the byte order mark.
-_HIDDEN = "\u00ad\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+_BREAKS = frozenset("\u2028\u2029")
+_JOINERS = frozenset("\u200c\u200d")
+"""Join or separate letters (Persian, Indic scripts) and the parts of an emoji: they act on what is not ASCII."""
+_SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Choose a form of the character before them: one for each character, a row of them would carry hidden bytes."""
+_HIDDEN = frozenset(
+    map(chr, (
+        0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
+        *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE0080),
+    ))
+)  # fmt: skip
+"""Zero-width characters, bidi marks, overrides and isolates, the byte order mark, and the tag block, which spells
+ASCII that no one sees."""
+_ATTACHED = _JOINERS | _SELECTORS
+_KEYCAP, _LAST_ASCII = "\u20e3", "\x7f"
 _STRINGS = "]P_^X"
 _LONGEST_STRING = 4096
 
@@ -22,7 +35,9 @@ def clean(text: str) -> str:
         if text.replace("\n", "").replace("\t", "").isprintable():
             return text
     else:
-        text = _visible(text)
+        text = whole(text)
+        if not text.replace("\n", "").replace("\t", "").replace("\xa0", "").isprintable():
+            text = _visible(text)
     if _ESC in text:
         text = _without_escapes(text)
     if "\r" in text:
@@ -30,7 +45,7 @@ def clean(text: str) -> str:
     for char in _CONTROLS:
         if char in text:
             text = text.replace(char, "")
-    return text
+    return attached(text)
 
 
 def whole(text: str) -> str:
@@ -43,13 +58,51 @@ def whole(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    text = whole(text)
+    """Without hidden characters; C1's introducer becomes its two characters."""
     if "\x9b" in text:
         text = text.replace("\x9b", "\x1b[")
-    for char in _HIDDEN:
-        if char in text:
-            text = text.replace(char, "\n" if char in "\u2028\u2029" else "")
+    for char in _HIDDEN.union(_BREAKS).intersection(text):
+        text = text.replace(char, "\n" if char in _BREAKS else "")
     return text
+
+
+def _may_attach(text: str) -> bool:
+    """Whether a joiner or a selector may be in it: by its bytes, ten times as fast as by its characters."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return b"\xef\xb8" in raw or b"\xf3\xa0" in raw or b"\xe2\x80\x8c" in raw or b"\xe2\x80\x8d" in raw
+
+
+def attached(text: str) -> str:
+    """The same text with joiners and selectors only where they act, and at most one of each in one place.
+
+    They act on a character outside of ASCII or in a keycap; between letters of ASCII they hide a word or a secret.
+    """
+    if text.isascii() or not _may_attach(text):
+        return text
+    out, start = [], 0
+    places = sorted(at for char in _ATTACHED.intersection(text) for at in _places(text, char))
+    for place in places:
+        if place < start:
+            continue
+        end = place + 1
+        while text[end : end + 1] in _ATTACHED:
+            end += 1
+        before, after = text[place - 1 : place], text[end : end + 1]
+        selects = before > _LAST_ASCII or after == _KEYCAP
+        joins = before > _LAST_ASCII or after > _LAST_ASCII
+        out.append(text[start:place])
+        out.append(next((char for char in text[place:end] if char in _SELECTORS), "") if selects else "")
+        out.append(next((char for char in text[place:end] if char in _JOINERS), "") if joins else "")
+        start = end
+    return "".join(out) + text[start:]
+
+
+def _places(text: str, char: str) -> list[int]:
+    found, at = [], text.find(char)
+    while at >= 0:
+        found.append(at)
+        at = text.find(char, at + 1)
+    return found
 
 
 def _without_escapes(text: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from capture import paths
+from capture.files import NotOurs, ours
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
 from nmem.errors import NmemError, NoDatabase, OlderDatabase
@@ -54,8 +55,15 @@ def reader(path: str) -> sqlite3.Connection:
     """
     if not exists(path):
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+    shared = _shared(path)
     try:
-        db, version, meaning = _opened(path, "mode=ro" if _shared(path) else "mode=ro&immutable=1")
+        if shared:
+            for name in (path, path + "-wal", path + "-shm"):
+                ours(name)
+    except NotOurs as error:
+        raise NmemError(str(error)) from None
+    try:
+        db, version, meaning = _opened(path, "mode=ro" if shared else "mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise NmemError(f"cannot read the database {path}: {worded(error)}") from error
     if version == len(MIGRATIONS) and meaning in (0, tables.VERSION):
@@ -106,6 +114,11 @@ def busy(path: str, seconds: float) -> bool:
     except sqlite3.Error as error:
         return _BUSY in str(error)
     return False
+
+
+def held(error: Exception) -> bool:
+    """Whether an error says no more than that another program holds the database just now."""
+    return _BUSY in str(error.__cause__ or error)
 
 
 def garbled(error: Exception) -> bool:

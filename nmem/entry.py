@@ -9,14 +9,22 @@ from time import perf_counter_ns
 
 STARTED = perf_counter_ns()
 
-_UNHEARD = ("tool_result", "tool_error", "status", "thinking")
-"""After these a tool or a screen waits: nothing of nmem is loaded."""
+_UNHEARD = ("status", "thinking")
+"""After these a screen waits: nothing of nmem is loaded."""
+_CALLS = ("tool_call", "tool_result", "tool_error")
+_WORK = ("shell", "edit", "write")
 
 
 def listen(db, event, path):  # type: ignore[no-untyped-def]
     """What nmem makes of an event that capture has stored: whether it settles now, and what the session is told."""
     if event.kind in _UNHEARD:
         return False, ""
+    if event.kind in _CALLS:
+        if event.ok or event.tool not in _WORK:
+            return False, ""  # the tool waits: nothing of nmem is loaded
+        from nmem.context.action import answer
+
+        return False, answer(db, event)
     from nmem.live import after
 
     return after(db, event, path)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from nmem.audit.schema import AUDIT
 from nmem.context.schema import CONTEXT
+from nmem.decisions.schema import SAID
 from nmem.dispatch.schema import TASKS
 from nmem.learn.schema import LEARNED
 from nmem.purge.schema import PURGED_KEYS, PURGES
 from nmem.recall.schema import RECALL
 from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
+from nmem.retrieval.schema import RETRIEVAL
 from nmem.search.schema import KEYED, SEARCH, TASKS_FOUND
 
 _MEANING = """
@@ -333,4 +335,6 @@ MIGRATIONS: tuple[str, ...] = (
     PURGED_KEYS,
     TAKEN_BACK,
     TASKS_FOUND,
+    RETRIEVAL,
+    SAID,
 )

@@ -2,6 +2,8 @@
 
 One process at a time; each step is a transaction of its own and asks the database what is left to do, so it can be
 killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.
+Sessions that nothing was concluded from yet come first, in batches from the newest to the oldest: a batch is labelled,
+cut, told and summed up before the next one begins, so nobody waits for the history behind the last day.
 """
 
 from __future__ import annotations
@@ -9,17 +11,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 
 from capture import log, paths
+from capture.files import opened
 from capture.settle import settle as fold
 from capture.storage import store
 from nmem import tables
 from nmem.context import keep, usefulness
+from nmem.decisions import store as said
 from nmem.episodes import detect, narrations, retelling, storytelling, summary
 from nmem.episodes.boundary import load
 from nmem.episodes.storytelling import Teller
@@ -30,11 +34,13 @@ from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
 from nmem.llm.segmenter import Segmenter
+from nmem.mcp import doors
 from nmem.purge import due, history, strays
 from nmem.recall import ready
 from nmem.retention.automatic import automatic
+from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
-from nmem.settle_start import wanted
+from nmem.settle_start import start, wanted
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
 
@@ -45,6 +51,10 @@ _HISTORY = 10.0
 """Seconds that a run goes over history for secrets by rules that are new; the next one goes on."""
 ERRORS = "settle errors"
 """The counter of steps that failed since everything was last done without one."""
+BATCH = 50
+"""Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
+Step = Callable[[int, int], None]
+"""Is told how many of the waiting sessions are done."""
 _CHECKPOINT = 1000
 """Pages of the write-ahead log after which it is folded back."""
 
@@ -65,6 +75,8 @@ class Report:
     by_model: int = 0
     """Of all told, those that a model told."""
     summaries: int = 0
+    decided: int = 0
+    """Sessions searched for decisions."""
     links: int = 0
     condensed: int = 0
     learned: int = 0
@@ -93,17 +105,18 @@ class Report:
     def idle(self) -> bool:
         """Whether there was nothing to do."""
         return not any((self.drained, self.labelled, self.detected, self.closed, self.threads, self.judged, self.told,
-                        self.by_model, self.summaries, self.links, self.condensed, self.learned, self.folded,
-                        self.weighed, self.indexed, self.redacted, self.forgotten))  # fmt: skip
+                        self.by_model, self.decided, self.summaries, self.links, self.condensed, self.learned,
+                        self.folded, self.weighed, self.indexed, self.redacted, self.forgotten))  # fmt: skip
 
 
 def settle(
     db_path: str, seconds: float = SECONDS, *, models: bool = True, cancel: Cancel | None = None,
-    clock: Callable[[], int] = storytelling.milliseconds,
+    clock: Callable[[], int] = storytelling.milliseconds, step: Step = lambda _done, _all: None,
 ) -> Report | None:  # fmt: skip
     """Do all that is due, for at most `seconds`; None when another process is at it.
 
-    `models`: whether one may be asked. Raises sqlite3.Error, OSError or NewerDatabase where it cannot begin.
+    `models`: whether one may be asked. `step` is told of each batch of waiting sessions that is done.
+    Raises sqlite3.Error, OSError or NewerDatabase where it cannot begin.
     """
     begun = time.monotonic()
     stop = Cancel(seconds, also=cancel.is_set if cancel else None)
@@ -117,33 +130,51 @@ def settle(
             _begin(db_path)
             with closing(store.connect(db_path, timeout=_WAIT, autocheckpoint=_CHECKPOINT)) as db:
                 tables.ensure(db)
-                _Run(db, db_path, stop, report, clock, models=models).all()
+                _Run(db, db_path, stop, report, clock, models=models, step=step).all()
     report.left = stop.is_set()
     report.seconds = round(time.monotonic() - begun, 3)
     return report
+
+
+def at_once(db_path: str, seconds: float = 60.0) -> None:
+    """Settle what a command has changed before it ends, without a model: sessions are told of it from then on.
+
+    What another process is at, or time does not allow, is done in the background. Raises as `settle`.
+    """
+    done = settle(db_path, seconds, models=False)
+    if done is None or done.left:
+        start(db_path)
 
 
 class _Run:
     """One pass over everything that may be due."""
 
     def __init__(
-        self, db: Connection, db_path: str, stop: Cancel, report: Report, clock: Callable[[], int], *, models: bool
-    ) -> None:
+        self, db: Connection, db_path: str, stop: Cancel, report: Report, clock: Callable[[], int], *, models: bool,
+        step: Step,
+    ) -> None:  # fmt: skip
         self.db, self.db_path, self.stop, self.report, self.clock = db, db_path, stop, report, clock
-        self._models = models
+        self._models, self._step = models, step
         self._desk: Desk | None = None
         self._looked = False
+        self._broken: set[int] = set()
+        """Episodes that could not be told: each is tried once a run."""
 
     def all(self) -> None:
         steps = (
             self._facts,
             self._purges,
+            self._threads,
+            self._waiting,
             self._labels,
             self._episodes,
             self._boundaries,
             self._wordings,
             self._stories,
+            self._said,
             self._sessions,
+            self._retrieval,
+            self._rules,
             self._links,
             self._condense,
             self._learn,
@@ -160,14 +191,14 @@ class _Run:
         if not self.report.failed:
             self.db.execute("DELETE FROM counters WHERE name = ?", (ERRORS,))
 
-    def _tried(self, step: Callable[[], None]) -> None:
+    def _tried(self, step: Callable[..., None], *some: Sequence[str]) -> None:
         """One step; one that fails stands in nobody's way: the log says what it was, a counter keeps it."""
         try:
-            step()
+            step(*some)
         except Exception as error:  # noqa: BLE001 - a boundary: what a step cannot do, the others still do
             self._failed(step, error)
 
-    def _failed(self, step: Callable[[], None], error: Exception, what: str = "") -> None:
+    def _failed(self, step: Callable[..., None], error: Exception, what: str = "") -> None:
         name = step.__name__.strip("_")
         if self.db.in_transaction:
             self.db.rollback()
@@ -177,9 +208,14 @@ class _Run:
         with suppress(sqlite3.Error):
             store.count(self.db, ERRORS)
 
-    def _untold(self, step: Callable[[], None]) -> Callable[[int, Exception], None]:
+    def _untold(self, step: Callable[..., None]) -> Callable[[int, Exception], None]:
         """An episode that cannot be told is said as a step is that failed; the others are told."""
-        return lambda number, error: self._failed(step, error, f"episode {number}: ")
+
+        def failed(number: int, error: Exception) -> None:
+            self._broken.add(number)
+            self._failed(step, error, f"episode {number}: ")
+
+        return failed
 
     def desk(self) -> Desk | None:
         """The model to ask, looked for when it is first needed."""
@@ -200,26 +236,47 @@ class _Run:
 
             run.finish(self.db_path, now)
         due.expire(self.db, self.db_path, now)
-        done = history.automatic(self.db, now, _HISTORY, self.stop.is_set)
+
+    def _rules(self) -> None:
+        """History is gone over by rules that are new; after the sessions, which were redacted when they came."""
+        done = history.automatic(self.db, due.milliseconds(), _HISTORY, self.stop.is_set)
         self.report.redacted += done.counts.total() if done else 0
 
     def _facts(self) -> None:
         """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""
         self.report.drained += max(0, fold(self.db_path, _WAIT))
 
-    def _labels(self) -> None:
-        """Calls that carry no labels get them before episodes count what they are."""
-        self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set)
+    def _threads(self) -> None:
+        """Sessions into threads: in the order in which they were opened, which decides what they go on with."""
+        self.report.threads += continuity.assign_all(self.db, self.stop.is_set)
 
-    def _episodes(self) -> None:
-        """Sessions into threads, prompts into episodes; what is over is closed and counted to its end."""
-        self.report.threads += continuity.assign_all(self.db)
+    def _waiting(self) -> None:
+        """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
+        waiting = detect.untold(self.db)
+        for first in range(0, len(waiting), BATCH):
+            some = waiting[first : first + BATCH]
+            for step in (self._labels, self._episodes, self._stories, self._sessions):
+                if self.stop.is_set():
+                    return
+                self._tried(step, some)
+            self._step(first + len(some), len(waiting))
+
+    def _labels(self, some: Sequence[str] | None = None) -> None:
+        """Calls that carry no labels get them before episodes count what they are."""
+        self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some)
+
+    def _episodes(self, some: Sequence[str] | None = None) -> None:
+        """Prompts into episodes; what is over is closed and counted to its end."""
         detector = load(self.db_path)
-        for session_id in detect.untold(self.db):
+        over = set(detect.over(self.db, self.clock()))
+        for session_id in detect.untold(self.db) if some is None else some:
             if self.stop.is_set():
                 return
-            detect.session(self.db, session_id, detector)
+            detect.session(self.db, session_id, detector, close=session_id in over)
             self.report.detected += 1
+            self.report.closed += session_id in over
+        if some is not None:
+            return
         self.report.closed += len(detect.close_overdue(self.db, self.clock(), self.db_path))
 
     def _boundaries(self) -> None:
@@ -245,16 +302,25 @@ class _Run:
         """Stories that an older narrator worded; before those of today are told, which need it not."""
         self.report.told += retelling.renew(self.db, self.stop.is_set, failed=self._untold(self._wordings))
 
-    def _stories(self) -> None:
-        waiting = narrations.untold(self.db)
-        while waiting and not self.stop.is_set():
-            teller = Teller(self.db, cancel=self.stop, clock=self.clock)
-            storytelling.tell_all(teller, waiting, self.stop.is_set, self._untold(self._stories))
-            self.report.told += teller.extractive
-            again = teller.extractive and "stories" not in self.report.failed  # what cannot be told is tried once a run
-            waiting = narrations.untold(self.db) if again else []
+    def _stories(self, some: Sequence[str] | None = None) -> None:
+        if some is not None:
+            self._tell(narrations.untold_of(self.db, some))
+            return
+        while (waiting := self._untried()) and not self.stop.is_set():
+            if not self._tell(waiting):
+                break
         if self._models and narrations.tellable(self.db, 1):
             self._better()
+
+    def _untried(self) -> list[int]:
+        return [number for number in narrations.untold(self.db) if number not in self._broken]
+
+    def _tell(self, episodes: Sequence[int]) -> int:
+        """Episodes told from their records; how many were."""
+        teller = Teller(self.db, cancel=self.stop, clock=self.clock)
+        storytelling.tell_all(teller, episodes, self.stop.is_set, self._untold(self._stories))
+        self.report.told += teller.extractive
+        return teller.extractive
 
     def _better(self) -> None:
         """Episodes worth it told by a model; why none told them where that failed."""
@@ -265,11 +331,19 @@ class _Run:
         for kind, count in teller.failures.items():
             self.report.failures[kind] = self.report.failures.get(kind, 0) + count
 
-    def _sessions(self) -> None:
-        for session_id in narrations.unsummarised(self.db):
+    def _said(self) -> None:
+        """What the person settled in episodes that are over, and what that replaces."""
+        self.report.decided += said.refresh(self.db, self.stop.is_set)
+
+    def _sessions(self, some: Sequence[str] | None = None) -> None:
+        for session_id in narrations.unsummarised(self.db, some):
             if self.stop.is_set():
                 return
             self.report.summaries += summary.summarise(self.db, session_id)
+
+    def _retrieval(self) -> None:
+        """Stories that are told are indexed: linking, search and context find them."""
+        self.report.indexed += retrieval.keep(self.db, self.stop.is_set)
 
     def _links(self) -> None:
         """New threads beside earlier ones; a model is asked about recent ones."""
@@ -290,8 +364,9 @@ class _Run:
         self.report.learned += refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set).sessions
 
     def _context(self) -> None:
-        """What hooks tell later sessions is made ready: files, words, warm learnings."""
+        """What hooks tell later sessions is made ready: files, words, warm learnings, which clients have the tools."""
         self.report.folded += keep.keep_all(self.db, self.clock(), self.stop.is_set)
+        doors.keep(self.db_path, doors.projects(self.db))
 
     def _decisions(self) -> None:
         """Hooks offer written decisions from what is kept of them, and never read a file themselves."""
@@ -318,9 +393,8 @@ def _wanted(db_path: str) -> bool:
 
 def _begin(db_path: str) -> None:
     """What is wished for from now on asks for another pass."""
-    path = Path(wanted(db_path))
-    if path.exists():
-        os.truncate(path, 0)
+    with suppress(FileNotFoundError):
+        os.close(opened(wanted(db_path), os.O_WRONLY | os.O_TRUNC))
 
 
 def lock_file(db_path: str) -> str:
@@ -331,7 +405,7 @@ def lock_file(db_path: str) -> str:
 def running(db_path: str) -> bool:
     """Whether a process settles this database just now."""
     try:
-        lock = os.open(lock_file(db_path), os.O_WRONLY)
+        lock = opened(lock_file(db_path), os.O_WRONLY)
     except OSError:
         return False
     try:
@@ -344,11 +418,11 @@ def running(db_path: str) -> bool:
 def lock(db_path: str) -> Iterator[bool]:
     """Whether this process is the one that settles; the system frees the lock when its holder dies."""
     paths.make(paths.folder(db_path))
-    lock = os.open(lock_file(db_path), os.O_WRONLY | os.O_CREAT, 0o600)
+    lock = opened(lock_file(db_path), os.O_WRONLY | os.O_CREAT)
     try:
         mine = _mine(lock)
         if mine:
-            os.utime(lock_file(db_path))
+            os.utime(lock if os.utime in os.supports_fd else lock_file(db_path))
         yield mine
     finally:
         os.close(lock)

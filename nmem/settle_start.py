@@ -10,6 +10,7 @@ import os
 from time import time
 
 from capture import paths
+from capture.files import opened
 from capture.hook import SKIP
 from capture.settle import OFF, spawn
 from nmem.own_process import words
@@ -29,13 +30,13 @@ def start(db_path: str) -> bool:
         return False
     path = wanted(db_path)
     try:
-        stat = os.stat(path)
+        stat = os.lstat(path)
         if stat.st_size and 0 <= time() - stat.st_mtime < LOST:
             return False
     except OSError:
         pass
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        file = opened(path, os.O_WRONLY | os.O_CREAT)
         os.write(file, b"1")
         os.close(file)
         return _spawn(db_path)

@@ -8,8 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-VERSION = 16
+VERSION = 18
 """How many migrations nmem.schema has; a test holds the two together."""
+
+NOW = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+"""The time in SQL, in ms: what lies after it was recorded while the clock was ahead, and leads no list."""
 
 
 def version(db: Connection) -> int:

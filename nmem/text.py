@@ -1,11 +1,16 @@
 """Text from outside, made fit for a terminal: no control reaches it, and widths are what they seem.
 
-`printable` gives one line; `lines` keeps line breaks. Widths are terminal cells, as the renderer counts them.
+`printable` gives one line; `lines` keeps line breaks; `to_json` is data in which nothing acts. Widths are terminal
+cells, as the renderer counts them.
 """
 
 from __future__ import annotations
 
 import unicodedata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ELLIPSIS = "…"
 _MAX_MARKS = 2
@@ -50,6 +55,36 @@ def _picture(code: int) -> str | int | None:
 
 
 _PICTURES = _Pictures()
+
+
+class _Escapes(dict[int, str | int]):
+    """Translation table of JSON: what a terminal or a reader would not show as itself becomes `\\uXXXX`."""
+
+    def __missing__(self, code: int) -> str | int:
+        char = chr(code)
+        acts = code not in (0x0A, 0x200C, 0x200D) and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp")
+        self[code] = made = "".join(f"\\u{half:04x}" for half in _halves(code)) if acts else code
+        return made
+
+
+def _halves(code: int) -> tuple[int, ...]:
+    """A character as JSON escapes it: beyond the basic plane as a pair of surrogates."""
+    return (code,) if code < 0x10000 else (0xD800 + (code - 0x10000 >> 10), 0xDC00 + (code & 0x3FF))
+
+
+_ESCAPES = _Escapes()
+
+
+def to_json(
+    value: object, *, indent: int | None = None, sort_keys: bool = False, compact: bool = False,
+    default: Callable[[object], object] | None = None,
+) -> str:  # fmt: skip
+    """A value as JSON with its letters as they are; controls, bidi and hidden characters are escaped, and so kept."""
+    from json import dumps  # not at the top: `nmem when` starts without
+
+    text = dumps(value, ensure_ascii=False, indent=indent, sort_keys=sort_keys, default=default,
+                      separators=(",", ":") if compact else None)  # fmt: skip
+    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def printable(text: str) -> str:

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import Protocol
 
+from capture.storage import sqlite
 from capture.storage.store import transaction
-from nmem import pins
+from nmem import pins, settle_start
 from nmem.audit import review
-from nmem.context import choosing
+from nmem.context import choosing, keep
+from nmem.decisions import change as decided
 from nmem.episodes import corrections_log as log
 from nmem.episodes.corrections_log import Entry
 from nmem.errors import NmemError
@@ -34,7 +36,7 @@ class _Own(Protocol):
     def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
 
 
-_OWN: tuple[_Own, ...] = (pins, choosing, review, changes, kept)
+_OWN: tuple[_Own, ...] = (pins, choosing, review, changes, kept, decided)
 _CUT = frozenset(("split", "merge", "move"))
 """Corrections after which prompts are in other episodes."""
 
@@ -59,6 +61,8 @@ def undo(db: Connection, now: int) -> str:
             notes.append(_tried(db, each, last, now))
             log.undone(db, each.id, now)
     _retell(db, every, now)
+    if keep.behind(db):
+        settle_start.start(sqlite.file(db))
     told = list(dict.fromkeys(note for note in notes if note))
     said = describe(entry) if len(every) == 1 else f"{len(every)} at once: {describe(entry)} …"
     return f"{said} ({'; '.join(told)})" if told else said

@@ -1,13 +1,14 @@
 """Opens a database that an older nmem made as one of this: whoever comes first after an upgrade brings it up to date.
 
-Hooks do the same on their own way. Doctor, which says what it finds, and a read-only cockpit leave it as it is, and
-so does whoever reads another file that is named, a backup perhaps.
+The same holds for one that hooks or an import have only begun: it has no tables of meaning yet. Hooks do the same on
+their own way. Doctor, which says what it finds, and a read-only cockpit leave it as it is, and so does whoever reads
+another file that is named, a backup perhaps.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
 from nmem import database, tables
 from nmem.errors import NmemError, OlderDatabase
@@ -19,9 +20,15 @@ _WAIT = 5.0
 def reader(path: str) -> sqlite3.Connection:
     """As `database.reader`, of a database that is brought up to date first. Raises what that raises."""
     try:
-        return database.reader(path)
+        db = database.reader(path)
     except OlderDatabase as older:
         _bring(path, older)
+        return database.reader(path)
+    if tables.version(db):
+        return db
+    with suppress(OlderDatabase):  # where it may only be read, commands say which of their rows are not known yet
+        _bring(path, OlderDatabase(f"{path} has no tables of meaning yet"))
+    db.close()
     return database.reader(path)
 
 

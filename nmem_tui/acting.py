@@ -27,6 +27,7 @@ from nmem_tui.widgets.bars import TABS
 MODES = tuple(mode for _, _, mode in TABS)
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
+OPENING = "the screen is being opened"
 _WALKS = ("tab", "shift+tab")
 """Lead on to the next screen out of any box."""
 _PATIENCE_S = 1.0
@@ -40,6 +41,12 @@ class Acting(App[None]):
     clock: Callable[[], int]
     writes: Writes
     feed: Feed
+    connected: bool
+    """Whether a coding client is known to report here."""
+    gone: str | None
+    """Why the database cannot be read, if so."""
+    leaving: bool
+    """Whether the person has left: keys that come after that are for nobody."""
     read_only: bool
     """Whether nothing of what the registry marks as writing may be done."""
     keys: Keys
@@ -49,6 +56,8 @@ class Acting(App[None]):
         """Keys are taken one after the other, each by the screen that the one before it opened."""
         if isinstance(event, Key) and not event.is_forwarded and self._running:
             await self._opened()
+            if self.leaving:
+                return
             if isinstance(self.focused, Input):
                 done = self._leads_out(event.key)
             else:
@@ -93,6 +102,12 @@ class Acting(App[None]):
         """The numbered screen, also while a dialog is open over it."""
         return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
 
+    @property
+    def standing(self) -> View | None:
+        """The numbered screen, once its widgets stand; one that opens takes up by itself what is wanted of it."""
+        view = self.view() if self.screen_stack else None
+        return view if isinstance(view, View) and view.composed else None
+
     def tell_view(self, message: Message) -> None:
         """Pass a message on to the numbered screen; while the cockpit closes there is none any more."""
         if self.screen_stack:
@@ -106,8 +121,10 @@ class Acting(App[None]):
             return f"only on the screen {action.context.capitalize()}"
         if action.writes and self.read_only:
             return READ_ONLY
-        if action.writes and self.feed.deleted:
-            return self.feed.deleted
+        if action.writes and self.gone and action_id != "upgrade":
+            return self.gone
+        if isinstance(view, View) and not view.composed and hasattr(view, f"do_{action_id}"):
+            return OPENING
         if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
             return str(reason)
         for owner in (view, self):
@@ -117,7 +134,10 @@ class Acting(App[None]):
                     return why
                 break
         if action.works_in(context) and action_id not in _EMPTY_TOO and not getattr(view, "recorded", True):
-            return f"nothing is recorded yet: `nmem init` connects your client, {keyed.of('demo')} plays a demo"
+            first = (
+                "a session of your coding client begins it" if self.connected else "`nmem init` connects your client"
+            )
+            return f"nothing is recorded yet: {first}, {keyed.of('demo')} plays a demo"
         return None
 
     def action_act(self, action_id: str) -> None:
@@ -163,7 +183,7 @@ class Acting(App[None]):
         if mode != self.current_mode:
             self.leave()
         self.switch_mode(mode)
-        if arrive := getattr(self.view(), "arrive", None):
+        if arrive := getattr(self.standing, "arrive", None):
             arrive()
 
     def do_show_now(self) -> None:
@@ -230,7 +250,7 @@ class Acting(App[None]):
     def tell_change(self, message: Changed) -> None:
         """A change is done or could not be."""
         self.say(message.text, severity="warning" if message.failed else "information")
-        for screen in dict.fromkeys((self.view(), self.screen) if self.screen_stack else ()):
+        for screen in dict.fromkeys((self.standing, self.screen) if self.screen_stack else ()):
             if look := getattr(screen, "look_again", None):
                 look()
 

@@ -15,6 +15,7 @@ from textual.binding import Binding
 from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
 
+from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui import ahead
 from nmem_tui.acting import MODES
@@ -89,6 +90,8 @@ def _health() -> Screen[None]:
     return Health()
 
 
+_LOOK_S = 5.0
+"""How often is looked whether a coding client was connected, where nothing is recorded."""
 LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
 """Modules of the screens, as their tabs stand."""
 
@@ -191,6 +194,10 @@ class Cockpit(Sheeted, Looking, Going):
         self.wanted_row: tuple[int, int] | None = link.row
         """Time and key of the row that the screen Now shall go to."""
         self.generation = 0
+        self.connected = False
+        """Whether a coding client is known to report here; looked up only where nothing is recorded."""
+        self.gone: str | None = None
+        """Why the database cannot be read; empty: nothing is recorded; None: it can be."""
         self._watching = watch
         self._watch: Watch | None = None
         self._player: Any = None
@@ -224,12 +231,13 @@ class Cockpit(Sheeted, Looking, Going):
     @on(StoreChanged)
     def pass_on(self, message: StoreChanged) -> None:
         """Only the screen on top catches up; others do when they are shown."""
-        self.generation = message.generation
+        self.generation, self.gone = message.generation, None
         self.tell_view(StoreChanged(message.generation))
 
     @on(StoreGone)
     def pass_on_loss(self, message: StoreGone) -> None:
-        """The database is not there or cannot be read."""
+        """The database is not there or cannot be read; screens that are shown later say so as well."""
+        self.gone = message.reason
         self.tell_view(StoreGone(message.reason))
 
     @on(FileChanged)
@@ -239,6 +247,10 @@ class Cockpit(Sheeted, Looking, Going):
             self._reload_config(message.path)
         elif message.kind == "decision":
             self.say(f"decision file changed: {Path(message.path).name}")
+        elif message.kind == "replaced":
+            self._begin_anew()
+            if message.path:
+                self.say(message.path, severity="warning")
         elif message.kind == "trouble":
             self.say(message.path, severity="warning")
 
@@ -311,7 +323,7 @@ class Cockpit(Sheeted, Looking, Going):
         if (name := self.home.unrecorded) and not self.chosen and not self._said_elsewhere:
             self._said_elsewhere = True
             self.say(f"nothing recorded of project {printable(name)} yet: showing {printable(session.project)}")
-        if other and isinstance(view := self.view(), View):
+        if other and (view := self.standing):
             view.call_after_refresh(view.count_hot)
         if self._watch is not None:
             self._watch.follow(session)
@@ -331,6 +343,41 @@ class Cockpit(Sheeted, Looking, Going):
         self.narrating = False
         self.post_message(told)
 
+    # Where nothing is recorded
+
+    def look_connected(self) -> None:
+        """Whether a coding client has nmem's hooks, in a thread: until one has, it is looked up again."""
+        if self._watching and not (self.connected or self.demo or self.posed):
+            self.run_worker(self._look_connected, group="connected", thread=True, exclusive=True, exit_on_error=False)
+
+    def _look_connected(self) -> None:
+        from nmem.read import connected
+
+        self.call_from_thread(self._tell_connected, not connected.unconnected(str(Path.cwd())))
+
+    def _tell_connected(self, connected: bool) -> None:
+        self.connected = connected
+        empty = [
+            panel for screen in self._all_views() if screen.has_class("-empty") for panel in screen.query("#empty")
+        ]
+        for panel in empty if connected else ():
+            panel.refresh(layout=True)
+        if empty and not connected:
+            self.set_timer(_LOOK_S, self.look_connected)
+
+    # A database of an older nmem
+
+    def may_upgrade(self) -> str | None:
+        """Only where one lies there."""
+        return None if self.feed.older else "no older nmem made this database"
+
+    def do_upgrade(self) -> None:
+        """Say what is done, then bring it up to date."""
+        from nmem_tui.screens.tidying import Upgrade
+
+        path = self.db_path
+        self.push_screen(Upgrade(path), lambda wanted: self.aside(lambda: _upgraded(path)) if wanted else None)
+
     # The demo
 
     def _play(self) -> None:
@@ -348,28 +395,30 @@ class Cockpit(Sheeted, Looking, Going):
         from nmem.demo.player import temporary
 
         self.demo, self.db_path = True, temporary()
-        self.feed.close()
-        self.feed.path = self.db_path
-        self.chosen, self.session, self.draft = "", None, None  # a task that was begun belongs to the real projects
-        self.places.clear()
-        self.asked, self.hot, self.live = [], 0, (0, 0)
+        self.feed.turn(self.db_path)
         if self._watch is not None:
             self._watch.stop()
             self._watch_files()  # of the demo from now on; what is configured is taken up as before
-        self._make_anew()
+        self._begin_anew()
+        self.switch_mode(self.FIRST)
         self._play()
 
-    def _make_anew(self) -> None:
-        """On to Now, and every other screen anew: none shows what it has read of another database."""
-        if self.current_mode == self.FIRST:
-            for screen in self._all_views():
-                screen.tell_demo()  # it begins anew by itself, with what the other database holds
-        else:
-            self._forget(self.FIRST)
-            self.switch_mode(self.FIRST)
+    def _begin_anew(self) -> None:
+        """Every screen anew, without what lies over it: nothing that was read of another database is shown or used."""
+        self.chosen, self.session, self.draft = "", None, None  # a task that was begun belongs to its projects
+        self.wanted_episode = self.wanted_learning = self.wanted_task = 0
+        self.wanted_row = self.gone = None
+        self.places.clear()
+        self.asked, self.hot, self.live = [], 0, (0, 0)
+        if self._watch is not None:
+            self._watch.follow(None)  # what a transcript of before still says belongs to the file before
+        here = self.current_mode
         for mode in self.MODES:
-            if mode != self.FIRST:
+            if mode != here:
                 self._forget(mode)
+        self.switch_mode(next(mode for mode in self.MODES if mode != here))  # the library removes none that is shown
+        self._forget(here)
+        self.switch_mode(here)
 
     def _forget(self, mode: str) -> None:
         self.remove_mode(mode)
@@ -382,8 +431,24 @@ class Cockpit(Sheeted, Looking, Going):
                 forget()
 
     def _all_views(self) -> Iterable[View]:
-        return [screen for stack in self._screen_stacks.values() for screen in stack if isinstance(screen, View)]
+        return [
+            screen
+            for stack in self._screen_stacks.values()
+            for screen in stack
+            if isinstance(screen, View) and screen.composed
+        ]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002
         """None but our own."""
         return ()
+
+
+def _upgraded(path: str) -> Changed:
+    """Every migration that the database has not seen; waits for that: call it from a worker."""
+    from nmem import upgrade
+
+    try:
+        upgrade.reader(path).close()
+    except NmemError as error:
+        return Changed(str(error), failed=True)
+    return Changed("the database is up to date", failed=False)

@@ -15,6 +15,7 @@ from nmem.errors import NmemError, OlderDatabase
 from nmem.text import printable
 
 if TYPE_CHECKING:
+    from nmem_tui.app import Cockpit
     from nmem_tui.config import Own
 
 
@@ -79,22 +80,29 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
 
     if not demo:
         where, own = link.parse(place, path), _configured()
-        Cockpit(
+        _run(Cockpit(
             path, project=project, home=_folder(), theme=theme or own.theme, symbols=own.symbols,
             colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
-        ).run()  # fmt: skip
+        ))  # fmt: skip
         return
     from nmem.demo.player import remove, temporary
 
     path = temporary()
     try:
         own = _configured()
-        Cockpit(
+        _run(Cockpit(
             path, theme=theme or own.theme, symbols=own.symbols, colours=own.colours, keys=own.keys, demo=True,
             read_only=read_only, wrong=own.wrong,
-        ).run()  # fmt: skip
+        ))  # fmt: skip
     finally:
         remove(path)
+
+
+def _run(app: Cockpit) -> None:
+    """Until the person leaves it; a fault, whose traceback the library prints, ends the command with its code."""
+    app.run()
+    if app.return_code:
+        raise click.exceptions.Exit(app.return_code)
 
 
 def _current(path: str) -> None:

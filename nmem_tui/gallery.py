@@ -23,8 +23,8 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from textual.timer import Timer
 
+from nmem.demo import history
 from nmem.demo.player import Player, remove, temporary
-from nmem_tui import gallery_history
 from nmem_tui.app import Cockpit
 
 AT = 1_773_313_440_000
@@ -80,8 +80,8 @@ def _record(path: str) -> None:
     """Earlier sessions and the demo's first stretch, at a fixed time: the pictures are the same each time."""
     player = Player(path, clock=lambda: AT)
     player.prepare()
-    gallery_history.record(path, AT)
-    gallery_history.tasks(path, AT)
+    history.record(path, AT)
+    history.tasks(path, AT)
     player.opening()
 
 

@@ -31,8 +31,7 @@ class Going(Working):
 
     def here(self) -> Place:
         """Where the person is now."""
-        view = self.view()
-        spot = getattr(view, "spot", None) if view.is_mounted else None
+        spot = getattr(self.standing, "spot", None)
         return Place(self.current_mode, self.session.id if self.session else "", spot() if spot else None)
 
     def leave(self) -> None:
@@ -42,7 +41,7 @@ class Going(Working):
 
     def _check_keys(self) -> None:
         """Whether there is a way back stands on the key bar."""
-        if check := getattr(self.view(), "check_keys", None):
+        if check := getattr(self.standing, "check_keys", None):
             check()
 
     def may_previous(self) -> str | None:
@@ -61,7 +60,8 @@ class Going(Working):
         if place.session and (self.session is None or self.session.id != place.session):
             self.chosen = place.session
             self._tell_choice()
-        if (go := getattr(self.view(), "return_to", None)) and self.here() != place:
+        go = getattr(self.standing, "return_to", None)
+        if go and place.anchor is not None and self.here() != place:
             go(place.anchor)
         self.call_later(self._check_keys)
 
@@ -101,8 +101,7 @@ class Going(Working):
         self._tell_choice()
 
     def _tell_choice(self) -> None:
-        view = self.view()
-        if changed := getattr(view, "session_changed", None):
+        if changed := getattr(self.standing, "session_changed", None):
             changed()
 
     def show_session(self, session_id: str) -> None:
@@ -125,7 +124,7 @@ class Going(Working):
         self.leave()
         self.wanted_row = (at, key)
         self.switch_mode("now")
-        if tell := getattr(self.view(), "open_row", None):
+        if tell := getattr(self.standing, "open_row", None):
             tell()
 
     # Other screens
@@ -156,7 +155,7 @@ class Going(Working):
 
     def _open(self, mode: str) -> None:
         self.switch_mode(mode)
-        if tell := getattr(self.view(), "open_wanted", None):
+        if tell := getattr(self.standing, "open_wanted", None):
             tell()
 
     def do_search_here(self) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from nmem.text import to_json
 from nmem_tui import config
 from nmem_tui.actions import ACTIONS, EVERYWHERE, Action, Keys, key_name
 
@@ -22,7 +21,7 @@ def say(*, as_json: bool) -> None:
     for wrong in own.wrong:
         click.echo(f"nmem: {wrong}", err=True)
     if as_json:
-        click.echo(json.dumps({"actions": [_object(one, own.keys) for one in ACTIONS]}, ensure_ascii=False))
+        click.echo(to_json({"actions": [_object(one, own.keys) for one in ACTIONS]}))
         return
     rows = [
         (one.id, f"{_keys(one) or '–'}{' (yours)' if one.id in own.keys else ''}  {_places(one)}: {one.help}")

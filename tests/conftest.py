@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def pytest_xdist_auto_num_workers() -> int | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones begin first: none runs alone at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was skipped and why, a line a reason: a suite that passes says what it did not look at."""
+    files: dict[str, Counter[str]] = defaultdict(Counter)
+    for report in terminalreporter.stats.get("skipped", []):
+        why = report.longrepr[2] if isinstance(report.longrepr, tuple | list) else str(report.longrepr)
+        files[" ".join(why.removeprefix("Skipped: ").split())[:160]][report.nodeid.partition("::")[0]] += 1
+    if files:
+        terminalreporter.section("skipped, and why")
+    for why, where in sorted(files.items(), key=lambda each: (-each[1].total(), each[0])):
+        terminalreporter.write_line(f"{where.total():4}  {why}  ({', '.join(sorted(where))})")
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ FROZEN = {
         "ec7900e9b5c06acb",
         "fd5db3e54589f76c",
         "c08bd3fddbf800d6",
+        "d8d9db263634d488",
+        "b164aef21dea5e1e",
     ],
 }
 

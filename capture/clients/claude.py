@@ -6,12 +6,14 @@ from capture.clients import ASYNC, SYNC, Registration, common
 from capture.clients.fields import text, unknown, words
 from capture.event import Event
 
-# Seconds. Tool calls are not waited for; where the client waits, nmem prints context or the session is about to end.
+# Seconds. Tool calls that succeed are not waited for; where the client waits, nmem prints context or the session is
+# about to end. PreToolUse decides nothing: it says what is known of the call, and mostly nothing.
 EVENTS = {
     "SessionStart": Registration(SYNC, 8),
     "UserPromptSubmit": Registration(SYNC, 3),
+    "PreToolUse": Registration(SYNC, 3, "Bash|PowerShell|Edit|MultiEdit|Write"),
     "PostToolUse": Registration(ASYNC, 20, "*"),
-    "PostToolUseFailure": Registration(ASYNC, 20, "*"),
+    "PostToolUseFailure": Registration(SYNC, 5, "*"),
     "SubagentStop": Registration(ASYNC, 20),
     "Stop": Registration(SYNC, 5),
     "StopFailure": Registration(SYNC, 5),

@@ -82,6 +82,9 @@ RESPONSES = {
 _STOPPED = "[Request interrupted by user]"
 _REFUSED = ("[Request interrupted by user for tool use]", "User rejected tool use", "The user doesn't want to",
             "User declined")  # fmt: skip
+_NOT_ALLOWED = ("Claude requested permissions to ", "This command requires approval", "Permission to use ",
+                "This Bash command contains multiple operations.")  # fmt: skip
+"""What the rules of a client that cannot ask (`claude -p`) let no call do."""
 _SIBLING = ("Sibling tool call errored", "Cancelled: parallel tool call")
 
 
@@ -112,6 +115,8 @@ def _answer_text(event: Event, response: str) -> None:
         event.interrupted, event.ok = True, False
     if said.startswith(_REFUSED):
         event.refused = "user"
+    elif failed and said.startswith(_NOT_ALLOWED):
+        event.refused, event.ok = "rules", False
     elif said.startswith(_SIBLING):
         event.refused = "sibling"
     event.output_text = strip_own(without_blobs(said))

@@ -10,6 +10,7 @@ from capture.event import Event
 EVENTS = {
     "SessionStart": Registration(SYNC, 8),
     "UserPromptSubmit": Registration(SYNC, 3),
+    "PreToolUse": Registration(SYNC, 3, "Bash|apply_patch"),
     "PostToolUse": Registration(SYNC, 5, "*"),
     "SubagentStop": Registration(SYNC, 5),
     "Stop": Registration(SYNC, 5),

@@ -10,6 +10,7 @@ from capture.event import (
     SESSION_END,
     SESSION_START,
     SUBAGENT_END,
+    TOOL_CALL,
     TOOL_ERROR,
     TOOL_RESULT,
     TURN_END,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 KINDS = {
     "SessionStart": SESSION_START,
     "UserPromptSubmit": PROMPT,
+    "PreToolUse": TOOL_CALL,
     "PostToolUse": TOOL_RESULT,
     "PostToolUseFailure": TOOL_ERROR,
     "SubagentStop": SUBAGENT_END,
@@ -48,6 +50,9 @@ def parse(client: str, native: str, payload: object, now: int, canonical: Canoni
         return None
     if kind in (TOOL_RESULT, TOOL_ERROR):
         return event if tool(event, payload, canonical, answer) else None
+    if kind == TOOL_CALL:
+        event.tool, event.tool_input = canonical(event.tool_name, payload.get("tool_input"))
+        return event if event.tool_name else None
     if kind == PROMPT:
         return event if prompt(event, payload.get("prompt"), payload.get("source")) else None
     if kind in (TURN_END, SUBAGENT_END):

@@ -10,12 +10,12 @@ _CLAUDE, _SNAKE, _CAMEL = "hookSpecificOutput", "additional_context", "additiona
 
 # client -> its events that listen -> the key under which they do.
 _LISTENS = {
-    "claude": {"SessionStart": _CLAUDE, "UserPromptSubmit": _CLAUDE},
-    "codex": {"SessionStart": _CLAUDE, "UserPromptSubmit": _CLAUDE},
-    "gemini": {"SessionStart": _CLAUDE, "BeforeAgent": _CLAUDE},
-    "droid": {"SessionStart": _CLAUDE, "UserPromptSubmit": _CLAUDE},
-    "cursor": {"sessionStart": _SNAKE},
-    "copilot": {"sessionStart": _CAMEL},
+    "claude": dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure"), _CLAUDE),
+    "codex": dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"), _CLAUDE),
+    "gemini": dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool"), _CLAUDE),
+    "droid": dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUse"), _CLAUDE),
+    "cursor": dict.fromkeys(("sessionStart", "postToolUse"), _SNAKE),
+    "copilot": dict.fromkeys(("sessionStart", "postToolUse", "postToolUseFailure"), _CAMEL),
 }
 """OpenCode is not among them: its bridge does not wait for an answer."""
 

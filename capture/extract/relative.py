@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 
+UNKNOWN = "~"
+"""The home of a session of another machine that nothing tells: paths below it stay as they are written."""
 
-def relative(path: str, root: str, cwd: str = "") -> str | None:
+
+def relative(path: str, root: str, cwd: str = "", home: str = "") -> str | None:
     """A path as it is kept; None for no path. Links are not followed, nothing is looked up.
 
-    `path` may be relative to `cwd`, begin with ~, or be a Windows path; the root itself is ".".
+    `path` may be relative to `cwd`, begin with ~, or be a Windows path; the root itself is ".". `home` is what ~ stands
+    for; empty: the user's own.
     """
     path = path.strip()
     if not path or "\n" in path or "\0" in path:
@@ -18,7 +22,9 @@ def relative(path: str, root: str, cwd: str = "") -> str | None:
     if windows:
         path, root, cwd = _forward(path), _forward(root), _forward(cwd)
     if path == "~" or path.startswith("~/"):
-        path = os.path.expanduser("~").replace("\\", "/") + path[1:]
+        path = (home or os.path.expanduser("~")).replace("\\", "/") + path[1:]
+        if home == UNKNOWN:
+            return _normal(path)
     if not _absolute(path):
         path = f"{cwd or root}/{path}"
     path, root = _normal(path), _normal(root)

@@ -98,9 +98,9 @@ def _file(event: Event, project: Project, command: Command) -> str | None:
     from capture.extract.relative import relative
 
     where = event.tool_input.get("cwd")
-    base = relative(where, "", event.cwd) if isinstance(where, str) and where else event.cwd
-    base = (relative(folder, "", base or "") if folder else base) or ""
-    return relative(path, project.root, base)
+    base = relative(where, "", event.cwd, event.home) if isinstance(where, str) and where else event.cwd
+    base = (relative(folder, "", base or "", event.home) if folder else base) or ""
+    return relative(path, project.root, base, event.home)
 
 
 def _facts(event: Event, command: Command, seen: Observation) -> None:

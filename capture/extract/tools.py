@@ -39,7 +39,7 @@ def _new(event: Event, obs_type: str, content: str) -> Observation:
 
 
 def _place(event: Event, project: Project, path: object) -> str | None:
-    return relative(text(path), project.root, event.cwd)
+    return relative(text(path), project.root, event.cwd, event.home)
 
 
 def _changed(event: Event, project: Project, file: dict[str, object]) -> Observation:

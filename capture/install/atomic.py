@@ -7,6 +7,11 @@ import os
 import stat
 import tempfile
 
+from capture import files
+
+_LARGEST = 256 << 20
+"""Bytes of a settings file: some clients keep their history in theirs."""
+
 
 class Changed(Exception):
     """The file is not what it was when it was read; nothing was written."""
@@ -15,8 +20,7 @@ class Changed(Exception):
 def read(path: str) -> bytes | None:
     """A file's bytes; None when there is none."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path, _LARGEST)
     except FileNotFoundError:
         return None
 

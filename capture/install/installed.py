@@ -12,6 +12,7 @@ import os
 
 from capture import paths
 from capture.install import atomic
+from capture.install.targets import USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +27,28 @@ def digest(data: bytes) -> str:
 class Record:
     """One settings file that nmem wrote."""
 
-    __slots__ = ("added", "client", "folders", "left", "no_line", "original", "path", "scope", "written")
+    __slots__ = (
+        "added",
+        "client",
+        "folders",
+        "home",
+        "left",
+        "no_line",
+        "original",
+        "path",
+        "scope",
+        "stem",
+        "written",
+    )
 
     def __init__(self, path: str, client: str, scope: str) -> None:
         self.path = path
         self.client = client
         self.scope = scope
+        self.home = os.path.expanduser("~")
+        """The home of whom it was written for: in a copy of that home, the record is of the copy's files."""
+        self.stem = ""
+        """Where it was read from."""
         self.original: bytes | None = None
         """What uninstalling restores; None when there was no file."""
         self.written = ""
@@ -73,6 +90,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
         "path": record.path,
         "client": record.client,
         "scope": record.scope,
+        "home": os.path.expanduser("~"),
         "existed": record.original is not None,
         "written": record.written,
         "left": [[list(path), text] for path, text in record.left.items()],
@@ -89,7 +107,10 @@ def _write(path: str, data: bytes) -> None:
 
 def load(db: str, path: str) -> Record | None:
     """The record of a settings file; None when nmem has none, or it cannot be read."""
-    return _read(_stem(db, path))
+    found = _read(_stem(db, path))
+    if found is not None and _brought(found):
+        return found
+    return next((one for one in everything(db) if os.path.realpath(one.path) == os.path.realpath(path)), None)
 
 
 def _read(stem: str) -> Record | None:
@@ -102,6 +123,7 @@ def _read(stem: str) -> Record | None:
         record.folders = data["folders"]
         record.added = data["added"]
         record.no_line = data.get("no_line") is True
+        record.home, record.stem = str(data.get("home", "")), stem
         existed = data["existed"]
     except (ValueError, KeyError, TypeError):
         return None
@@ -112,17 +134,48 @@ def _read(stem: str) -> Record | None:
 
 
 def everything(db: str) -> list[Record]:
-    """Every settings file that nmem wrote, of any project."""
+    """Every settings file that nmem wrote for this home, of any project."""
     try:
         names = sorted(os.listdir(folder(db)))
     except OSError:
         return []
     stems = [os.path.join(folder(db), name[:-5]) for name in names if name.endswith(".json")]
-    return [record for stem in stems if (record := _read(stem))]
+    return [record for stem in stems if (record := _read(stem)) and _brought(record)]
+
+
+def _brought(record: Record) -> bool:
+    """Whether a record is of this home; one that came with a copy of another home now names the copy's files.
+
+    What a copied record names outside of that home belongs to the original, and is left to it; so is what an earlier
+    release, which did not record the home, wrote for a user elsewhere.
+    """
+    here = os.path.expanduser("~")
+    if not record.home:
+        return record.scope != USER or _inside(record.path, here)
+    if os.path.realpath(record.home) == os.path.realpath(here):
+        return True
+    if not _inside(record.path, record.home):
+        return False
+    record.path = _moved(record.path, record.home, here)
+    record.folders = [_moved(each, record.home, here) for each in record.folders if _inside(each, record.home)]
+    record.home = here
+    return True
+
+
+def _inside(path: str, home: str) -> bool:
+    return any(path.startswith(os.path.join(each, "")) for each in (home, os.path.realpath(home)))
+
+
+def _moved(path: str, before: str, after: str) -> str:
+    """The same place in another home."""
+    base = before if path.startswith(os.path.join(before, "")) else os.path.realpath(before)
+    return os.path.join(after, os.path.relpath(path, base))
 
 
 def forget(db: str, path: str) -> None:
     """Drop a record and its copies."""
-    for ending in (".json", ".original", ".before"):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(_stem(db, path) + ending)
+    found = load(db, path)
+    for stem in {_stem(db, path), found.stem if found else ""} - {""}:
+        for ending in (".json", ".original", ".before"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(stem + ending)

@@ -16,6 +16,7 @@ import sys
 
 from capture import paths
 from capture.clients import CLIENTS
+from capture.files import regular
 
 _ENTRIES = ("nmem/entry.py", "capture/entry.py")
 """How the entry file of a command of ours ends; the second is that of an older nmem."""
@@ -49,7 +50,7 @@ def _is_entry(word: str) -> bool:
 def _is_shim(path: str) -> bool:
     """Whether a file called python is a script that looks for one: that costs more than the hook."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=regular) as file:
             return file.read(2) == b"#!"
     except OSError:
         return True

@@ -40,6 +40,9 @@ def redact(text: str, counts: dict[str, int] | None = None, *, own: bool = True)
 def redact_tree(value: object, counts: dict[str, int] | None = None, name: str = "") -> object:
     """Redact every string in a JSON-like value, keys too; a key that names a secret condemns its value."""
     if isinstance(value, str):
+        if name.startswith(_COOKIE):
+            out = redact(name + value, counts)
+            return out.removeprefix(name)
         if name and verdict.named(name, value) and not settings.load().allows(value):
             kind = verdict.kind_of(name)
             if counts is not None:
@@ -57,18 +60,25 @@ def redact_tree(value: object, counts: dict[str, int] | None = None, name: str =
 
 
 def _name_of(key: str, value: dict[object, object], name: str) -> str:
-    """What names a member: its key; of one called `value`, what stands beside it or above."""
-    if key not in ("value", "Value"):
-        return key
-    beside = value.get("name") or value.get("Name") or value.get("key")
-    return beside if isinstance(beside, str) else name or key
+    """What names a member: its key; of one called `value`, what stands beside it or above; of a cookie, its line."""
+    if key.lower() in ("cookie", "cookies", "set-cookie"):
+        return _COOKIE
+    found = key
+    if key in ("value", "Value"):
+        beside = value.get("name") or value.get("Name") or value.get("key")
+        found = beside if isinstance(beside, str) else name or key
+    return f"{_COOKIE}{found}=" if name == _COOKIE and "\n" not in found else found
+
+
+_COOKIE = "cookie: "
+"""What a cookie's own text is read behind."""
 
 
 def find(text: str, *, own: bool = True) -> list[Span]:
     """(start, end, kind) of every secret, in order, not overlapping."""
     low = text.lower()
     if len(low) != len(text):
-        low = "".join(char.lower() if char.isascii() else char for char in text)
+        low = "".join(small if len(small := char.lower()) == 1 else char for char in text)
     known = settings.load()
     spans: list[Span] = []
     for finder in finders.FINDERS if len(text) >= finders.SHORT else finders.NAMED:

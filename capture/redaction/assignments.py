@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from capture.redaction import detectors, entropy
 from capture.redaction.rules_cache import pattern
-from capture.redaction.verdict import NONE, bare, kind_of, literal, mixed, random_looking, strength
+from capture.redaction.verdict import (
+    NONE,
+    STRONG,
+    WEAK,
+    bare,
+    drawn_beside,
+    kind_of,
+    literal,
+    mixed,
+    random_looking,
+    strength,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +39,17 @@ _OPERATOR = (
     r"|[ \t]{1,4}(?:value|content)[ \t]{0,4}=|[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=[\"'`])"
     r"|[ \t]{1,20}(?=[^\s=:(]{8,200}(?:\s|\Z)))[ \t]{0,20}"
 )
-_OPENING = r"(\w[\w.]{0,40}\(|\(|\[\s{0,40}|[brufBRUF@$]{1,2}(?=[\"'`])|&quot;|%22)?(\\*)([\"'`])"
+_OPENING = (
+    r"(\w[\w.]{0,40}\(|\(|\[\s{0,40}|[brufBRUF@$]{1,2}(?=[\"'`])|&quot;|%22|\"\"(?=\")|''(?=')|`{1,2}(?=`[^`]))?"
+    r"(\\*)([\"'`])"
+)
 _QUOTED = {q: rf"(?:[^{q}\\\n]|\\.){{0,2000}}" for q in "\"'`"}
 _ESCAPED = r"[^\"'`\\\n]{0,2000}"
 _MORE = r"\\*[\"']\s{0,40},\s{0,40}\\*[\"']"
 _UNTIL = r"(?:[^\s\"'`,;<>\\&%]{1,200}|\\(?![nrt\"']|u00[0-9a-f]{2})|&(?![\w.-]{1,40}[=;])|%(?!26))"
 _BARE = _UNTIL + "{1,40}"
 _PEEK = r"[^\s\"'`,;<>\\&%]{1,24}"
+_HEAD = r"[A-Za-z0-9+/]{20,}={0,2}(?=[.:)\]}|])"
 _TAG = r"\s{0,40}([^<>\s]{1,500})\s{0,40}(?=</)"
 _FLAG = r"[ \t]+(?![-|<>&;])[\"']?"
 _DIGEST = r"(?:[Hh]ash|[Cc]heck|[Cc]ompare|[Vv]erify|[Vv]alidate)\w{0,20}\([\"'`]?\Z"
@@ -44,7 +59,12 @@ _CHAIN = r"[ \t]+=[ \t]"
 _SETTING = r"(?:\\set|setx|setenv|(?:config|secrets?)[ \t:]set|machine)(?:[ \t]+--?\w{1,12}){0,3}[ \t]+\Z"
 _SET = r"(?:set|env|config)(?:[ \t]+--?\w{1,12}){0,3}[ \t]+\Z"
 _LOGIN = r"login[ \t]+\S{1,80}\s+\Z"
+# A name and its value as one word or path: `token-HERE.txt`, `secrets/HERE`.
+_JOINED = r"[A-Za-z]{0,16}([-_./\\])([A-Za-z0-9_-]{16,200})(?![A-Za-z0-9_-])"
+_TURNED = r"([\"'`])((?:(?!\1)[^\\\n]){4,200})\1[)\]]?[ \t]{0,4}[!=]==?[ \t]{0,4}\(?\Z"
 SOURCES = (
+    _JOINED,
+    _TURNED,
     _CHAIN,
     _SETTING,
     _SET,
@@ -59,11 +79,18 @@ SOURCES = (
     _MORE,
     _BARE,
     _PEEK,
+    _HEAD,
     _TAG,
     _FLAG,
 )
 
 _LONGEST_LIST = 20
+_LONG_NAME = 20
+"""Characters of a name, from its stem on, that may hold a value."""
+_SPELT = ("pass", "secret", "token", "key", "cred")
+"""What a name must hold to be one with its value: shorter stems occur in base64."""
+_BELOW = ("/", "\\", ".")
+"""Signs after a name whose file or member may be called as its value is."""
 
 
 def find(text: str, low: str) -> list[Span]:
@@ -76,6 +103,8 @@ def find(text: str, low: str) -> list[Span]:
         while at >= 0:
             matched = pattern(_NAME).match(text, at)
             end = matched.end() if matched else at
+            if (end - at >= _LONG_NAME or text[end : end + 1] in _BELOW) and (joined := _joined(text, at)):
+                spans.append(joined)
             if end not in done:
                 done.add(end)
                 found, size = _values(text, at, end, thrifty=seen > len(text))
@@ -94,17 +123,49 @@ def _start(text: str, at: int) -> int:
     return at + 1 if at < end and text[at] in "nrt" and text[at - 1 : at] == "\\" else at
 
 
+def _joined(text: str, at: int) -> Span | None:
+    """A value that is one word with its name, or the name of a file in a folder that it names."""
+    matched = pattern(_JOINED).match(text, at)
+    if matched is None:
+        return None
+    name = text[_start(text, at) : matched.start(1)]
+    value = matched[2]
+    if (
+        len(name) < len("token")
+        or not any(stem in name.lower() for stem in _SPELT)
+        or strength(name) != STRONG
+        or not drawn_beside(value)
+    ):
+        return None
+    if matched[1] not in "-_" and (entropy.is_uuid(value) or entropy.is_hex(value) or "_" in value or "-" in value):
+        return None
+    return (*matched.span(2), kind_of(name))
+
+
+def _caches(text: str, start: int) -> bool:
+    """Is a key the one of a cache, as builds log them?"""
+    first = max(0, start - 60)
+    return "cache" in text[max(first, text.rfind("\n", first, start) + 1) : start].lower()
+
+
+def _turned(text: str, start: int, level: int, name: str) -> Span | None:
+    """`if "HERE" == password`: compared the other way round."""
+    if text[start - 1 : start] not in (" ", "=", "(") or "=" not in text[max(0, start - 4) : start]:
+        return None
+    matched = pattern(_TURNED).search(text, max(0, start - 220, text.rfind("\n", 0, start) + 1), start)
+    return (*matched.span(2), kind_of(name)) if matched and literal(matched[2], level, name, sure=False) else None
+
+
 def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span], int]:
     """The secret values of one name, and how many characters were looked at."""
     start = _start(text, at)
     name = text[start:end]
     level = strength(name)
-    if level == NONE:
+    if level == NONE or text[start - 10 : start] == "[REDACTED:" or (level == WEAK and _caches(text, start)):
         return [], 0
-    if name[0] == "-":
-        flag = _flag(text, end, name)
-        if flag:
-            return [flag], flag[1] - flag[0]
+    beside = _turned(text, start, level, name) or (_flag(text, end, name) if name[0] == "-" else None)
+    if beside:
+        return [beside], beside[1] - beside[0]
     operator = pattern(_OPERATOR).match(text, end)
     if operator is None or not _belongs(text, start, name, operator.group()):
         return [], 0
@@ -122,6 +183,9 @@ def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span],
     if matched is None:
         return [], 0
     value = matched.group().rstrip(")]}.:\\")
+    head = pattern(_HEAD).match(value)
+    if head and entropy.is_base64(head.group()):
+        value = head.group()
     first = matched.start()
     span = (first, first + len(value), kind_of(name))
     if not bare(value, level, name, sign) or _speaks(text, start, span, operator.group()):
@@ -132,6 +196,8 @@ def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span],
 def _speaks(text: str, start: int, span: Span, operator: str) -> bool:
     """No value: a word of a sentence (`token: expected a`), of coordinates (`a.auth:b-http2`), of `a = b = 0`."""
     value = text[span[0] : span[1]]
+    if entropy.is_base64(value):
+        return False
     if operator == ":" and span[2] != "password" and ("." in text[start : span[0]] or text[start - 1 : start] == ":"):
         return True
     if pattern(_CHAIN).match(text, span[1]):
@@ -158,6 +224,8 @@ def _belongs(text: str, start: int, name: str, operator: str) -> bool:
         value = pattern(_BARE).match(text, start + len(name) + len(operator))
         if value and len(value.group()) >= 20 and random_looking(value.group()):
             return True
+        if value and strength(name) == STRONG and drawn_beside(value.group()):
+            return True
         return _is_set(text, start, name, operator)
     return True
 
@@ -181,7 +249,9 @@ def _is_set(text: str, start: int, name: str, operator: str) -> bool:
 def _drawn_after(text: str, at: int) -> bool:
     """Does a value that was drawn stand here, with digits in it?"""
     value = pattern(_BARE).match(text, at)
-    return value is not None and any(map(str.isdigit, value.group())) and entropy.is_random(value.group())
+    if value is None or not entropy.is_random(value.group()):
+        return False
+    return any(map(str.isdigit, value.group())) or entropy.is_base64(value.group())
 
 
 def _quoted(text: str, opening: object, level: int, name: str, sign: str) -> list[Span]:

@@ -11,7 +11,7 @@ from capture.redaction.rules_cache import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from re import Match
 
     Span = tuple[int, int, str]
@@ -39,8 +39,41 @@ _PRINTED = (
     r"(?:printenv[ \t]+|echo[ \t]+[\"']?\$\{?(?:env:)?)([A-Za-z_]\w{1,80})\}?[\"']?[ \t]{0,4}\n[>|+ \t]{0,8}"
     r"([^\s\"'<>$]{6,2000})[ \t]{0,8}(?=\n|\Z)"
 )
+_PGPASS = r"[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*@+-]{1,64}:((?:[^\s:'\"\\]|\\.){4,200})(?=[\s'\"]|\Z)"
+_JAR = r"(?: -b|--cookie)(?:[ \t]*|=)(?:'([^'\n]{4,4000})'|\"([^\"\n]{4,4000})\"|(?![-\"'])([^\s\"']{4,4000}))"
+_COOKIES = (
+    r"cookies?\\*[\"']?(?:\.set|\.add)?[ \t]{0,3}(?:[:=(]{1,2}[ \t]{0,3})(?:dict\()?(?:\\*[\"']|[\[{(]|(?=[\w.-]+=))"
+)
+_CRUMB = (
+    r"(?:[\"'](?:name|value)\\*[\"'][ \t]?:[ \t]?\\*)?[\"']?([\w.-]{1,80})\\*[\"']?[ \t]{0,3}[:=,][ \t]{0,3}"
+    r"(?:\\*[\"']value\\*[\"'][ \t]{0,3}:[ \t]{0,3})?\\*([\"']?)([^\s;,\"'\\{}\[\]]{8,4000})"
+)
+_GIVEN = r"(?:\\*\"((?:[^\"\\\n]|\\[^\"]){4,400})\\*\"|'([^'\n]{4,400})'|([^\s\"'|;&()]{4,400}))"
+"""A quoted value, which may hold anything, or a bare one."""
+_SECURE = r"convertto-securestring(?:[ \t]+-(?:string|asplaintext|force))*[ \t]+(?!-)" + _GIVEN
+_INTO = r"[\"']([^\"'\n]{4,400})[\"'][ \t]*\|[ \t]*\Z"
+_NET = r"(?:[ \t]+(?:[a-z]:|\*|\\{2,4}\S+|/\S+)){1,6}[ \t]+(?![/\\*]|[a-z]:)" + _GIVEN
+_ACCOUNT = r"[ \t]+(?!/)[\w.\\-]{1,60}[ \t]+(?![/*])" + _GIVEN
+_WIRELESS = (
+    r"[^\n|;&]{0,300}?[ \t](?:password|psk|[\w.-]{1,40}\.(?:psk|password|wep-key\d?|leap-password|secrets))[ \t]+"
+    + _GIVEN
+)
+_SECOND = r"[ \t]+(?:\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|[^\s\"']{1,80})[ \t]+" + _GIVEN
+_THIRD = r"[ \t]+\S{1,40}" + _SECOND
+_BEHIND = r"[ \t]+" + _GIVEN
+_PERCENT = r"[^\n|;&]{0,200}?[ \t](?:-u|--user)[ \t=]*[\"']?[^\s%\"']{1,80}%([^\s\"']{4,200})"
+_SLASHED = r"[^\n|;&]{0,300}?[ \t]/(?:pass|p|rp)(?:[:]|[ \t]+)" + _GIVEN
+_PAIRED = r"\s{0,20}b?[\"'][^\s:\"']{1,80}:([^\s\"']{4,200})[\"']"
+_CREDENTIAL = r"\(\s{0,20}\\*[\"'][^\"'\n]{0,100}[\"']\s{0,20},\s{0,20}\\*[\"']([^\"'\n]{4,200})[\"']"
+_TRANSFER = (
+    r"(?:proxy)?(?:userpwd|password|keypasswd|sslkeypasswd|xoauth2_bearer|proxypassword)\s{0,9},\s{0,9}[\"'](?:[^\s:\"']{1,80}:)?"
+    r"([^\"'\n]{4,300})[\"']"
+)
 SOURCES = (
-    _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR, _ARCHIVE, _SEVEN, _AUTH, _HTTP, _HTPASSWD, _ECHOED, _HERE, _PRINTED
+    _PGPASS, _JAR, _COOKIES, _CRUMB,
+    _SECURE, _INTO, _NET, _ACCOUNT, _WIRELESS, _SECOND, _THIRD, _BEHIND, _PERCENT, _SLASHED, _CREDENTIAL, _PAIRED,
+    _TRANSFER, _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR,
+    _ARCHIVE, _SEVEN, _AUTH, _HTTP, _HTPASSWD, _ECHOED, _HERE, _PRINTED
 )  # fmt: skip
 
 _LONGEST = 2_000
@@ -56,9 +89,11 @@ def find(text: str, low: str) -> list[Span]:
         while at >= 0:
             if at >= last:
                 for begin, end, kind in read(text, low, at):
-                    if _is_value(text[begin:end], kind):
+                    if read in _JUDGING or _is_value(text[begin:end], kind):
                         spans.append((begin, end, kind))
                         last = max(last, end)
+                if read is _cookies:
+                    last = max(last, _plate(text, low, at)[1])
                 if read is _set:
                     last = max(last, _end(text, at))  # all of the command was read
             at = low.find(sign, max(last, at + 1))
@@ -183,6 +218,99 @@ def _printed(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
         yield (*matched.span(2), verdict.kind_of(matched[1]))
 
 
+def _pgpass(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    """`host:port:database:user:HERE`."""
+    begin = max(text.rfind(sign, max(0, at - 80), at) + 1 for sign in " \t\n'\"")
+    from capture.redaction import spoken
+
+    for first, last, kind in _first(pattern(_PGPASS).match(text, begin), "password"):
+        if spoken.drawn(text[first:last]) or _is_value(text[first:last], kind):
+            yield first, last, kind
+
+
+def _jar(text: str, low: str, at: int) -> Iterator[Span]:
+    """`curl -b 'session=HERE; theme=dark'`; without a sign of equality, a file."""
+    matched = pattern(_JAR).match(text, at) if "curl" in low[_begin(low, at) : at] else None
+    if matched:
+        yield from _crumbs(text, *matched.span(matched.lastindex or 1))
+
+
+def _cookies(text: str, low: str, at: int) -> Iterator[Span]:
+    """`cookies={"session": "HERE"}`, `document.cookie = "session=HERE"`, `cookies.set("sid", "HERE")`."""
+    yield from _crumbs(text, *_plate(text, low, at))
+
+
+def _plate(text: str, low: str, at: int) -> tuple[int, int]:
+    """Where the cookies that follow such a word begin and end."""
+    matched = pattern(_COOKIES).match(low, at)
+    if matched is None:
+        return at, at
+    last = min(len(text), at + _LONGEST)
+    close = {"{": "}", "[": "]", "(": ")"}.get(matched[0][-1], "\n")
+    end = text.find(close, matched.end(), last)
+    return matched.end(), last if end < 0 else end
+
+
+def _crumbs(text: str, begin: int, end: int) -> Iterator[Span]:
+    """The values of cookies that look drawn."""
+    from capture.redaction import spoken
+
+    for crumb in pattern(_CRUMB).finditer(text, begin, end):
+        first, last = crumb.span(3)
+        value = text[first:last].rstrip(")")
+        digits = entropy.is_hex(value) and len(value) >= 16 and not value.isdigit()
+        if digits or spoken.drawn(value) or verdict.random_looking(value):
+            yield first, first + len(value), "cookie"
+
+
+def _secure(text: str, low: str, at: int) -> Iterator[Span]:
+    """`ConvertTo-SecureString "HERE"`, `"HERE" | ConvertTo-SecureString`."""
+    yield from _first(pattern(_SECURE).match(low, at), "password")
+    yield from _first(pattern(_INTO).search(text, max(0, at - 420), at), "password")
+
+
+def _account(text: str, low: str, at: int) -> Iterator[Span]:
+    """`net user joe HERE /add`: prose speaks of net users, too, so the value must be mixed."""
+    matched = pattern(_ACCOUNT).match(low, at + len("net user"))
+    if matched and any(map(str.isdigit, text[slice(*matched.span(matched.lastindex or 1))])):
+        yield from _first(matched, "password")
+
+
+def _credential(text: str, low: str, at: int) -> Iterator[Span]:
+    """`new NetworkCredential("joe", "HERE")`, where no word says which of the two is the password."""
+    matched = pattern(_CREDENTIAL).match(low, low.index("(", at))
+    if matched and verdict.literal(text[slice(*matched.span(1))], verdict.STRONG, "password"):
+        yield from _first(matched, "password")
+
+
+def _pair(text: str, low: str, at: int) -> Iterator[Span]:
+    """`b64encode(b"joe:HERE")`."""
+    matched = pattern(_PAIRED).match(low, at + len("b64encode("))
+    if matched and verdict.literal(text[slice(*matched.span(1))], verdict.STRONG, "password"):
+        yield from _first(matched, "password")
+
+
+def _behind(source: str, size: int) -> Callable[[str, str, int], Iterator[Span]]:
+    """Reads what stands behind a word of so many characters; the pattern is for lower case."""
+
+    def read(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+        yield from _first(pattern(source).match(low, at + size), "password")
+
+    return read
+
+
+_ARGUMENTS = {
+    "net use ": _NET,
+    "net.exe use ": _NET,
+    "nmcli ": _WIRELESS,
+    "wpa_passphrase ": _SECOND,
+    "-setairportnetwork ": _THIRD,
+    "--passphrase ": _BEHIND,
+    "smbclient ": _PERCENT,
+    **dict.fromkeys(("cmdkey ", "freerdp ", "schtasks "), _SLASHED),
+    "curlopt_": _TRANSFER,
+}
+"""Commands and calls that take a password in a place of its own, by the word before it."""
 _READERS = {
     **dict.fromkeys(("secret set", "secrets set", "secrets:set", "secret:create"), _set),
     **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s "), _piped),
@@ -190,9 +318,19 @@ _READERS = {
     **dict.fromkeys(("zip ", "7z ", "7za "), _archive),
     **dict.fromkeys((" -a ", " --auth"), _auth),
     **dict.fromkeys(("printenv ", "echo $", 'echo "$'), _printed),
+    **dict.fromkeys((":543", "5432:", "6432:", ":25060:", ":*:"), _pgpass),
+    **dict.fromkeys((" -b", "--cookie"), _jar),
+    "cookie": _cookies,
+    **{word: _behind(source, len(word.rstrip())) for word, source in _ARGUMENTS.items()},
+    "convertto-securestring": _secure,
+    "net user ": _account,
+    **dict.fromkeys(("credential(", "credentials("), _credential),
+    "b64encode(": _pair,
     "secret-string": _string,
     "from-literal": _literal,
     "securestring": _parameter,
     "htpasswd ": _htpasswd,
 }
 """By the words of `detectors.COMMANDS`."""
+_JUDGING = (_pgpass, _jar, _cookies)
+"""Readers that judge the values themselves."""

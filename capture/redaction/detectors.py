@@ -64,7 +64,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("docker-token", "dckr_pat_ dckr_oat_", _W + "{27,60}"),
     ("artifactory-key", "AKCp", "[A-Za-z0-9]{10,90}" + _END),
     ("artifactory-key", "cmVmdGtu", "[A-Za-z0-9]{56}"),
-    ("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{22}_[a-z0-9]{40}"),
+    ("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{22,26}_[a-z0-9]{40,60}"),
     ("buildkite-token", "bkua_ bkct_", "[a-z0-9]{40}"),
     ("travis-token", "travis-", _W + "{22}" + _END),
     ("sonar-token", "sqp_ squ_ sqa_", "[A-Za-z0-9]{40}" + _END),
@@ -153,9 +153,9 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("harness-key", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
     ("supabase-token", "sbp_ sb_secret_", r"[A-Za-z0-9_-]{31,64}"),
     ("clickhouse-key", "4b1d", "[A-Za-z0-9]{38}" + _END),
-    ("defined-token", "dnkey-", r"[a-z0-9_=-]{26}-[a-z0-9_=-]{52}"),
+    ("defined-token", "dnkey-", r"[A-Za-z0-9_=-]{26}-[A-Za-z0-9_=-]{52}"),
     ("dropbox-token", "sl.", _W + "{60,1500}"),
-    ("llama-key", "llx-", "[A-Za-z0-9]{40,60}" + _END),
+    ("llama-key", "llx-", _W + "{40,60}" + _END),
     ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", "[A-Za-z0-9]{24,60}" + _END),
     ("docker-token", "SWMTKN-1- SWMKEY-1-", r"[A-Za-z0-9+/]{25,60}(?:-[a-z0-9]{25})?"),
     ("google-token", "1//0", _W + "{40,140}"),
@@ -167,6 +167,25 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("wundergraph-key", "cosmo_", "[a-f0-9]{32}" + _END),
     ("newrelic-key", "NRAA-", "[a-f0-9]{27}"),
     ("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{60,120}"),
+    ("teams-webhook", "outlook.office.com/webhook/", r"[a-f0-9@-]{36,80}/IncomingWebhook/[A-Za-z0-9/-]{32,80}"),
+    ("zapier-webhook", "hooks.zapier.com/hooks/catch/", r"[A-Za-z0-9/]{8,40}"),
+    ("tines-webhook", ".tines.com/webhook/", "[a-f0-9]{32}/[a-f0-9]{32}"),
+    ("thingsboard-token", "thingsboard.cloud/api/v1/", "[a-z0-9]{20}" + _END),
+    ("salesforce-token", "00D", r"[A-Za-z0-9]{12,15}![A-Za-z0-9._]{70,120}"),
+    ("okta-token", "SSWS ", r"00[A-Za-z0-9_-]{40}"),
+    ("zoho-token", "1000.", r"[a-f0-9]{32}\.[a-f0-9]{32}"),
+    ("bitbucket-token", "BBDC-", r"[A-Za-z0-9+/=]{40,50}"),
+    ("postman-key", "PMAT-", "[A-Z0-9]{26}"),
+    ("newrelic-key", "NRBR-", "[a-f0-9]{19}"),
+    ("teamwork-token", "tkn.v1_", r"[A-Za-z0-9+/=_-]{50,90}"),
+    ("pagarme-key", "ak_live_", "[A-Za-z0-9]{20,40}"),
+    ("fleetbase-key", "flb_live_ flb_test_", "[A-Za-z0-9]{20}"),
+    ("dependencytrack-key", "odt_", "[A-Za-z0-9]{32,40}" + _END),
+    ("sourcegraph-token", "slk_", "[a-f0-9]{64}"),
+    ("instagram-token", "IGQV", _W + "{60,300}"),
+    ("truenas-key", "login_with_api_key", r"\\?[\"'],\s{0,9}\\?[\"']params\\?[\"']\s{0,9}:\s{0,9}\[\s{0,9}\\?[\"']\d{1,4}-[A-Za-z0-9]{64}"),
+    ("wallet-key", "xprv yprv zprv tprv", "[1-9A-HJ-NP-Za-km-z]{100,112}" + _END),
+    ("nostr-key", "nsec1", "[02-9ac-hj-np-z]{58}" + _END),
     ("monday-webhook", "whse_", "[A-Za-z0-9]{20,60}"),
 )  # fmt: skip
 
@@ -197,7 +216,7 @@ BEGINNINGS = _by_beginning()
 _ENDS_OF_WORDS = frozenset(
     """key- md- pat. sat. t1. sl. xai- fw_ hf_ sk_ sk- pul- cosmo_ travis- snyk_uat. secret_ live_ test_ ls__ API- A3- ico-
     access-sandbox- access-development- access-production- aio_ tfp_ pat- csk- llx- dnkey- akab- npm_ ntn_ gta_ YC SU SK AC
-    pk_test_ api_org_ ngrok_ snyk_uat. p8e- p8e_ phc_ phx_""".split()
+    pk_test_ api_org_ ngrok_ snyk_uat. p8e- p8e_ phc_ phx_ odt_ slk_ ak_live_ 1000.""".split()
 )
 """Beginnings that other words may end in (`monkey-`, `contest_`), or that are short."""
 
@@ -229,6 +248,19 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("vault login", ("vault login",)),
     ("unseal ", ("unseal ",)),
     ("securestring", ("securestring",)),
+    ("net use", ("net use ", "net user ")),
+    ("net.exe use", ("net.exe use",)),
+    ("nmcli ", ("nmcli ",)),
+    ("wpa_passphrase", ("wpa_passphrase ",)),
+    ("-setairportnetwork", ("-setairportnetwork ",)),
+    ("--passphrase", ("--passphrase ",)),
+    ("smbclient", ("smbclient ",)),
+    ("cmdkey", ("cmdkey ",)),
+    ("freerdp", ("freerdp ",)),
+    ("schtasks", ("schtasks ",)),
+    ("credential", ("credential(", "credentials(")),
+    ("b64encode(", ("b64encode(",)),
+    ("curlopt_", ("curlopt_",)),
     ("zip ", ("zip ",)),
     ("7z", ("7z ", "7za ")),
     (" -a ", (" -a ",)),
@@ -237,16 +269,92 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--with-token", ("--with-token",)),
     ("printenv ", ("printenv ",)),
     ("echo ", ("echo $", 'echo "$')),
+    ("cookie", ("cookie",)),
+    ("curl ", (" -b",)),
+    ("5432:", ("5432:",)),
+    (":543", (":543",)),
+    ("6432:", ("6432:",)),
+    (":25060:", (":25060:",)),
+    (":*:", (":*:",)),
 )
 """The words, in lower case, at which capture.redaction.commands looks, by what stands in them: fewer to look for."""
 
-NOUNS = ("pass", "token", "key", "secret", "pwd")
+LONG_WORD = 24
+"""Characters of a word that may hold base64 of a secret, or a wallet's key."""
+PHRASE = 10
+"""Plain words in a row that may be a seed phrase: signs may stand at its first word and at its last."""
+PHRASES = ("mnemonic", "seed phrase", "seed words", "recovery phrase", "recovery words", "secret phrase", "bip39", "bip-39",
+           "wallet")  # fmt: skip
+"""Words beside a seed phrase whose words commas, quotes or numbers may part."""
+GROUPED = ("app_pass", "app pass", "app-pass", "application pass", "passw", "smtp", "gmail")
+"""Words beside an application password, which mail and blogs show in groups of four letters."""
+
+NOUNS = ("pass", "token", "key", "secret", "pw")
 """What stands in the English words for a secret."""
-FOREIGN = (
-    "kennwort", "contraseña", "contrasena", "mdp", "senha", "parola d'ordine", "wachtwoord", "clave", "jeton",
-    "geheimnis", "schlüssel", "sleutel", "clé", "chiave", "chave",
+LABELS: tuple[tuple[str, str, str], ...] = (
+    # German, Spanish, Catalan, French, Portuguese, Dutch; `clave` and its kin open more than doors
+    ("passw", "password", "passwort|passwört"), ("kennw", "password", "kennwort|kennwört"), ("mdp", "password", "mdp"),
+    ("ontrase", "password", "contraseñ|contrasen"), ("mot de p", "password", "mot de passe"),
+    ("senha", "password", "senha"), ("palavra-", "password", "palavra-passe|palavra-chave"),
+    ("chtwoord", "password", "wachtwoord"), ("clave", "password", "clave"), ("jeton", "token", "jeton"),
+    ("geheimnis", "secret", "geheimnis"), ("sleutel", "key", "sleutel"), ("chiave", "key", "chiave"),
+    ("chave", "key", "chave"), ("ü", "key", "schlüssel"), ("é", "key", "clé"),
+    # Polish, Czech, Slovenian; Italian, Romanian, Turkish, Baltic; Turkish, South Slavic
+    ("ł", "password", "hasł"), ("hasl", "password", "hasl"), ("esl", "password", "hesl|gesl"),
+    ("parol", "password", "parol"), ("sifr", "password", "sifre|sifra"), ("ş", "password", "şifre"),
+    ("š", "password", "šifra|šifro|šifru"), ("lozink", "password", "lozink"), ("zapork", "password", "zapork"),
+    ("ž", "password", "slaptažod"),
+    # Swedish, Danish, Norwegian, Icelandic; Finnish, Estonian, Hungarian; Indonesian, Malay, Vietnamese, Swahili
+    ("senord", "password", "lösenord|losenord"), ("odeord", "password", "kodeord"),
+    ("gangskod", "password", "adgangskod"), ("passord", "password", "passord"), ("ð", "password", "lykilorð"),
+    ("lasana", "password", "salasana"), ("parool", "password", "parool"), ("jelsz", "password", "jelsz"),
+    ("kata ", "password", "kata sandi|kata laluan"), ("ậ", "password", "mật khẩu"),
+    # Cyrillic, Greek
+    ("о", "password", "парол|лозинк"), ("о", "token", "токен"), ("ө", "password", "құпиясөз"),
+    ("к", "key", "api-ключ|api ключ|ключ api|ключ доступ|секретный ключ"),
+    ("ω", "password", "κωδικ"), ("η", "password", "συνθηματικ"),
+    # Korean, Japanese, Chinese
+    ("비", "password", "비밀번호|비밀 번호|비번"), ("패", "password", "패스워드"), ("암", "password", "암호"),
+    ("토", "token", "토큰"), ("키", "key", "api 키|api키|비밀 키|비밀키|액세스 키|시크릿 키"), ("시", "secret", "시크릿"),
+    ("ー", "password", "パスワード|パスコード"), ("ー", "token", "トークン"), ("ー", "key", "apiキー|api キー|アクセスキー"),
+    ("シ", "secret", "シークレット"), ("暗", "password", "暗証番号"), ("鍵", "key", "秘密鍵"),
+    ("密", "password", "密码|密碼"), ("口", "password", "口令"), ("令", "token", "令牌"), ("密", "key", "密钥|密鑰"),
+    ("秘", "key", "秘钥"),
+    # Arabic, Persian, Hebrew, Hindi, Bengali, Tamil, Thai, Georgian, Armenian
+    ("ر", "password", "كلمة المرور|كلمة السر|كلمة مرور|رمز عبور|الرقم السري"), ("گ", "password", "گذرواژه"),
+    ("ס", "password", "סיסמ"), ("प", "password", "पासवर्ड"), ("প", "password", "পাসওয়ার্ড"),
+    ("க", "password", "கடவுச்சொல்"), ("ร", "password", "รหัสผ่าน"), ("პ", "password", "პაროლ"),
+    ("գ", "password", "գաղտնաբառ"),
+    # who logs in, and with which secret: `login: admin/HERE`
+    ("login", "login", "login"), ("cred", "login", "creds|credential|credencia|credenzial"),
+    (" in with", "login", "log in with|logged in with|sign in with"),
+    ("daten", "login", "zugangsdaten|anmeldedaten|logindaten"), ("identifiant", "login", "identifiant"),
+    ("inlogg", "login", "inloggegevens|inloggning"), ("о", "login", "логин"), ("계", "login", "계정"),
+    ("로", "login", "로그인"), ("ロ", "login", "ログイン"), ("ア", "login", "アカウント"), ("账", "login", "账号|账户"),
+    ("帳", "login", "帳號"), ("登", "login", "登录|登錄"),
 )  # fmt: skip
-"""Words that hold none of these."""
+"""(what stands in each of the words, the kind, the words): what people call a secret in a sentence, but for NOUNS.
+
+A word may go on: `senhas`, `lösenordet`, `паролем`.
+"""
+_PLAIN = tuple(row for row in LABELS if row[0].isascii())
+_FOREIGN = tuple(row for row in LABELS if not row[0].isascii())
+_ASCII = bytes(range(128))
+
+
+def foreign(text: str) -> str:
+    """The characters of a text that are no ASCII."""
+    return text.encode("utf-8", "ignore").translate(None, _ASCII).decode("utf-8", "ignore")
+
+
+def labels(low: str) -> list[tuple[str, str]]:
+    """(word, kind) of each of LABELS that a text in lower case holds."""
+    rows = [row for row in _PLAIN if row[0] in low]
+    if not low.isascii():
+        few = foreign(low)  # soon looked through
+        rows += [row for row in _FOREIGN if row[0] in few]
+    return [(word, kind) for _, kind, words in rows for word in words.split("|") if word in low]
+
 
 # Words whose presence anywhere in a value shows that it stands in for a secret.
 STAND_INS = (
@@ -277,14 +385,40 @@ VOCABULARY = frozenset(
     database sql smtp ftp http https www com org net io""".split()
 )
 
-STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "pw", "psk", "sid", "salt", "verif", "nonce")
+STEMS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "pw",
+    "psk",
+    "sid",
+    "salt",
+    "verif",
+    "nonce",
+    "pswd",
+    "pssw",
+    "pasw",
+    "pswo",
+    "pswr",
+)
 """A name that is worth looking at holds one of these."""
 
 STRONG = frozenset(
     """password passwords passwd passphrase passwort pass pwd pw passcode psk secret secrets token tokens apikey authtoken accesskey
-    secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier""".split()
+    secretkey privatekey credential credentials cred creds userpass dbpass requirepass verifier
+    pswd psswd pswrd psword psswrd pssword paswd paswrd pasword userpwd""".split()
 )
 """A name that ends in one of these names a secret."""
+
+ENDINGS = (
+    "password", "passwd", "secret", "token", "apikey", "accesskey", "secretkey", "authkey", "pkey", "accountkey", "masterkey",
+    "storagekey", "saskey", "pwd", "pswd",
+)  # fmt: skip
+"""So ends a word made of several that names a secret."""
 
 PASSES = frozenset(
     "bypass compass encompass surpass trespass overpass underpass multipass subpass lastpass firstpass onepass".split()
@@ -294,7 +428,7 @@ PASSES = frozenset(
 QUALIFIERS = frozenset(
     """api secret access private encryption encrypt signing sign consumer client app application auth master service account
     shared storage aes hmac jwt session cookie license licence webhook integration deploy admin root db write server
-    subscription functions host function security crypto cipher rpc sdk rest live ingest dsn azure aws gcp
+    subscription functions host function security crypto cipher rpc sdk rest live ingest dsn azure aws gcp cosmos cosmosdb sas
     google github gitlab slack stripe twilio sendgrid openai anthropic datadog heroku""".split()
 )
 """`key` names a secret after one of these; alone it may be anything."""

@@ -30,10 +30,11 @@ _GAP = (
     r"\$\{[\w.:?!-]*\}|\$\([^)]*\)|\{\{[^{}]*\}\}|%\([^)]*\)[sd]|<[^<>]*>|\{[\w.!:]*\}|#\{[^}]*\}"
     r"|%[sdvq]\b|\$[A-Za-z_]\w*"
 )
+_BASE64 = r"[A-Za-z0-9+/]{20,}={0,2}\Z"
 _CONSTANT = r"[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+\Z"
 _CHUNK = "[^-_. :/]+"
 SOURCES = (
-    _CONSTANT, _GAP, WORDS, _REFERENCE, _DOTTED, _INDEXED, _EXPRESSION, _UUID, _HEX, _PATH, _CHUNK
+    _BASE64, _CONSTANT, _GAP, WORDS, _REFERENCE, _DOTTED, _INDEXED, _EXPRESSION, _UUID, _HEX, _PATH, _CHUNK
 )  # fmt: skip
 
 
@@ -41,6 +42,11 @@ RARE = 0.3
 """What share of the trigrams of a drawn value occurs in no word."""
 SWITCHES = 3
 """How often a drawn value goes from letters to digits, or from small to capital, without a sign between."""
+_ESCAPED = (("\\/", "/"), ("\\u002b", "+"), ("\\u002B", "+"), ("\\u003d", "="), ("\\u003D", "="), ("%2F", "/"),
+            ("%2f", "/"), ("%2B", "+"), ("%2b", "+"), ("%3D", "="), ("%3d", "="))  # fmt: skip
+"""The signs of base64 as JSON and addresses write them."""
+_SURE = 5
+"""Letters of a stand-in that nobody draws by accident."""
 
 
 def shannon(text: str) -> float:
@@ -58,6 +64,8 @@ def words(name: str) -> list[str]:
 
 def stands_in(value: str) -> bool:
     """A placeholder: it says itself that it is not the secret."""
+    if is_base64(value):
+        return any(word in value.lower() for word in detectors.STAND_INS if len(word) >= _SURE)
     gaps = pattern(_GAP)
     if gaps.search(value):
         value = "".join(_between(value, gaps.finditer(value)))
@@ -91,7 +99,7 @@ def _between(text: str, gaps: Iterable[Match[str]]) -> Iterable[str]:
 
 def is_reference(value: str) -> bool:
     """Code that leads to a value: a variable, a member, a call, an interpolation."""
-    return any(pattern(source).match(value) for source in (_REFERENCE, _DOTTED, _INDEXED))
+    return not is_base64(value) and any(pattern(source).match(value) for source in (_REFERENCE, _DOTTED, _INDEXED))
 
 
 def is_expression(value: str) -> bool:
@@ -111,7 +119,19 @@ def is_uuid(value: str) -> bool:
 
 def is_path(value: str) -> bool:
     """A path of a file system, relative ones with two slashes or an extension; the name of a cloud's resource."""
-    return bool(pattern(_PATH).match(value))
+    return bool(pattern(_PATH).match(value)) and not is_base64(value)
+
+
+def is_base64(value: str) -> bool:
+    """Drawn bytes in base64, which has a slash in two of three keys: no path, no reference, whatever it begins with."""
+    if len(value) < 20:
+        return False
+    if "\\" in value or "%" in value:
+        for escape, sign in _ESCAPED:
+            value = value.replace(escape, sign)
+    if not pattern(_BASE64).match(value) or value.isupper() or value.islower():
+        return False
+    return is_random(value)
 
 
 def is_hex(value: str) -> bool:

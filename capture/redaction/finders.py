@@ -31,11 +31,14 @@ _JWK = r"[\"']?\b(?:d|p|q|dp|dq|qi|k)\\*[\"']?[ \t]*:[ \t]*\\*[\"']([A-Za-z0-9_-
 _TELEGRAM = r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"
 _DISCORD = r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"
 _MAILCHIMP = r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"
+_AZURE_CLIENT = r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"
+_AZURE_DEVOPS = r"(?<![A-Za-z0-9])[A-Za-z0-9]{68,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"
+_NEWRELIC = r"(?<![A-Za-z0-9])[a-z0-9]{36}NRAL(?![A-Za-z0-9])"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
 _USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
 _SHORT = (
-    r"(?:sshpass|redis-cli|(?:docker|podman|registry) login|mongo(?:sh|dump|restore|export|import)?|az login"
-    r"|ldapsearch|ldapadd)\b"
+    r"(?:sshpass|redis-cli|psexec(?:64)?(?:\.exe)?|(?:docker|podman|registry) login|ldapsearch|ldapadd|az login"
+    r"|mongo(?:sh|dump|restore|export|import)?)\b"
     r"[^\n|;&]{0,200}?[ \t]-(?:p|a|w)[ \t=]?[\"']?([^\s\"'-][^\s\"']{3,80})"
 )
 _MYSQL = (
@@ -46,8 +49,25 @@ _CURL = r"curl\b[^\n|;&]{0,200}?[ \t]-u[\"']?[^\s:\"'-][^\s:\"']{0,80}:([^\s\"']
 _COOKIE = r"[\w.-]{0,40}(?:sess|sid|auth|token|jwt|remember)[\w.-]{0,40}=([^\s;,\"'\\]{12,4000})"
 _MANIFEST = r"(?m)^[ \t]*(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]{0,4000}\n?){1,200})"
 _ENTRY = r"(?m)^[ \t]+[\w.-]{1,80}:[ \t]+[\"']?([^\s\"'{}|>$<][^\s\"']{3,4000})"
-_SQL = r"(?:identified by|password)[ \t]+[\"']([^\"'\n]{4,200})[\"']"
+_SQL = (
+    r"(?:identified[ \t]+(?:with[ \t]+[\w']{1,40}[ \t]+)?by|password)[ \t]+(?:[\"']([^\"'\n]{4,200})[\"']"
+    r"|(?<=by )(?=\w{0,40}\d)([a-z]\w{5,80})(?![\w(.]))"
+)
+_LONG_RUN = r"[A-Za-z0-9+/_-]{24}"
+_AND = r"\\*[\"'`]?(?:\s{0,40}[,;:|]\s{0,40}|[ \t]{1,4})\\*[\"'`]?"
+_PARTNERS = {
+    "aws-key": _AND + r"([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
+    "twilio-key": _AND + r"([A-Za-z0-9]{32})(?![A-Za-z0-9])",
+}
+"""What stands beside the id of a pair, which shows no shape of its own."""
+_ACCOUNT_KEY = r"[\"']value\\*[\"'][ \t]{0,4}:[ \t]{0,4}\\*[\"']([A-Za-z0-9+/]{86}==)"
 _PATTERNS = (
+    *_PARTNERS.values(),
+    _ACCOUNT_KEY,
+    _LONG_RUN,
+    _AZURE_CLIENT,
+    _AZURE_DEVOPS,
+    _NEWRELIC,
     _JWT,
     _URL,
     _URL_USER,
@@ -110,12 +130,28 @@ def _tokens(text: str, low: str) -> list[Span]:  # noqa: ARG001 - finders share 
                         matched = pattern(body).match(text, at + len(literal)) if _stands(text, at, literal) else None
                         if matched and _varied(text[at : matched.end()]):
                             found.append((number, (at, matched.end(), kind)))
+                            found += [(number, span) for span in _partner(text, matched.end(), kind)]
     return [span for _, span in sorted(found)]  # in the table's order: the earlier row names the kind
 
 
+def _partner(text: str, end: int, kind: str) -> list[Span]:
+    """`Client("AC...", "HERE")`, `AKIA...,HERE`: the secret half of a pair whose public half ends at `end`."""
+    source = _PARTNERS.get(kind)
+    matched = pattern(source).match(text, end) if source else None
+    return [(*matched.span(1), kind)] if matched and _varied(matched[1]) and entropy.is_random(matched[1]) else []
+
+
+def _account_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
+    """What lists the keys of a storage account calls each of them a value."""
+    if "keyName" not in text:
+        return []
+    return [(*matched.span(1), "key") for matched in pattern(_ACCOUNT_KEY).finditer(text)]
+
+
 def _varied(token: str) -> bool:
-    """Not a made-up `xxxx...` or `...EXAMPLE`."""
-    return len(set(token)) > 7 and "EXAMPLE" not in token and "xxxxxx" not in token.lower()
+    """Not one of the stand-ins that everybody knows: `xxxxxx`, `EXAMPLE`, one letter or two over and over."""
+    low = token.lower()
+    return "example" not in low and "xxxxxx" not in low and len(set(low[len(low) // 3 :])) > 2
 
 
 def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
@@ -231,29 +267,63 @@ def _back(source: str, literal: str, before: int, kind: str, gate: str = "") -> 
 
 
 def _commands(text: str, low: str) -> list[Span]:
-    if " " in text:
-        for stem, signs in detectors.COMMANDS:
-            if stem in low and _shows(low, signs):
-                from capture.redaction import commands
+    for stem, signs in detectors.COMMANDS:
+        if stem in low and _shows(low, signs):
+            from capture.redaction import commands
 
-                return commands.find(text, low)
+            return commands.find(text, low)
     return []
 
 
-_COPULAS = (" is ", " as ", " to ", " be ", "use ", "ith ", " was ", " lautet", " ist ", " es ", " est ", " è ", " é ",
-            ": ", ":\n")  # fmt: skip
+_COPULAS = (
+    ": ", "word", " is ", "|", ":\n", " as ", " to ", " be ", "use ", "ith ", " was ", " ist ", " lautet", " es ",
+    " est ", " com", " je", "pw ", "pass ", "**\n", "token\n", "key\n", "secret\n", "</t",
+)  # fmt: skip
+"""What stands in an English sentence, a table or a heading that tells a secret, besides NOUNS."""
+_PROMPT = 2_000
+"""Characters of a text in which an English word may stand in a sentence of another language."""
+
+
+def _unmarked(text: str, low: str) -> list[Span]:
+    """What no name and no beginning gives away; the words of a text show whether it may hold any."""
+    plain = 0
+    phrase = _shows(low, detectors.PHRASES)
+    long = False
+    for word in text.split():
+        size = len(word)
+        if 2 < size < 9 and word.isalpha() and word.islower():
+            plain += 1
+            phrase = phrase or plain >= detectors.PHRASE
+            continue
+        plain = 0
+        long = long or (size >= detectors.LONG_WORD and _encodes(word))
+    grouped = " " in text and _shows(low, detectors.GROUPED)
+    if not (long or phrase or grouped):
+        return []
+    from capture.redaction import unmarked
+
+    spans = [*unmarked.encoded(text), *unmarked.wallets(text)] if long else []
+    spans += unmarked.phrases(text) if phrase else ()
+    spans += unmarked.groups(text) if grouped else ()
+    return spans
+
+
+def _encodes(word: str) -> bool:
+    """May a long word hold base64 or a wallet's key? Paths and dotted names are nearly all of what is long."""
+    return not word.islower() and pattern(_LONG_RUN).search(word) is not None
 
 
 def _spoken(text: str, low: str) -> list[Span]:
-    if (
-        " " not in text
-        or not (_shows(low, detectors.NOUNS) or _shows(low, detectors.FOREIGN))
-        or not _shows(low, _COPULAS)
-    ):
+    if not detectors.labels(low) and not (_shows(low, detectors.NOUNS) and (_shows(low, _COPULAS) or _abroad(low))):
         return []
     from capture.redaction import spoken
 
     return spoken.find(text, low)
+
+
+def _abroad(low: str) -> bool:
+    """May an English word stand in a sentence of another script?"""
+    return len(low) < _PROMPT and not low.isascii() and any(map(str.isalpha, detectors.foreign(low)))
 
 
 def _cookies(text: str, low: str) -> list[Span]:
@@ -299,8 +369,9 @@ def _command(literals: tuple[str, ...], source: str, kind: str) -> Callable[[str
             at = low.find(literal)
             while at >= 0:
                 matched = pattern(source).match(low, at)
-                if matched and not _mere(text[matched.start(1) : matched.end(1)]):
-                    spans.append((matched.start(1), matched.end(1), kind))
+                number = matched.lastindex or 1 if matched else 1
+                if matched and not _mere(text[matched.start(number) : matched.end(number)]):
+                    spans.append((*matched.span(number), kind))
                 at = low.find(literal, at + 1)
         return spans
 
@@ -328,29 +399,44 @@ FINDERS: tuple[Callable[[str, str], list[Span]], ...] = (
     _urls,
     _headers,
     _jwk,
+    _account_keys,
     _back(_TELEGRAM, ":AA", 11, "telegram-token"),
     _back(_MAILCHIMP, "-us", 33, "mailchimp-key"),
     _back(_FACEBOOK, "|", 17, "facebook-token"),
+    _back(_AZURE_CLIENT, "Q~", 5, "azure-key"),
+    _back(_AZURE_DEVOPS, "AZDO", 81, "azure-key"),
+    _back(_NEWRELIC, "NRAL", 37, "newrelic-key"),
     _back(_DISCORD, ".", 28, "discord-token", gate="."),
     _command(("-u ", "-u=", "--user", "--proxy-user"), _USERPASS, "password"),
     _mysql,
     _command(
-        ("sshpass", "redis-cli", "docker login", "podman login", "registry login", "mongo", "az login", "ldap"),
+        (
+            "sshpass",
+            "redis-cli",
+            "psexec",
+            "docker login",
+            "podman login",
+            "registry login",
+            "mongo",
+            "az login",
+            "ldap",
+        ),
         _SHORT,
         "password",
     ),
     _command(("curl ",), _CURL, "password"),
     _commands,
+    _unmarked,
     _cookies,
     _manifests,
-    _command(("identified by", "password '", 'password "'), _SQL, "password"),
+    _command(("identified by", "identified with", "password '", 'password "'), _SQL, "password"),
     assignments.find,
     _spoken,
 )
 """The more specific first: where two finders overlap, the earlier one names the kind."""
 
 
-NAMED = (_urls, _mysql, assignments.find)
+NAMED = (_urls, _mysql, assignments.find, _spoken)
 """What can stand in a text of fewer than SHORT characters: no token is that short."""
 
 SHORT = 20
@@ -358,9 +444,11 @@ SHORT = 20
 
 def sources() -> Iterable[str]:
     """Every built-in pattern, for the cache."""
-    from capture.redaction import commands, keys, spoken
+    from capture.redaction import commands, keys, layouts, spoken, unmarked
 
     return (
+        *layouts.SOURCES,
+        *unmarked.SOURCES,
         *keys.SOURCES,
         *commands.SOURCES,
         *spoken.SOURCES,

@@ -42,7 +42,9 @@ SOURCES = (
 )  # fmt: skip
 
 _POOR = 10
-"""So few different characters are no key but what stands for one."""
+"""So few different characters are no key but what stands for one, unless its frame says that it is one."""
+_SHORT = 64
+"""Characters of a frame's body that is none."""
 _LONGEST = 65_536
 """Characters of a frame whose body is not read as one."""
 _MOST_LINES = 1_000
@@ -70,7 +72,7 @@ def _framed(text: str) -> list[Span]:
         following = begins[number + 1][0] if number + 1 < len(begins) else len(text)
         foot, stop = ends[at] if at < len(ends) else (len(text), len(text))
         if pattern(_BODY).match(text, head):
-            if foot < stop and len(set(text[head:foot])) <= _POOR:
+            if foot < stop and _stands_for_key(text[head:foot]):
                 continue
         elif foot > following or not (stop := _decorated(text, head, foot, stop)):
             continue
@@ -79,12 +81,19 @@ def _framed(text: str) -> list[Span]:
     return spans
 
 
+def _stands_for_key(body: str) -> bool:
+    """Nothing but one letter or two, dots, or a few letters: a key is long, whatever repeats in it."""
+    if len(set(body)) > _POOR:
+        return False
+    return len(body) < _SHORT or "..." in body or "\u2026" in body or len(set(filter(str.isalnum, body))) <= 2
+
+
 def _decorated(text: str, head: int, foot: int, stop: int) -> int:
     """The end of a key whose lines are decorated as nobody foresaw: what was drawn stands in the frame."""
     first = _drawn_run(text, head, min(foot, head + _LONGEST))
     if not first:
         return 0
-    return stop if foot < stop else _lines(text, *first)[-1][1]
+    return stop if foot < stop else lines(text, *first)[-1][1]
 
 
 def _drawn_run(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -102,7 +111,7 @@ def _is_body(run: str) -> bool:
     return kinds == 3 and len(set(run)) > _POOR and entropy.is_random(run[:200])
 
 
-def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A run of base64 and those on the lines that follow it: the first that is shorter is the last."""
     width = end - start
     runs = [(start, end)]
@@ -144,7 +153,7 @@ def _putty(text: str) -> list[Span]:
         run = pattern(_RUN).match(text, gap.end()) if gap else None
         if run is None or run.start() < last:
             continue
-        last = _lines(text, *run.span())[-1][1] if int(matched[1]) > 1 else run.end()
+        last = lines(text, *run.span())[-1][1] if int(matched[1]) > 1 else run.end()
         if last - run.start() >= 16 and len(set(text[run.start() : last])) > _POOR:
             spans.append((run.start(), last, KIND))
     return spans
@@ -162,7 +171,7 @@ def _encoded(text: str) -> list[Span]:
             before = text[max(last, at - 4_000) : at]
             start = at - (len(before) - len(before.rstrip(_BASE64)))
             run = pattern(_RUN).match(text, start)
-            runs = _lines(text, start, run.end()) if run else [(at, at + 1)]
+            runs = lines(text, start, run.end()) if run else [(at, at + 1)]
             last = runs[-1][1]
             if _holds_key("".join(text[begin:end] for begin, end in runs[:_MOST_LINES])[:_LONGEST]):
                 spans.append((start, last, KIND))

@@ -11,25 +11,32 @@ from capture.redaction.rules_cache import pattern
 _DRAWN = r"[A-Za-z0-9_+/.~%:-]+={0,3}\Z"
 _RUN = "[A-Za-z0-9_]+"
 _NAMED_ID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-SOURCES = (_DRAWN, _RUN, _NAMED_ID)
+_LONG = 24
+"""Characters of what no identifier is, if a few digits stand in it without a sign between."""
+_ALNUM = rf"[A-Za-z0-9]{{{_LONG},}}"
+_HASH = r"(?<![A-Za-z0-9])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})(?![A-Za-z0-9])"
+SOURCES = (_DRAWN, _RUN, _NAMED_ID, _ALNUM, _HASH)
 
-_KINDS = {"pass": "password", "pw": "password", "psk": "password", "secret": "secret", "token": "token",
-          "cred": "credential"}  # fmt: skip
+_KINDS = {**dict.fromkeys(("pass", "pw", "psk", "pasw", "psw", "pssw"), "password"), "secret": "secret",
+          "token": "token", "cred": "credential"}  # fmt: skip
 _COMPARISONS = frozenset(("==", "===", "!=", "!==", ">", "=>", "(", ","))
 _SPEAKING = ("pass", "secret", "test", "some", "my")
 """A word that holds one of these says what it is for rather than what it is."""
 _CODE = frozenset("_;,.{}[]<>|")
 """What holds one of these after `password:` may be an expression."""
+_TYPED = frozenset("!#@^~")
+"""What holds one of these, with a digit and both kinds of letters, is no expression."""
 _SHORTEST = 6
 """Characters of a key or token, or of an argument, that holds no digit."""
 
-NONE, WEAK, STRONG = 0, 1, 2
+NONE, FAINT, WEAK, STRONG = 0, 1, 2, 3
 
 _known: dict[str, int] = {}
 
 
 def strength(name: str) -> int:
-    """How surely a name names a secret: NONE, WEAK (its value must look random and long) or STRONG."""
+    """How surely a name names a secret: NONE, FAINT (its value must be base64 of drawn bytes, padded), WEAK (it must
+    look random and long) or STRONG."""
     level = _known.get(name)
     if level is None:
         level = _known[name] = _strength(name)
@@ -46,19 +53,32 @@ def _strength(name: str) -> int:
     # a signed request shows the public half of its credentials
     if found[-2:] == ["amz", "credential"] or found[-3:] == ["oauth", "consumer", "key"]:
         return NONE
-    if not detectors.PUBLIC.isdisjoint(found) or (last == "token" and found[-2:-1] and found[-2] in detectors.CURSORS):
+    if not detectors.PUBLIC.isdisjoint(found):
+        return _of_two(found)
+    before = found[-2] if found[-2:-1] else ""
+    if last == "token" and before in detectors.CURSORS:
         return NONE
-    if last == "code" and found[-2:-1] and found[-2] in ("auth", "oauth", "authorization"):
-        return STRONG
-    if last in detectors.STRONG:
+    if last == "code" and before in ("auth", "oauth", "authorization"):
         return STRONG
     if last in ("key", "keys"):
-        return STRONG if len(found) > 1 and found[-2] in detectors.QUALIFIERS else WEAK
-    if last.endswith(("password", "passwd", "secret", "token", "apikey", "accesskey", "secretkey", "authkey", "pkey")):
-        return STRONG
-    if last.endswith("pass") and len(last) > 5 and last not in detectors.PASSES:
+        return STRONG if before in detectors.QUALIFIERS else WEAK
+    if last in detectors.STRONG or _ends_as_secret(last):
         return STRONG
     return WEAK if last in detectors.WEAK else NONE
+
+
+def _ends_as_secret(word: str) -> bool:
+    """`dbpassword`, `azurestorageaccountkey`: words written as one."""
+    if word.endswith("pass"):
+        return len(word) > 5 and word not in detectors.PASSES
+    return word.endswith(detectors.ENDINGS)
+
+
+def _of_two(found: list[str]) -> int:
+    """What a public word leaves of a name: clouds give two keys, and call one of them primary."""
+    if found[0] != "primary" or found[-1] != "key":
+        return NONE
+    return STRONG if found[-2] in detectors.QUALIFIERS else FAINT
 
 
 def kind_of(name: str) -> str:
@@ -77,13 +97,17 @@ def mixed(value: str) -> bool:
 
 def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
     """Is this quoted value of a secret's name a secret? Unless `sure`, the value must look random by itself."""
-    if len(value) < 4 or " " in value.strip() or value[0] in "$/{%#:<@.,+);]" or _no_value(value, name):
+    if len(value) < 4 or " " in value.strip() or _no_value(value, name):
+        return False
+    if entropy.is_base64(value):
+        return level != FAINT or value[-1] == "="
+    if value[0] in "$/{%#:<@.,+);]" or level == FAINT:
         return False
     if level == WEAK:
         return random_looking(value)
     if not _long_enough(value, name, sure=sure) or entropy.is_member(value):
         return False
-    if entropy.is_random(value) or (value.isdigit() and len(value) >= 10) or entropy.is_uuid(value):
+    if _is_drawn(value) or (value.isdigit() and len(value) >= 10):
         return True
     return sure and kind_of(name) == "password" and _chosen(value)
 
@@ -103,6 +127,8 @@ def _no_value(value: str, name: str) -> bool:
     """What is no credential under any name: an address, a stand-in, a path, a regular expression, another name."""
     if "://" in value or "[REDACTED" in value or entropy.stands_in(value):
         return True
+    if entropy.is_base64(value):
+        return False
     return entropy.is_path(value) or entropy.is_expression(value) or _echoes(value, name)
 
 
@@ -133,7 +159,9 @@ def bare(value: str, level: int, name: str, sign: str) -> bool:
         sign = "="
     if len(value) < 4 or sign in _COMPARISONS or entropy.is_reference(value) or _no_value(value, name):
         return False
-    if "(" in value or "?" in value or "==" in value.rstrip("="):
+    if entropy.is_base64(value):
+        return level != FAINT or value[-1] == "="
+    if level == FAINT or any(sign in value.rstrip("=") for sign in ("(", "?", "==")):
         return False
     if level == WEAK:
         return random_looking(value)
@@ -141,18 +169,49 @@ def bare(value: str, level: int, name: str, sign: str) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 12
-    if entropy.is_random(value):
+    return _is_drawn(value) or (kind_of(name) == "password" and _chosen_bare(value, name, sign))
+
+
+def _is_drawn(value: str) -> bool:
+    """Drawn, whatever repeats in it: under a name that says secret, a long run of letters and digits is no word."""
+    if entropy.is_random(value) or entropy.is_uuid(value):
         return True
-    if kind_of(name) != "password" or not _chosen(value):
+    runs = pattern(_ALNUM).findall(value) if len(value) >= _LONG else []
+    return any(4 <= sum(map(str.isdigit, run)) <= len(run) - 4 for run in runs)
+
+
+def drawn_beside(value: str) -> bool:
+    """The same where a blank or a hyphen stands between the name and the value, as between the words of a phrase."""
+    if entropy.stands_in(value) or entropy.is_path(value) or not any(map(str.isdigit, value)):
+        return False
+    if entropy.is_uuid(value) or (entropy.is_hex(value) and len(value) >= 32):
+        return True
+    return len(value) >= 16 and (
+        random_looking(value) or (value.isalnum() and len(value) >= _LONG and _is_drawn(value))
+    )
+
+
+def _chosen_bare(value: str, name: str, sign: str) -> bool:
+    """What a person makes up, where nothing shows that the value is no code: the more kinds of letters, the surer."""
+    digits = any(map(str.isdigit, value))
+    if not _chosen(value):
         return False
     if sign == ":":  # a line of YAML: a word with digits, which no identifier of code is likely to be
-        return len(value) >= 6 and any(char.isdigit() for char in value) and _CODE.isdisjoint(value)
-    return name.isupper() and name != "PASS" and sign == "="
+        return len(value) >= 6 and digits and _CODE.isdisjoint(value)
+    if name.isupper() and name != "PASS" and sign == "=":
+        return True
+    if sign == "":
+        return digits
+    return digits and not _TYPED.isdisjoint(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
 def random_looking(value: str) -> bool:
     """Long and mixed enough that nobody typed it; hashes and UUIDs are not secrets by themselves."""
-    if len(value) < 12 or " " in value or "/" in value[:2] or "://" in value or value[0] == "$":
+    if len(value) < 12 or " " in value or "://" in value or value[0] == "$":
+        return False
+    if entropy.is_base64(value):
+        return True
+    if "/" in value[:2]:
         return False
     if not pattern(_DRAWN).match(value) or entropy.is_member(value) or pattern(_NAMED_ID).search(value):
         return False
@@ -162,6 +221,7 @@ def random_looking(value: str) -> bool:
         return len(value) >= 32 and len(value) not in (40, 64)
     if not any(c.isdigit() for c in value) or entropy.shannon(value) < 3.2:
         return False
+    value = pattern(_HASH).sub("", value)  # `linux-node-<hash>` says what was hashed
     return any(len(part) >= 10 and entropy.is_random(part) for part in pattern(_RUN).findall(value))
 
 

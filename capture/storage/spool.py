@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
-from capture.files import remove, replace
+from capture.files import opened, ours, remove, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _OLD_TMP = 3600.0
 """Seconds after which a half-written file belongs to nobody."""
 _COUNTS_AT_ONCE = 500
+_FREE, _TAKEN = "slot", f"{paths.COUNTS}.slot"
+_SLOTS = ("lost", "errors")
+_TRIES = 100
+"""How often a count is tried that others take at the same time."""
 
 
 def folders(db_path: str) -> tuple[str, str]:
@@ -32,7 +36,7 @@ def _own(folder: str, make: bool = True) -> bool:
         if make:
             paths.make(folder)
         if not hasattr(os, "getuid") or os.path.basename(folder) == "spool":
-            return True
+            return ours(folder, folder=True)
         above, found = os.lstat(os.path.dirname(folder)), os.lstat(folder)
     except OSError:
         return False
@@ -61,21 +65,74 @@ def _keep(folder: str, name: str, text: bytes) -> bool:
 
 
 def tally(db_path: str, name: str) -> None:
-    """Count something (lost, errors) while the database is not to be had; `drain` adds it up."""
-    for folder in folders(db_path):
-        if _own(folder) and _tally(folder, name):
-            return
+    """Count something (lost, errors) while the database is not to be had; `drain` adds it up.
+
+    A full disk takes an empty file, whose name is the count. Where it has no inode left either, a file that was made
+    before is renamed: its name says how many.
+    """
+    own = [folder for folder in folders(db_path) if _own(folder)]
+    any(_tally(folder, name) for folder in own) or any(_slot(folder, name) for folder in own)
 
 
-def _tally(folder: str, name: str) -> bool:
+def _tally(folder: str, name: str, many: int = 1) -> bool:
     """A file for each count, there whole or not at all: nobody can add to what another has just read."""
     from time import time_ns
 
+    path = os.path.join(folder, f"{paths.COUNTS}.{time_ns()}-{os.getpid()}.{many}.{name}")
     try:
-        replace(os.path.join(folder, f"{paths.COUNTS}.{time_ns()}-{os.getpid()}"), name.encode())
+        os.close(opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
     except OSError:
         return False
     return True
+
+
+def reserve(db_path: str) -> None:
+    """Make the files by which losses are counted on a disk without inodes; while there are some."""
+    for folder in folders(db_path):
+        if _own(folder):
+            names = _names(folder)
+            for name in _SLOTS:
+                if not any(_is_slot(each, name) for each in names):
+                    try:
+                        os.close(opened(os.path.join(folder, f"{_FREE}.{name}"), os.O_WRONLY | os.O_CREAT))
+                    except OSError:
+                        break
+
+
+def _is_slot(file: str, name: str) -> bool:
+    return file == f"{_FREE}.{name}" or (file.startswith(_TAKEN) and file.endswith(f".{name}"))
+
+
+def _slot(folder: str, name: str) -> bool:
+    """One more in the name of the file made for it; who was quicker is counted, then this one."""
+    for _ in range(_TRIES):
+        for file in [each for each in _names(folder) if _is_slot(each, name)]:
+            fresh = f"{_TAKEN}.{_many(file) + 1 if file.startswith(_TAKEN) else 1}.{name}"
+            try:
+                os.rename(os.path.join(folder, file), os.path.join(folder, fresh))
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+            return True
+    return False
+
+
+def _many(file: str) -> int:
+    """How many a file of counts says: `counts.<when>-<process>.<many>.<name>`."""
+    many = file.split(".")[2]
+    return int(many) if many.isdecimal() else 0
+
+
+def tallied(db_path: str) -> dict[str, int]:
+    """What is counted in files and not yet in the database."""
+    found: dict[str, int] = {}
+    for folder in folders(db_path):
+        if _own(folder, make=False):
+            for file in _names(folder):
+                for name, many in _counted(os.path.join(folder, file), take=False).items():
+                    found[name] = found.get(name, 0) + many
+    return found
 
 
 def drain(db: Connection, db_path: str, most: int = 0, seconds: float = 0.0) -> int:
@@ -171,9 +228,12 @@ def _read(path: str) -> Sealed | None:
     from capture.seal import Sealed, seal
 
     try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
+        handle = opened(path)
+    except FileNotFoundError:
         return None  # another process has stored it meanwhile
+    except OSError:
+        _set_aside(path)
+        return None
     try:
         chunks = []
         while chunk := os.read(handle, 1 << 20):
@@ -205,27 +265,46 @@ def _add_up(db: Connection, folder: str) -> None:
     names = [name for name in _names(folder) if name.startswith(paths.COUNTS)][:_COUNTS_AT_ONCE]
     if not names:
         return
-    taken: list[str] = []
+    taken: dict[str, int] = {}
     try:
         with transaction(db):
-            for name in names:
-                taken += _counted(os.path.join(folder, name))
-            for name in sorted(set(taken)):
-                count(db, name, taken.count(name))
+            for file in names:
+                for name, many in _counted(os.path.join(folder, file)).items():
+                    taken[name] = taken.get(name, 0) + many
+            for name in sorted(taken):
+                count(db, name, taken[name])
     except BaseException:
-        for name in taken:
-            _tally(folder, name)
+        for name, many in taken.items():
+            _tally(folder, name, many) or _slot(folder, name)
         raise
 
 
-def _counted(path: str) -> list[str]:
-    """The words of a file of counts, which is taken away: whoever takes it counts it."""
+def _counted(path: str, take: bool = True) -> dict[str, int]:
+    """What a file of counts says, which is taken away: whoever takes it counts it. The file made for it is kept."""
+    folder, file = os.path.split(path)
+    if not file.startswith(paths.COUNTS):
+        return {}
+    if file.count(".") < 3:
+        return _words(path, take)
+    name = file.split(".", 3)[3]
     try:
-        handle = os.open(path, os.O_RDONLY)
+        if take and file.startswith(_TAKEN):
+            os.rename(path, os.path.join(folder, f"{_FREE}.{name}"))
+        elif take:
+            os.unlink(path)
+    except OSError:
+        return {}
+    return {name: _many(file)}
+
+
+def _words(path: str, take: bool) -> dict[str, int]:
+    """The same of an earlier release, which wrote a word for each count."""
+    try:
+        handle = opened(path)
         try:
             words = os.read(handle, 1 << 20).decode("ascii", "replace").split()
         finally:
             os.close(handle)
     except OSError:
-        return []
-    return words if remove(path) else []
+        return {}
+    return {word: words.count(word) for word in words} if not take or remove(path) else {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
+from capture.files import opened, ours
 from capture.storage import sqlite
 
 TYPE_CHECKING = False
@@ -56,10 +57,12 @@ def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connec
     """Open the database for writing, creating or migrating it as needed.
 
     `timeout` is in seconds; `autocheckpoint` in pages, 0 for hooks, which leave it to settle.
-    Raises sqlite3.Error, OSError or schema.NewerDatabase.
+    Raises sqlite3.Error, OSError (files.NotOurs for another user's database, or a link) or schema.NewerDatabase.
     """
-    if not os.path.exists(path):
+    if not ours(path):
         _create(path)
+    ours(path + "-wal")
+    ours(path + "-shm")
     db = sqlite.connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
     try:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
@@ -83,7 +86,7 @@ def _create(path: str) -> None:
 
         replaced(path)
     else:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(opened(path, os.O_CREAT | os.O_RDWR))
 
 
 def _migrate(db: Connection, timeout: float) -> None:

@@ -16,19 +16,29 @@ if TYPE_CHECKING:
 
     from capture.transcript.reading import Reader, Source
 
-MAX_BYTES = 4 << 20
+SECONDS = 0.05
+"""How long a hook reads on at most; a single record may take longer."""
 READABLE = ("claude", "codex", "gemini")
 """The clients whose files there is a reader for."""
 
 
-def catch_up(db: Connection, client: str, path: str, session_id: str, max_bytes: int = MAX_BYTES) -> None:
+def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: float = SECONDS) -> bool:
     """Store what a transcript has since the last time and no hook told of: thinking, late prompts, usage, lost calls.
 
-    Reads at most about `max_bytes`; with nothing new it costs one query and one stat. Raises sqlite3.Error or OSError.
+    Whether something is left after `seconds`: it is for `catch_up_rest`. With nothing new it costs one query and one
+    stat. Raises sqlite3.Error or OSError.
     """
     from capture.transcript.missed import catch_up as store_missed
 
-    store_missed(db, client, path, session_id, max_bytes)
+    return store_missed(db, client, path, session_id, seconds)
+
+
+def catch_up_rest(db: Connection) -> None:
+    """What hooks had no time for, in the background. Raises sqlite3.Error or OSError."""
+    from capture.transcript.missed import rest
+
+    for client, path, session_id in rest(db):
+        catch_up(db, client, path, session_id, float("inf"))
 
 
 def reader(source: Source) -> Reader:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from capture.files import regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +20,7 @@ HEAD = 512
 MAX_LINE = 16 << 20
 """A longer line is passed over: nothing in it is worth its memory."""
 LIVE = "live:"
-"""Before the path in the names of the places that hooks keep: an import has its own and reads everything."""
+"""Before the path in the names of the places that hooks keep: an import has its own, and reads what hooks pass over."""
 _CHUNK = 1 << 18
 
 
@@ -42,7 +44,7 @@ def fingerprint(path: str, size: int = HEAD) -> str:
     from _blake2 import blake2b
 
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        handle = regular(path)
     except OSError:
         return ""
     try:
@@ -62,10 +64,11 @@ def _same(path: str, head: str) -> bool:
 def load(db: Connection, path: str, session_id: str, *, live: bool = False) -> Cursor:
     """Where to go on in a file: at its beginning when it is new, was truncated or holds something else now.
 
-    A hook's place (`live`) and an import's are two.
+    A hook's place (`live`) and an import's are two. An import has stored all that is before its own, so a hook goes on
+    from whichever is further.
     """
     key = LIVE + path if live else path
-    row = db.execute("SELECT offset, head, state FROM transcript_cursors WHERE path = ?", (key,)).fetchone()
+    row = read_to(db, path) if live else _place(db, key)
     if row is None and session_id:
         row = _moved(db, LIVE if live else "", session_id, path)
     try:
@@ -75,6 +78,19 @@ def load(db: Connection, path: str, session_id: str, *, live: bool = False) -> C
     if row is None or row[0] > size or not _same(path, row[1]):
         return Cursor(key, session_id)
     return Cursor(key, session_id, row[0], row[1], row[2] or "")
+
+
+def read_to(db: Connection, path: str) -> tuple[int, str, str | None] | None:
+    """The further of the places of hooks and of an import, whichever of its names the import knew the file by."""
+    names = {LIVE + path, path, os.path.realpath(path)}
+    return max((row for name in names if (row := _place(db, name))), key=lambda row: row[0], default=None)
+
+
+def _place(db: Connection, key: str) -> tuple[int, str, str | None] | None:
+    found: tuple[int, str, str | None] | None = db.execute(
+        "SELECT offset, head, state FROM transcript_cursors WHERE path = ?", (key,)
+    ).fetchone()
+    return found
 
 
 def _moved(db: Connection, prefix: str, session_id: str, path: str) -> tuple[int, str, str | None] | None:
@@ -106,7 +122,7 @@ def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX
     With `tail`, a last line without a newline counts too: for files that nobody writes any more.
     Raises OSError when the file cannot be opened or read.
     """
-    with open(path, "rb", buffering=_CHUNK) as file:
+    with open(path, "rb", buffering=_CHUNK, opener=regular) as file:
         file.seek(offset)
         while line := file.readline(max_line + 1):
             offset += len(line)
@@ -115,8 +131,12 @@ def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX
                     return
                 yield offset, line
                 continue
+            told = offset
             while line and not line.endswith(b"\n"):
                 line = file.readline(_CHUNK)
                 offset += len(line)
+                if offset - told > MAX_LINE:
+                    told = offset
+                    yield offset, b""  # a reader with a bound can stop within the line
             if line or tail:
                 yield offset, b""

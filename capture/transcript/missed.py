@@ -1,6 +1,7 @@
 """At the end of a turn: what the transcript has and no hook told of, stored with the place read up to in one go.
 
-A hook's places are its own: an import reads everything, a hook only what was written since nmem saw the session.
+A hook reads only what was written since nmem saw the session, from where it or an import stopped, a slice at a time.
+What it has no time for is left to settling (`rest`), which reads on from the same place.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 
 from capture.transcript import READABLE
-from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, save
+from capture.transcript.cursor import LIVE, Cursor, fingerprint, load, read_to, save
 from capture.transcript.reading import Reader, Source
 
 TYPE_CHECKING = False
@@ -19,23 +20,43 @@ if TYPE_CHECKING:
     from capture.event import Event
     from capture.seal import Sealed
 
+_SLICE = 64 << 10
+"""Bytes that are stored together: redacting and storing so many takes some milliseconds."""
+_RECENT = 50
+"""Files that settling looks at, those that a hook read last."""
 _EARLIER = 5_000
 """Milliseconds before a session's first event that still belong to it: the client's clock and ours differ a little."""
 _ORDERED = 500
 """How many of the newest calls are put in order: SQLite takes only so many at once."""
+_LARGEST = 16_000_000
+"""A document is read as a whole: one of more bytes is left to an import."""
 _SESSION_EVENTS = frozenset(("session_start", "post_compact"))
 
 
-def catch_up(db: Connection, client: str, path: str, session_id: str, max_bytes: int) -> None:
-    """Read on in the session's file, and in those of its subagents."""
+def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: float) -> bool:
+    """Read on in the session's file, and in those of its subagents; whether something is left after `seconds`."""
+    from time import monotonic
+
+    until = monotonic() + seconds
     row = db.execute("SELECT started_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
     floor = row[0] - _EARLIER if row else 0
     if client not in READABLE:
-        return
-    _file(db, Source(client, path, session_id), floor, max_bytes)
+        return False
+    files = [path]
     if client == "claude" and path.endswith(".jsonl"):
-        for inner in _subagents(path[: -len(".jsonl")]):
-            _file(db, Source(client, inner, session_id), floor, max_bytes)
+        files += _subagents(path[: -len(".jsonl")])
+    return any(_file(db, Source(client, each, session_id), floor, until) for each in files)
+
+
+def rest(db: Connection) -> list[tuple[str, str, str]]:
+    """Client, path and session of the files that hooks read last."""
+    found = db.execute(
+        "SELECT s.client, substr(c.path, ?), s.id FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id"
+        " WHERE c.path LIKE ? ORDER BY c.updated_at DESC LIMIT ?",
+        (len(LIVE) + 1, LIVE + "%", _RECENT),
+    ).fetchall()
+    inner = os.sep + "subagents" + os.sep
+    return [each for each in found if inner not in each[1]]
 
 
 def _subagents(folder: str) -> list[str]:
@@ -48,22 +69,29 @@ def _subagents(folder: str) -> list[str]:
     return sorted(os.path.join(inner, name) for name in names if name.endswith(".jsonl"))
 
 
-def _file(db: Connection, source: Source, floor: int, max_bytes: int) -> None:
-    row = db.execute("SELECT offset FROM transcript_cursors WHERE path = ?", (LIVE + source.path,)).fetchone()
+def _file(db: Connection, source: Source, floor: int, until: float) -> bool:
+    row = read_to(db, source.path)
     try:
-        size = os.stat(source.path).st_size
+        found = os.stat(source.path)
     except OSError:
-        return
+        return False
+    size = found.st_size
+    if found.st_mode & 0o170000 != 0o100000:
+        return False  # what is no regular file may never end
     if row and row[0] == size:
-        return
+        return False
     cursor = load(db, source.path, source.session_id, live=True)
-    _read(db, source, cursor, floor, max_bytes)
+    return _read(db, source, cursor, floor, until)
 
 
-def _read(db: Connection, source: Source, cursor: Cursor, floor: int, max_bytes: int) -> None:
-    """Turn new records into rows; a subagent's and a turn's last text count, for the turn is over."""
-    from capture.event import TOOL_ERROR, TOOL_RESULT
-    from capture.jsonio import dumps, loads
+def _read(db: Connection, source: Source, cursor: Cursor, floor: int, until: float) -> bool:
+    """Turn new records into rows; a subagent's and a turn's last text count, for the turn is over.
+
+    Whether something is left. At least one slice is read, so that whoever comes next gets further.
+    """
+    from time import monotonic
+
+    from capture.jsonio import loads
     from capture.transcript import reader as reader_of
     from capture.transcript.records import records
 
@@ -72,24 +100,36 @@ def _read(db: Connection, source: Source, cursor: Cursor, floor: int, max_bytes:
         state = loads(cursor.state)
         reader.restore(state if isinstance(state, dict) else {})
     events: list[Event] = []
-    start, end = cursor.offset, cursor.offset
-    for begin, after, record in records(source.path, start):
+    start = stored = end = cursor.offset
+    for begin, after, record in records(source.path, end, largest=_LARGEST):
         if record is not None:
             events += reader.feed(record, begin)
         end = after
-        if reader.resume_at(end) - start > max_bytes:
-            break
-    else:
-        events += reader.turn_end()
+        if end - stored > _SLICE:
+            _keep(db, reader, cursor, events, end, floor)
+            stored, events = end, []
+            if monotonic() > until:
+                return True
     if end == start:
-        return
+        return False
+    events += reader.turn_end()
+    if events or end != stored:
+        _keep(db, reader, cursor, events, end, floor)
+    return False
+
+
+def _keep(db: Connection, reader: Reader, cursor: Cursor, events: list[Event], end: int, floor: int) -> None:
+    """Store events with the place up to which their records were read."""
+    from capture.event import TOOL_ERROR, TOOL_RESULT
+    from capture.jsonio import dumps
+
     calls: list[Event] = []
     others: list[Event] = []
     for event in events:
         if event.at >= floor and event.kind not in _SESSION_EVENTS:
             (calls if event.kind in (TOOL_RESULT, TOOL_ERROR) else others).append(event)
-    cursor.offset, cursor.head = reader.resume_at(end), fingerprint(source.path)
-    cursor.session_id, cursor.state = source.session_id, dumps(reader.state())
+    cursor.offset, cursor.head = reader.resume_at(end), fingerprint(reader.source.path)
+    cursor.session_id, cursor.state = reader.source.session_id, dumps(reader.state())
     _store(db, reader, cursor, calls, others)
 
 

@@ -12,7 +12,7 @@ _MINUTE = 60_000
 class Source:
     """One file: whose session it is, where it ran, and where it lies."""
 
-    __slots__ = ("agent_id", "agent_type", "client", "cwd", "path", "session_id", "version")
+    __slots__ = ("agent_id", "agent_type", "client", "cwd", "home", "path", "session_id", "version")
 
     def __init__(self, client: str, path: str, session_id: str = "", cwd: str = "") -> None:
         self.client = client
@@ -20,6 +20,8 @@ class Source:
         self.session_id = session_id
         self.cwd = cwd
         """The folder that the session began in: its project, wherever it went later."""
+        self.home = ""
+        """What ~ stands for in it; empty: the user's own home."""
         self.version = ""
         self.agent_id = ""
         self.agent_type = ""
@@ -67,6 +69,7 @@ class Reader:
         event = Event(source.client, kind, source.session_id, at, native)
         event.cwd = self.cwd or source.cwd
         event.project_dir = source.cwd
+        event.home = source.home
         event.transcript_path = source.path
         event.client_version = source.version
         event.agent_id = source.agent_id

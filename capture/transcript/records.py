@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from capture.files import regular
 from capture.jsonio import BadJson, loads, raw_loads
 from capture.transcript.cursor import MAX_LINE, lines
 
@@ -17,13 +18,17 @@ _LIST = '"messages"'
 _PEEK = 65536
 
 
-def records(path: str, offset: int = 0, *, tail: bool = False) -> Iterator[tuple[int, int, dict[str, object] | None]]:
+def records(
+    path: str, offset: int = 0, *, tail: bool = False, largest: int = 1 << 30
+) -> Iterator[tuple[int, int, dict[str, object] | None]]:  # fmt: skip
     """(start, end, record) of every whole record since an offset; None for one that is no JSON object or too long.
 
-    With `tail`, a last line without a newline counts if it is JSON. Raises OSError.
+    With `tail`, a last line without a newline counts if it is JSON. A document of more than `largest` bytes is passed
+    over. Raises OSError, also for what is no regular file.
     """
     if is_document(path):
-        yield from _document(path, offset)
+        if os.stat(path).st_size <= largest:
+            yield from _document(path, offset)
         return
     start = offset
     for end, line in lines(path, offset, tail=tail):
@@ -47,7 +52,7 @@ def is_document(path: str) -> bool:
     """Whether a file is one JSON object over many lines, not an object a line."""
     if not path.endswith(".json"):
         return False
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=regular) as file:
         first = file.readline(_PEEK)
     return first.strip() == b"{" or _LIST.encode() in first
 
@@ -60,7 +65,7 @@ def _document(path: str, offset: int) -> Iterator[tuple[int, int, dict[str, obje
     size = os.stat(path).st_size
     if offset >= size:
         return
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, encoding="utf-8", errors="replace", opener=regular) as file:
         text = file.read(_BLOCK)
         mark = text.find(_LIST)
         start = text.find("[", mark) + 1 if mark >= 0 else 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
+from stat import S_ISREG
 
 from capture.event import TOOL_ERROR, TOOL_RESULT
 from capture.transcript import READABLE
@@ -63,7 +64,8 @@ def losses(db: Connection, now: int, deep: bool = False) -> tuple[Loss, ...]:
 
 def _size(path: str) -> int:
     try:
-        return Path(path).stat().st_size
+        found = Path(path).stat()
+        return found.st_size if S_ISREG(found.st_mode) else 0
     except OSError:
         return 0
 

@@ -1,11 +1,11 @@
-"""The mends of the audit that need no decision: rows left behind, damaged text indexes."""
+"""The mends of the audit that need no decision: rows left behind, damaged text indexes, times of a wrong clock."""
 
 from __future__ import annotations
 
 import sqlite3
 
 from nmem import tables
-from nmem.audit import integrity
+from nmem.audit import future, integrity
 
 
 def fix(path: str) -> list[str]:
@@ -18,7 +18,7 @@ def fix(path: str) -> list[str]:
         return [f"the audit's mends need the database: {error}"]
     try:
         tables.ensure(db)
-        return integrity.fix(db)
+        return future.fix(db, future.now()) + integrity.fix(db)
     except sqlite3.Error as error:
         return [f"not everything could be mended: {error}"]
     finally:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import drift, extraction, integrity, labels, latency, losses, redaction, retrieval, shift
+from nmem.audit import drift, extraction, future, integrity, labels, latency, losses, redaction, retrieval, shift
 from nmem.audit.drift import Change
 from nmem.audit.extraction import Quality
 from nmem.audit.finding import WRONG, Finding
@@ -57,7 +57,7 @@ def _writer(path: str) -> Connection | None:
 
 
 _SUBJECTS: tuple[tuple[str, Subject], ...] = (
-    ("integrity", lambda db, path, _, deep: integrity.findings(db, path, deep)),
+    ("integrity", lambda db, path, now, deep: [*future.findings(db, now), *integrity.findings(db, path, deep)]),
     ("losses", lambda db, _, now, deep: losses.findings(db, now, deep)),
     ("payloads", lambda db, _, now, deep: drift.findings(db, now, deep)),
     ("extraction", lambda db, _, now, deep: extraction.findings(db, now, deep)),

@@ -46,7 +46,10 @@ class Retrieval:
 
 def retrieval(db: Connection, now: int) -> Retrieval:
     """Of the newest injections. Raises sqlite3.Error."""
-    since = "j.id > (SELECT coalesce(max(id), 0) FROM injections) - ?"
+    since = (
+        "j.id > (SELECT coalesce(max(id), 0) FROM injections) - ? AND (j.text = '' OR EXISTS"
+        " (SELECT 1 FROM injection_items WHERE injection_id = j.id AND kind != 'ask'))"
+    )
     rows = db.execute(
         "SELECT i.kind, j.session_id, j.at >= ?, total(i.used), count(i.used) FROM injections j"  # noqa: S608
         f" JOIN injection_items i ON i.injection_id = j.id WHERE {since} AND j.withheld = 0 AND i.used IS NOT NULL"

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from capture.install import beside, servers
 from capture.install.beside import TOML, Beside
 from capture.install.targets import SCOPES, TITLES, targets
 from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from nmem.mcp import doors
 
 _SECONDS = 20.0
 _LIST = 2
@@ -66,22 +66,8 @@ def _registered(client: str, folder: str) -> list[tuple[str, dict[str, object] |
 
 def _entry(path: str, toml: bool) -> dict[str, object] | None:
     """nmem's server in a file; None where there is none, or the file cannot be read (another check says that)."""
-    from capture import install
-    from capture.install import atomic
-    from capture.install.settings_file import value_at
-
-    try:
-        data = atomic.read(path)
-        if data is None:
-            return None
-        if toml:
-            table = tomllib.loads(data.decode("utf-8")).get("mcp_servers")
-            entry = table.get(servers.NAME) if isinstance(table, dict) else None
-        else:
-            entry = value_at(install.text_of(data), ("mcpServers", servers.NAME), comments=True)
-    except (OSError, ValueError):
-        return None
-    return entry if isinstance(entry, dict) and servers.is_ours(entry) else None
+    found = doors.entry(path, toml)
+    return found if found is not None and servers.is_ours(found) else None
 
 
 def _tools(entry: dict[str, object]) -> tuple[int, str, float]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture import paths
+from capture.files import NotOurs, ours
 from nmem import config
 from nmem.errors import NmemError
 
@@ -32,8 +33,13 @@ class Kept:
 
 def folder(db_path: str) -> Path:
     """The folder of a database's backups; it may not exist. Raises NmemError for settings that cannot be used."""
-    chosen = str(config.values("backup")["folder"] or "")
-    return Path(chosen).expanduser() if chosen else Path(paths.folder(db_path), FOLDER)
+    return chosen() or Path(paths.folder(db_path), FOLDER)
+
+
+def chosen() -> Path | None:
+    """The folder that a person chose, if any. Raises NmemError for settings that cannot be used."""
+    named = str(config.values("backup")["folder"] or "")
+    return Path(named).expanduser() if named else None
 
 
 def made(place: Path) -> Path:
@@ -42,7 +48,18 @@ def made(place: Path) -> Path:
         paths.make(str(place.absolute()))
     except OSError as error:
         raise NmemError(f"{place} cannot be made: {error.strerror}") from None
+    _own(place)
     return place
+
+
+def _own(place: Path) -> None:
+    """Refuse a folder of our own name that is another user's or a link; one that a person chose is theirs to keep."""
+    if place.name != FOLDER or place == chosen():
+        return
+    try:
+        ours(str(place.absolute()), folder=True)
+    except NotOurs as error:
+        raise NmemError(str(error)) from None
 
 
 def fresh(place: Path, kind: str, ending: str) -> Path:
@@ -61,6 +78,7 @@ def _number(name: str) -> int:
 def kept(place: Path) -> list[Kept]:
     """The backups in a folder, the newest first; what else lies there is not looked at."""
     out = []
+    _own(place)
     with contextlib.suppress(FileNotFoundError):
         for path in place.iterdir():
             found = _NAME.fullmatch(path.name)

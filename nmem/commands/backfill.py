@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import threading
@@ -18,6 +17,7 @@ from capture import paths
 from capture.labels import DIMENSIONS
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.text import to_json
 
 if TYPE_CHECKING:
     from nmem.labels.backfill import Report
@@ -47,7 +47,7 @@ def command(dimension: str | None, project: str, everything: bool, limit: int | 
     wanted = Wanted(dimension or "", project, everything, limit or 0)
     with terminal.writing() as db, _stopping(stopped), _progress(as_json) as step:
         report = backfill(db, paths.database(), terminal.now(), wanted, step=step, stop=stopped.is_set)
-    click.echo(json.dumps(asdict(report)) if as_json else summary(report))
+    click.echo(to_json(asdict(report)) if as_json else summary(report))
     if stopped.is_set():
         sys.exit(130)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from capture import paths
 from nmem.backup import copying
 from nmem.backup.sealing import Keys
 from nmem.commands import terminal
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 VARIABLE = "NMEM_BACKUP_PASSPHRASE"
 _WORDS = {
@@ -54,7 +53,7 @@ def command(
     for note in made.notes:
         click.echo(f"nmem: {printable(note)}", err=True)
     if as_json:
-        click.echo(json.dumps(asdict(made), ensure_ascii=False))
+        click.echo(to_json(asdict(made)))
         return
     sealed = ", encrypted" if made.encrypted else ""
     click.echo(f"{printable(made.path)}: {made.bytes / 1e6:,.1f} MB{sealed}, every page whole, {made.seconds:.1f} s")
@@ -101,7 +100,7 @@ def _list(*, as_json: bool) -> None:
     place = places.folder(paths.database())
     found = places.kept(place)
     if as_json:
-        click.echo(json.dumps({"folder": str(place), "backups": [asdict(one) for one in found]}))
+        click.echo(to_json({"folder": str(place), "backups": [asdict(one) for one in found]}))
         return
     for one in found:
         what = "before a restore" if one.before_restore else "encrypted" if one.encrypted else ""

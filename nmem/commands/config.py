@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -22,7 +21,7 @@ from nmem.settings.declared import find
 from nmem.settings.file import Config
 from nmem.settings.listing import Standing, standing
 from nmem.settings.setting import Setting
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 
@@ -60,7 +59,7 @@ def get(name: str, *, as_json: bool) -> None:
     yours = own is not None and told is None
     value = own if yours else setting.default
     if as_json:
-        click.echo(json.dumps({"name": dotted(path), "value": value, "yours": yours}, ensure_ascii=False, default=str))
+        click.echo(to_json({"name": dotted(path), "value": value, "yours": yours}, default=str))
     else:
         click.echo(_shown(value))
 
@@ -98,7 +97,7 @@ def check(*, as_json: bool) -> None:
     found += [one.fault for one in strange if one.nearest]
     if as_json:
         data = {"path": config.path, "ok": not found, "faults": [{**asdict(one), "text": str(one)} for one in found]}
-        click.echo(json.dumps(data, ensure_ascii=False))
+        click.echo(to_json(data))
     else:
         for one in found:
             click.echo(config.told(one))
@@ -165,7 +164,7 @@ def _list(*, as_json: bool, yours: bool = False) -> None:
     if as_json:
         data = {"path": config.path, "settings": [asdict(row) for row in rows],
                 "faults": [config.told(one) for one in found]}  # fmt: skip
-        click.echo(json.dumps(data, ensure_ascii=False, default=str))
+        click.echo(to_json(data, default=str))
         return
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)
@@ -201,5 +200,5 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple | dict):
-        return printable(json.dumps(value, ensure_ascii=False, default=str))
+        return printable(to_json(value, default=str))
     return printable(str(value)) or '""'

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from nmem.commands import terminal
+from nmem.text import to_json
 
 if TYPE_CHECKING:
     from nmem.context.items import Item
@@ -115,12 +115,15 @@ def _budget(what: str) -> int:
 
 def _say(found: Preview, *, explain: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(_object(found), ensure_ascii=False))
+        click.echo(to_json(_object(found)))
     elif explain:
         _explain(found)
     else:
-        click.echo(found.text or f"nothing: {found.why_silent}", err=not found.text)
-        if not found.text and not found.prompt and not found.session_id:
+        if found.text:
+            click.echo(found.text)
+        if found.why_silent:
+            click.echo(f"nothing{' else' if found.text else ''}: {found.why_silent}", err=True)
+        if found.why_silent and not found.prompt and not found.session_id:
             click.echo("what a prompt would bring: nmem context --prompt TEXT", err=True)
 
 
@@ -144,7 +147,9 @@ def _item(item: Item) -> dict[str, object]:
 def _explain(found: Preview) -> None:
     when = "at a prompt" if found.prompt else "after a reset" if found.session_id else "when a session starts"
     heading = f"context of {found.project}, {when}: {found.tokens} of {found.budget} tokens"
-    text = [("", line) for line in (found.text or f"nothing: {found.why_silent}").split("\n")]
+    text = [("", line) for line in found.text.split("\n") if found.text]
+    if found.why_silent:
+        text.append(("", f"nothing{' else' if found.text else ''}: {found.why_silent}"))
     told = [(each.id, _why(each)) for each in found.items]
     left = [(each.id, f"{_why(each)}: {each.text}") for each in found.left_out]
     held = [(each.id, f"{each.reason}: {each.text}") for each in found.held]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 from nmem.commands import terminal
 from nmem.context.effect import FEW, MEASURES, Effect, Group, effect
 from nmem.context.switch import project_of, switched
-from nmem.text import fit, printable
+from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
     from nmem.context.past import Telling, ToldItem
@@ -26,7 +25,7 @@ def report(project: str, *, as_json: bool) -> None:
         found = effect(db, project_of(db, project) if project else None)
     if as_json:
         told = {**asdict(found), "enough": found.enough, "verdicts": {each: found.verdict(each) for each in MEASURES}}
-        click.echo(json.dumps(told))
+        click.echo(to_json(told))
         return
     for line in lines(found):
         click.echo(line)
@@ -96,7 +95,7 @@ def past(project: str, limit: int, *, as_json: bool) -> None:
         shown = [{**asdict(one.told), "undecided": one.told.undecided, "text": one.text,
                   "items": [asdict(each) for each in one.items]} for one in told]  # fmt: skip
         counts = {name: getattr(found, name) for name in ("tellings", "sessions", "items", "used", "unused")}
-        click.echo(json.dumps({**counts, "told": shown}, ensure_ascii=False))
+        click.echo(to_json({**counts, "told": shown}))
         return
     heading = (
         f"{terminal.count(found.tellings, 'text')} told in {terminal.count(found.sessions, 'session')}:"

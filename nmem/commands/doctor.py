@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 from capture import paths
 from nmem import doctor
 from nmem.doctor.checks import NOTE, OK, Finding
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow")}
 
@@ -37,7 +36,7 @@ def command(as_json: bool, fix: bool, deep: bool) -> None:
     healthy = doctor.healthy(findings)
     if as_json:
         data = {"ok": healthy, "fixed": mended, "findings": [dataclasses.asdict(finding) for finding in findings]}
-        click.echo(json.dumps(data, indent=1))
+        click.echo(to_json(data, indent=1))
     else:
         for line in mended:
             click.echo(f"mended: {printable(line)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
-from nmem.text import fit, pad, printable, width
+from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
     from nmem.read.episodes import EpisodeRow
@@ -65,7 +64,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
     with terminal.reading() as db:
         found = listing.listed(db, project=project, thread=thread, since=after, limit=limit)
     if as_json:
-        click.echo(json.dumps({"episodes": [asdict(each) for each in found]}, ensure_ascii=False))
+        click.echo(to_json({"episodes": [asdict(each) for each in found]}))
     elif not terminal.is_terminal():
         click.echo("\n".join(["# Episodes", *(_tabs(each) for each in found)]))
     elif not found:

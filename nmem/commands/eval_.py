@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +24,7 @@ SUBJECTS = {
     "linking": "whether new threads are linked with the earlier ones that they continue",
     "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
     "recall": "whether written decisions are found by what one would ask, and nonsense is answered by none",
+    "retrieval": "whether search finds, and a session is told, the earlier session that is related",
     "context": "whether what a session would have been told names a file that it then edits, on your own history",
 }
 
@@ -74,7 +74,7 @@ def secrets(files: tuple[Path, ...], *, as_json: bool) -> None:
     with _text(files):
         figures = evaluate(records(files))
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
     else:
         _show(figures)
 
@@ -91,7 +91,7 @@ def boundaries(files: tuple[Path, ...], *, method: str, online: bool, as_json: b
     with _text(files):
         figures = evaluate(records(files), method, online=online, judge=_judge() if method == "llm" else None)
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
         return
     _print(table(figures, f"{method}, online" if online else method))
 
@@ -114,7 +114,7 @@ def linking(files: tuple[Path, ...], *, method: str, folds: bool, as_json: bool)
     with _text(files):
         figures = evaluate(records(files), method, folds=folds)
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
         return
     _print(table(figures))
 
@@ -130,7 +130,7 @@ def labels(files: tuple[Path, ...], *, by: str | None, as_json: bool) -> None:
     with _text(files):
         figures = evaluate(records(files))
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
         return
     _print(table(figures, by or ""))
 
@@ -148,7 +148,23 @@ def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense:
     with _text(queries):
         figures = evaluate(index, decisions, records(queries), records([nonsense] if nonsense else []))
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
+        return
+    _print(table(figures))
+
+
+@command.command(help=SUBJECTS["retrieval"])
+@click.argument("database", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def retrieval(database: Path, files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Evaluate retrieval in DATABASE on JSONL records {project, title, text, sessions, superseded}."""
+    from nmem.evaluate.retrieval import evaluate, records, table
+
+    with _text(files):
+        figures = evaluate(str(database), records(files), terminal.now())
+    if as_json:
+        click.echo(to_json(figures))
         return
     _print(table(figures))
 
@@ -160,11 +176,13 @@ def recall(queries: tuple[Path, ...], *, index: Path, decisions: Path, nonsense:
 def context(project: str, budget: int | None, *, as_json: bool) -> None:
     """Replay every session of the database with only what came before it."""
     from capture import paths
+    from nmem import upgrade
     from nmem.evaluate.context import evaluate, table
 
+    upgrade.reader(paths.database()).close()
     figures = evaluate(paths.database(), project, budget)
     if as_json:
-        click.echo(json.dumps(figures))
+        click.echo(to_json(figures))
         return
     _print(table(figures, budget))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import sys
@@ -17,7 +16,7 @@ from nmem import upgrade
 from nmem.commands import terminal
 from nmem.errors import NmemError
 from nmem.retention.trace import traces
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 FORMATS = ("jsonl", "sqlite")
 
@@ -55,9 +54,7 @@ def command(file: str, form: str | None, project: str, since: str | None, as_jso
     size = Path(file).stat().st_size
     seconds = time.monotonic() - begun
     if as_json:
-        click.echo(
-            json.dumps({"path": file, "format": form, "bytes": size, "rows": counts, "seconds": round(seconds, 3)})
-        )
+        click.echo(to_json({"path": file, "format": form, "bytes": size, "rows": counts, "seconds": round(seconds, 3)}))
         return
     said = ", ".join(f"{number:,} {name.replace('work_units', 'episodes')}" for name, number in counts.items())
     click.echo(f"{printable(file)}: {said}; {size / 1e6:,.1f} MB, {seconds:.1f} s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import sys
 import time
@@ -22,6 +21,7 @@ from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
 from nmem.settle_start import start
+from nmem.text import to_json
 
 _LATEST = 253_402_300_799_000
 """The last second of the year 9999, in milliseconds."""
@@ -68,7 +68,7 @@ def _transcripts(
     """Past sessions, and what is new of them."""
     chosen = _choose(list(find(list(where), client or "")), since, limit)
     if not chosen and as_json:
-        click.echo(json.dumps(Report().to_dict()))
+        click.echo(to_json(Report().to_dict()))
         return
     if not chosen:
         raise NmemError(_nothing(where, client, since))
@@ -90,7 +90,7 @@ def _transcripts(
     for line in report.failed:
         click.echo(f"nmem: {line}", err=True)
     if as_json:
-        click.echo(json.dumps(report.to_dict()))
+        click.echo(to_json(report.to_dict()))
         return
     for line in summary(report).split("\n"):
         click.echo(wrapped(line))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
@@ -12,6 +11,7 @@ from nmem.commands.backup import progress
 from nmem.commands.terminal import now, wrapped, writing
 from nmem.retention import grace
 from nmem.settle_start import start
+from nmem.text import to_json
 from nmem.transfer import take_in as merging
 from nmem.transfer.facts import Folders, Report
 
@@ -29,7 +29,7 @@ def take_in(source: str, moved: tuple[str, ...], *, as_json: bool) -> None:
             grace.anew(db, now())
     begun = start(database)
     if as_json:
-        click.echo(json.dumps(asdict(report)))
+        click.echo(to_json(asdict(report)))
         return
     for line in summary(report).split("\n"):
         click.echo(wrapped(line))

@@ -13,7 +13,7 @@ from capture.install import Plan, SettingsError, beside, installed, registered, 
 from capture.install.beside import Beside
 from nmem import settings_diff, setup
 from nmem.errors import NmemError
-from nmem.mcp import registration
+from nmem.mcp import doors, registration
 
 EXPERIMENTAL = ", ".join(f"{name} ({targets.TITLES[name]})" for name in targets.EXPERIMENTAL)
 
@@ -84,6 +84,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     refused += _write(wanted, db)
     if not dry_run:
         _remember(made, db)
+        doors.renew(db, here)
     for plan in made:
         for note in notes(plan, here):
             click.echo(note)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.episodes import Default, number_of
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 _NO_HELP = 'nothing is known that helps, so the rule would only say what fails: word it with --text "..."'
 _UNDO = "`nmem undo` takes it back"
@@ -261,4 +260,4 @@ def _span(text: str) -> int:
 
 
 def _json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
+    click.echo(to_json(value))

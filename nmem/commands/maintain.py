@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
 
 from nmem.commands import terminal
+from nmem.text import to_json
 
 
 @click.command()
@@ -29,7 +29,7 @@ def command(vacuum: bool | None, seconds: float, as_json: bool) -> None:
             db, paths.database(), terminal.now(), stopped=within(seconds, lambda: False), vacuum=vacuum
         )
     if as_json:
-        click.echo(json.dumps([asdict(one) for one in steps], ensure_ascii=False))
+        click.echo(to_json([asdict(one) for one in steps]))
         return
     rows = [(one.name, f"{one.told}{f' ({one.seconds:.1f} s)' if one.done else ''}") for one in steps]
     terminal.say("looked after the file", [("", rows)])

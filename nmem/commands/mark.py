@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
@@ -10,7 +9,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.marks import KINDS, NOTE
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 
 @click.command()
@@ -32,6 +31,6 @@ def command(text: tuple[str, ...], kind: str, session_id: str, as_json: bool) ->
     with terminal.writing() as db:
         pins.marked(db, made, terminal.now())
     if as_json:
-        click.echo(json.dumps({**asdict(made), "id": f"obs/{made.id}"}, ensure_ascii=False))
+        click.echo(to_json({**asdict(made), "id": f"obs/{made.id}"}))
     else:
         click.echo(f"obs/{made.id}, a {made.kind} of session/{printable(made.session_id)} (`nmem undo` takes it back)")

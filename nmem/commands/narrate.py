@@ -19,7 +19,7 @@ from nmem.episodes import narrations, units
 from nmem.episodes.storytelling import Teller
 from nmem.errors import NmemError
 from nmem.llm.connect import Connected, connect
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 _WAIT = 10.0
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_edited")
@@ -47,7 +47,7 @@ def command(episodes: tuple[int, ...], session: str, extractive: bool, as_json: 
             told = [_tell(db, unit_id, found, extractive=extractive) for unit_id in chosen]
     except (sqlite3.Error, OSError, NewerDatabase) as error:
         raise NmemError(f"{path}: {error}") from None
-    click.echo(json.dumps({"episodes": told}, ensure_ascii=False) if as_json else "\n\n".join(map(_text, told)))
+    click.echo(to_json({"episodes": told}) if as_json else "\n\n".join(map(_text, told)))
 
 
 def _chosen(db: sqlite3.Connection, episodes: tuple[int, ...], session: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.read.standing import Standing
@@ -42,7 +41,7 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     if found is None:
         raise NmemError("this session is gone: it was purged meanwhile")
     if as_json:
-        click.echo(json.dumps(as_dict(found), ensure_ascii=False, default=str))
+        click.echo(to_json(as_dict(found), default=str))
     else:
         _say(found)
 

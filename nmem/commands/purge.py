@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,14 +10,12 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.purge.preview import Preview
     from nmem.purge.run import Purged
     from nmem.purge.selection import Selection
-
-_SETTLE = 60.0
 
 
 @click.command()
@@ -69,7 +66,7 @@ def command(
     if not yes or dry_run:
         shown = _preview(chosen, limit)
         if as_json:
-            click.echo(json.dumps({"preview": asdict(shown)}, ensure_ascii=False))
+            click.echo(to_json({"preview": asdict(shown)}))
         else:
             _show(shown, backups)
         if dry_run or (shown.empty and not (backups and shown.backups)):
@@ -115,9 +112,8 @@ def _show(shown: Preview, backups: bool) -> None:
 def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json: bool) -> None:
     from capture import paths
     from capture.storage.schema import NewerDatabase
-    from nmem import upgrade
+    from nmem import settle, upgrade
     from nmem.purge import run
-    from nmem.settle import settle
 
     path = paths.database()
     upgrade.reader(path).close()
@@ -130,12 +126,12 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
         done = run.purge(path, chosen, terminal.now(), window=0 if at_once else None, backups=backups, say=say,
                          whole=True if whole else None)  # fmt: skip
         say("telling anew what is left")
-        settle(path, _SETTLE, models=False)
+        settle.at_once(path)
     except (sqlite3.Error, NewerDatabase) as error:
         raise NmemError(f"{path}: {error}") from None
     if as_json:
         clean = done.clean and not (done.stays or done.left)
-        click.echo(json.dumps({**asdict(done), "clean": clean}, ensure_ascii=False))
+        click.echo(to_json({**asdict(done), "clean": clean}))
     else:
         _told(done)
     if done.left:
@@ -171,7 +167,7 @@ def _past(empty: bool, as_json: bool) -> None:
     with terminal.reading("purges") as db:
         found = past.past(db)
     if as_json:
-        click.echo(json.dumps({"purges": [asdict(one) for one in found]}))
+        click.echo(to_json({"purges": [asdict(one) for one in found]}))
         return
     today = terminal.now()
     rows = [(f"{terminal.day(one.at, today)} {terminal.clock(one.at)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.recall.changes import Change
@@ -121,7 +120,7 @@ def check(fix: bool, dry_run: bool, folder: str, index: str, decisions: str, as_
             "files": len(found.files),
             "findings": [each.form() for each in findings],
         }
-        click.echo(json.dumps(figures, ensure_ascii=False))
+        click.echo(to_json(figures))
         return int(bool(findings))
     for each in findings:
         where = f"{each.file}:{each.line}: " if each.file else ""
@@ -149,11 +148,7 @@ def compress(heading: tuple[str, ...], folder: str, index: str, decisions: str, 
         each = [{"trigger": one.trigger, "leads_there": one.own, "margin": round(one.margin, 3),
                  "confidence": round(one.confidence, 3), "next": one.rival, "good": one.good}
                 for one in found]  # fmt: skip
-        click.echo(
-            json.dumps(
-                {"heading": text, "trigger": best.trigger if best else "", "candidates": each}, ensure_ascii=False
-            )
-        )
+        click.echo(to_json({"heading": text, "trigger": best.trigger if best else "", "candidates": each}))
         return int(best is None)
     for one in found:
         words = f"{len(one.trigger.split())} words"
@@ -202,6 +197,7 @@ def migrate(dry_run: bool, yes: bool, folder: str, index: str, decisions: str) -
 @click.option("--when", "operator", flag_value="when", help="A situation: when TRIGGER (the default).")
 @click.option("--text", default="", help="What was decided; else from standard input.")
 @click.option("--episode", default="", metavar="ID", help="What this episode learned and noted.")
+@click.option("--decision", default="", metavar="ID", help="What was decided there: see `nmem decisions`.")
 @click.option("--extra", "extras", multiple=True, help="Another trigger for it; may be given several times.")
 @click.option("--file", default="", help="The decision file; else the one with the nearest decision.")
 @click.option("--under", default="", metavar="HEADING", help="Below this heading of the file.")
@@ -213,6 +209,7 @@ def remember(
     operator: str | None,
     text: str,
     episode: str,
+    decision: str,
     extras: tuple[str, ...],
     **options: Any,  # noqa: ANN401 - click's options
 ) -> None:
@@ -224,7 +221,9 @@ def remember(
         place = _place("", options["index"], options["decisions"])
     else:
         place = remembering.place(options["folder"] or str(Path.cwd()), *config.load())
-    if episode:
+    if decision:
+        text = _decided(decision)
+    elif episode:
         text = _learned(episode)
     elif not text and not sys.stdin.isatty():
         text = sys.stdin.read(1_000_000)
@@ -236,6 +235,18 @@ def remember(
     for remark in plan.remarks:
         click.echo(f"note: {printable(remark)}")
     _apply(plan.change, yes=options["yes"], dry_run=options["dry_run"], ask=f"Write {printable(plan.entry)}?")
+
+
+def _decided(decision: str) -> str:
+    from nmem.commands.episodes import number_of
+    from nmem.decisions import read
+
+    number = number_of("decision")(decision)
+    with terminal.reading("decisions") as db:
+        found = read.get(db, number)
+    if found is None:
+        raise NmemError(f"there is no decision {number}: `nmem decisions` lists them")
+    return found.written
 
 
 def _learned(episode: str) -> str:
@@ -271,7 +282,7 @@ def report(since: str, limit: int, folder: str, index: str, decisions: str, as_j
     with terminal.reading("questions") as db:
         found = reporting.report(db, recall, terminal.when(since) if since else 0, limit)
     if as_json:
-        click.echo(json.dumps({**asdict(found), "better_always_read": short}, ensure_ascii=False))
+        click.echo(to_json({**asdict(found), "better_always_read": short}))
         return
     told = [
         (
@@ -307,11 +318,7 @@ def listing(folder: str, index: str, decisions: str, as_json: bool) -> None:
             {"operator": doc[OPERATOR], "trigger": doc[TRIGGER], "extras": doc[EXTRAS], "file": doc[FILE]}
             for doc in recall.index.docs
         ]
-        click.echo(
-            json.dumps(
-                {"folder": recall.place.folder, "index": recall.place.index, "entries": each}, ensure_ascii=False
-            )
-        )
+        click.echo(to_json({"folder": recall.place.folder, "index": recall.place.index, "entries": each}))
         return
     last = ""
     for doc in recall.index.docs:

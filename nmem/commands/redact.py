@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
@@ -12,6 +11,7 @@ import click
 
 from capture.redaction import WITHHELD, find
 from capture.text import clean
+from nmem.text import to_json
 
 if TYPE_CHECKING:
     from nmem.purge.history import Pass
@@ -92,7 +92,7 @@ def command(*, stats: bool, history: bool, dry_run: bool, yes: bool, as_json: bo
         _print(through.add(text))
     _print(through.end())
     if stats:
-        click.echo(json.dumps(counts, sort_keys=True), err=True)
+        click.echo(to_json(counts, sort_keys=True), err=True)
 
 
 def _cleaned(source: BinaryIO) -> Iterator[str]:
@@ -114,9 +114,11 @@ def _print(text: str) -> None:
 
 def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
     """Show what would go, ask, do it."""
+    from capture import paths
     from nmem.commands import terminal
     from nmem.errors import NmemError
     from nmem.purge import history
+    from nmem.settle import at_once
 
     if dry_run or not yes:
         with terminal.reading("sessions") as db:
@@ -129,6 +131,8 @@ def _history(dry_run: bool, yes: bool, as_json: bool) -> None:
             raise NmemError("nothing was changed")
     with terminal.writing() as db:
         done = history.over(db, terminal.now())
+    if done.rows:
+        at_once(paths.database())
     _told(done, False, as_json)
 
 
@@ -138,7 +142,7 @@ def _told(done: Pass, dry_run: bool, as_json: bool) -> None:
 
     if as_json:
         told = {"strings": done.strings, "rows": done.rows, "counts": done.counts, "by_table": done.by_table}
-        click.echo(json.dumps({**told, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
+        click.echo(to_json({**told, "unchecked": done.unchecked, "changed": not dry_run}, sort_keys=True))
         return
     verb = "would be taken" if dry_run else "taken"
     secrets = [(kind, str(number)) for kind, number in done.counts.most_common()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.episodes import number_of
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.commands.terminal import Section
@@ -65,7 +64,7 @@ def _one(observation: int, asked: dict[str, str | None], as_json: bool) -> None:
     with terminal.reading("labels") as db:
         found = read.labelled(db, paths.database(), observation)
     if as_json:
-        click.echo(json.dumps({**asdict(found), "relabelled": asked}, ensure_ascii=False))
+        click.echo(to_json({**asdict(found), "relabelled": asked}))
     elif asked:
         click.echo(_decided(found, asked))
     else:
@@ -133,7 +132,7 @@ def _list(limit: int, as_json: bool, *, own: bool, unsure: bool) -> None:
     with terminal.reading("labels") as db:
         found = read.said(db, limit) if own else read.recent(db, limit, unsure=unsure)
     if as_json:
-        click.echo(json.dumps({"observations": [asdict(each) for each in found]}, ensure_ascii=False))
+        click.echo(to_json({"observations": [asdict(each) for each in found]}))
     elif not found:
         click.echo(
             "you have said nothing of any call: `nmem relabel OBSERVATION phase=act`" if own else "no such calls"

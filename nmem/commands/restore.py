@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
@@ -12,7 +11,7 @@ from nmem.backup.sealing import BY_PASSPHRASE, Keys, form
 from nmem.commands import terminal
 from nmem.commands.backup import asked, progress, rows
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 
 @click.command()
@@ -86,7 +85,7 @@ def _restored(
     with progress("Restoring") as told:
         done = restore(paths.database(), file, keys, dry=dry_run, with_settings=with_settings, progress=told)
     if as_json:
-        click.echo(json.dumps({**asdict(done), "dry_run": dry_run}, ensure_ascii=False))
+        click.echo(to_json({**asdict(done), "dry_run": dry_run}))
         return
     if dry_run:
         click.echo(f"{printable(file)} is whole and can be restored")

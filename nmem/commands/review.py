@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import click
 
 from nmem.commands import terminal
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 _WORDS = {"real": "real", "secret": "real", "false": "false", "alarm": "false"}
 
@@ -60,7 +59,7 @@ def _show(limit: int, judged: bool, as_json: bool) -> None:
     with terminal.reading() as db:
         found = review.queue(db, limit, judged=judged)
     if as_json:
-        click.echo(json.dumps({"reviews": [dataclasses.asdict(one) for one in found]}, indent=1))
+        click.echo(to_json({"reviews": [dataclasses.asdict(one) for one in found]}, indent=1))
         return
     if not found:
         click.echo("nothing judged yet" if judged else "nothing to judge: `nmem review draw` draws a sample")

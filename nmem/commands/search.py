@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from nmem.commands import terminal
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -55,7 +54,7 @@ def command(
     if as_json:
         from nmem.search.shapes import index
 
-        click.echo(json.dumps(index(found), ensure_ascii=False))
+        click.echo(to_json(index(found)))
     elif terminal.is_terminal():
         _print(found)
     else:
@@ -104,7 +103,8 @@ def _tabs(hit: Hit) -> str:
 
 def _notes(hit: Hit) -> list[str]:
     times = f"×{hit.times}" if hit.times > 1 else ""
-    return [one for one in ("pinned" * hit.pinned, "failed" * (hit.outcome == "failed"), times) if one]
+    later = f"superseded by {hit.superseded}" if hit.superseded else ""
+    return [one for one in (later, "pinned" * hit.pinned, "failed" * (hit.outcome == "failed"), times) if one]
 
 
 def _print(found: Results) -> None:

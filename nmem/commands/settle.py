@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 import click
@@ -18,7 +20,8 @@ from capture.storage.schema import NewerDatabase
 from nmem.database import exists
 from nmem.errors import NmemError
 from nmem.llm.backend import Cancel
-from nmem.settle import SECONDS, Report, running, settle
+from nmem.settle import BATCH, SECONDS, Report, Step, running, settle
+from nmem.text import to_json
 
 _LOOK = 0.1
 """Seconds between two looks at who settles."""
@@ -47,11 +50,13 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
     os.environ[SKIP] = "1"
     cancel = _stopped()
     try:
-        report = settle(path, seconds, models=not no_model, cancel=cancel)
+        with _progress(quiet or as_json) as step:
+            report = settle(path, seconds, models=not no_model, cancel=cancel, step=step)
         if report is None and not quiet:
             click.echo("another process is settling just now, as after every import: waiting for it to end", err=True)
             _wait(path, seconds, cancel)
-            report = settle(path, seconds, models=not no_model, cancel=cancel)
+            with _progress(as_json) as step:
+                report = settle(path, seconds, models=not no_model, cancel=cancel, step=step)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
         if quiet:
             log.note(path, f"settle: {log.reason(error)}")
@@ -60,9 +65,33 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
         return
     if report is None:
         raise NmemError("another process is settling this database still: it goes on without you")
-    click.echo(json.dumps(asdict(report)) if as_json else summary(report, path))
+    click.echo(to_json(asdict(report)) if as_json else summary(report, path))
     if report.failed:
         raise SystemExit(1)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Step]:
+    """A bar on a terminal, as soon as sessions wait; a line for each tenth of them where there is none."""
+    if quiet:
+        yield lambda _done, _waiting: None
+        return
+    if not sys.stderr.isatty():
+        yield _line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("Sessions, the newest first"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, visible=False)
+        yield lambda done, waiting: bar.update(task, completed=done, total=waiting, visible=True)
+
+
+def _line(done: int, waiting: int) -> None:
+    """Said where a tenth is full, and at none of those where few wait."""
+    if done * 10 // waiting > max(0, done - BATCH) * 10 // waiting and waiting > BATCH:
+        click.echo(f"{done:,} of {waiting:,} sessions are settled, the newest first", err=True)
 
 
 def _wait(path: str, seconds: float, cancel: Cancel) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, clock, count, day, span
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
 
-KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "task", "file")
-_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7 or file PATH"
+KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "task", "decision", "file")
+_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, decision/4 or file PATH"
 _FEW = 60
 """Rows of what happened that are shown without --all; the beginning and the end are."""
 _TEXT = 600
@@ -43,7 +42,8 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
 @click.pass_context
 def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
-    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, or an ID alone.
+    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, decision/4,
+    or an ID alone.
 
     A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
     tells who touched a file: episodes, what came of them, what was decided; the newest first.
@@ -61,6 +61,11 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
 
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
         return
+    if kind == "decision":
+        from nmem.commands import decisions
+
+        ctx.invoke(decisions.show, decision=int(number), as_json=as_json)
+        return
     if kind == "task":
         from nmem.commands import task_list
 
@@ -69,7 +74,7 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
     with terminal.reading() as db:
         heading, sections, found = _told(db, kind, number, whole=whole)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(to_json(found))
     else:
         terminal.say(heading, sections)
 
@@ -123,11 +128,19 @@ def _episode(found: Story, whole: bool) -> Told:
         for name, texts in (("Done", told.completed), ("Learned", told.learned), ("Next", told.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
+    sections += _settled(found)
     sections.append(("Files", [(_touched(each.reads, each.edits, each.failures), each.path)
                                for each in found.hot[:_FILES]]))  # fmt: skip
     sections.append(("What happened", _happened(found.said_and_done, whole, found.left_out)))
     title = " ".join(row.name.split())[:200]
     return f"episode/{row.id}  {title}", sections, asdict(found)
+
+
+def _settled(found: Story) -> list[Section]:
+    """What the person settled, each with its question and what replaced it."""
+    from nmem.commands.decisions import rows
+
+    return [(f"Decided, decision/{one.id}", rows(one)) for one in found.decisions]
 
 
 def _remark(told: Narrative) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.episodes import EPISODE
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -48,7 +47,7 @@ def command(session: str | None, episode: int | None, project: str, limit: int, 
     from nmem.commands import stance_told
 
     if as_json:
-        click.echo(json.dumps(stance_told.as_dict(found, others, now), ensure_ascii=False))
+        click.echo(to_json(stance_told.as_dict(found, others, now)))
         return
     if not found.count:
         click.echo(f"{stance_told.heading(found)}: {unlabelled(found)}")

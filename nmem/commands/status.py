@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from nmem.read.health import HealthView, Latency, health
 from nmem.read.project import Recorded
 from nmem.read.views import SessionRow
 from nmem.read.window import ContextWindow, window
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +191,7 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
     except NoDatabase:
         if not as_json:
             raise
-        click.echo(json.dumps({"path": path, "runs": 0, "sessions": []}))
+        click.echo(to_json({"path": path, "runs": 0, "sessions": []}))
         return
     try:
         view, recent = health(connection, path), views.sessions(connection, limit, project)
@@ -206,7 +205,7 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
             **asdict(view), "history": left, "labels": asdict(labelled), "sessions": [asdict(row) for row in recent],
             "projects": [asdict(one) for one in listed], "windows": [asdict(seen) for _, seen in windows],
         }  # fmt: skip
-        click.echo(json.dumps(data, ensure_ascii=False))
+        click.echo(to_json(data))
         return
     found = sections(view, recent, time.time_ns() // 1_000_000, labelled, windows, listed)
     found += [("History", ("",), [(f"{left}: {MEND}",)])] if left else []

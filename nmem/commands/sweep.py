@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -12,7 +11,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -31,11 +30,13 @@ _LISTED = 20
 @click.option("--journal", "show_journal", is_flag=True, help="Only show what earlier sweeps took.")
 @click.option("--project", default="", help="Only this project: name, key or root.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--clock-is-right", "trusted", is_flag=True, help="The date is right although nmem saw the clock leap.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=600.0, show_default=True, help="At most this long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
-    dry_run: bool, show_policy: bool, show_journal: bool, project: str, yes: bool, seconds: float, as_json: bool
-) -> None:
+    dry_run: bool, show_policy: bool, show_journal: bool, project: str, yes: bool, trusted: bool, seconds: float,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Forget old records, type by type; their traces stay, and so does all that a person pinned, marked or accepted.
 
     It happens by itself once a day when a session is over; [retention] in config.toml says how long what is kept. It
@@ -49,13 +50,38 @@ def command(
     from nmem.retention import policy
 
     wanted = policy.load()
-    if dry_run or not yes:
+    ahead = 0 if trusted else _ahead()
+    if dry_run or ahead or not yes:
         done = _dry(wanted, project)
         if dry_run or not done.count:
             _say(done, as_json)
             return
-        _ask(done, as_json)
+        if not yes:
+            _ask(done, as_json)
+        if ahead:
+            _doubt(done, ahead, as_json)
     _say(_swept(wanted, project, seconds), as_json)
+
+
+def _ahead() -> int:
+    """How far the clock is ahead of what nmem saw of it, in ms."""
+    from nmem.retention import clock
+
+    with terminal.reading() as db:
+        return clock.ahead_by(db, terminal.now())
+
+
+def _doubt(done: Swept, ahead: int, as_json: bool) -> None:
+    """What the clock did; whoever is at a terminal is asked, anybody else has to say that the date is right."""
+    days = terminal.count(ahead // 86_400_000, "day")
+    said = f"the clock says {terminal.local(terminal.now()):%Y-%m-%d}, {days} after nmem last saw it"
+    if as_json or not terminal.is_terminal():
+        raise NmemError(
+            f"{said}: by that date {done.count:,} records would go, for good; where the date is right, add"
+            " --clock-is-right, else set the clock"
+        )
+    click.echo(f"{said}.")
+    click.confirm("Is the date right", abort=True)
 
 
 def _ask(done: Swept, as_json: bool) -> None:
@@ -115,7 +141,7 @@ def _steps() -> Iterator[Callable[[], bool]]:
 
 def _say(done: Swept, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(told(done), ensure_ascii=False))
+        click.echo(to_json(told(done)))
         return
     if not done.count:
         head = "nothing is past its lifetime"
@@ -168,7 +194,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
         if journal:
             found = kept.entries(db)
             if as_json:
-                click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False))
+                click.echo(to_json([asdict(one) for one in found]))
             else:
                 terminal.say("sweeps, the newest first" if found else "nothing was swept yet", [("", _rows(found))])
             return
@@ -176,7 +202,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
         lives = read.lives(db, project, terminal.now(), wanted)
     if as_json:
         standing = {"enabled": wanted.enabled, "mediation": wanted.mediation, "max_bytes": wanted.max_bytes}
-        click.echo(json.dumps({**standing, "lifetimes": [asdict(one) for one in lives]}))
+        click.echo(to_json({**standing, "lifetimes": [asdict(one) for one in lives]}))
         return
     switches = [
         ("by itself", "yes, once a day" if wanted.enabled else "no: retention.enabled is false"),

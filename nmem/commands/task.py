@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from sqlite3 import Connection
@@ -15,7 +14,7 @@ from nmem.commands import terminal
 from nmem.commands.episodes import Default, number_of
 from nmem.commands.task_options import TASK, changed, given, options
 from nmem.errors import NmemError
-from nmem.text import fit, printable
+from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
     from nmem.dispatch.task import NewTask
@@ -38,7 +37,20 @@ class Tasks(Default):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All of them, as a person meets them."""
-        order = ("add", "list", "show", "run", "watch", "output", "attach", "cancel", "retry", "edit", "schedule")
+        order = (
+            "add",
+            "list",
+            "show",
+            "run",
+            "watch",
+            "output",
+            "attach",
+            "approve",
+            "cancel",
+            "retry",
+            "edit",
+            "schedule",
+        )
         return [*order, *(name for name in super().list_commands(ctx) if name not in order)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -82,10 +94,12 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
     if as_json:
         from nmem.commands.task_list import shape
 
-        click.echo(json.dumps(shape(made, standing), ensure_ascii=False))
+        click.echo(to_json(shape(made, standing)))
     else:
         tail = f" ({printable(standing)})" if standing else ""
         click.echo(f"task/{made.id} is {made.state}{tail}: {fit(printable(made.title), 70)}")
+    if not made.worktree and new.worktree is None:
+        click.echo(f"it runs in its folder itself: {worktrees.why_not(made.cwd)}", err=True)
     if made.worktree and (left := worktrees.uncommitted(made.cwd)):
         files = terminal.count(left, "file")
         click.echo(f"{files} changed since the last commit: its worktree will be without; commit first?", err=True)
@@ -152,6 +166,18 @@ def cancel(tasks: tuple[int, ...]) -> None:
     for task in tasks:
         made = act.cancel(paths.database(), task, terminal.now())
         click.echo(f"task/{task} is {made.state}")
+
+
+@command.command()
+@click.argument("tasks", type=TASK, nargs=-1, required=True, metavar="ID...")
+def approve(tasks: tuple[int, ...]) -> None:
+    """Let tasks run that an agent queued; `nmem task show` says what they ask for."""
+    from nmem.dispatch import act
+
+    for task in tasks:
+        with act.writing(paths.database()) as db:
+            made = act.approve(db, task, terminal.now())
+        click.echo(f"task/{task} is approved: {fit(printable(made.title), 70)}")
 
 
 @command.command()

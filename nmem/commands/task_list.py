@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +13,7 @@ from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_options import TASK
 from nmem.errors import NmemError
-from nmem.text import fit, lines, pad, printable, width
+from nmem.text import fit, lines, pad, printable, to_json, width
 
 if TYPE_CHECKING:
     from nmem.dispatch.task import Task, TaskEvent
@@ -61,7 +60,7 @@ def list_(states: tuple[str, ...], project: str, limit: int, as_json: bool) -> N
     said = [standing(one) for one in found]
     if as_json:
         shapes = [shape(one, why) for one, why in zip(found, said, strict=True)]
-        click.echo(json.dumps({"tasks": shapes, "counts": counts}, ensure_ascii=False))
+        click.echo(to_json({"tasks": shapes, "counts": counts}))
     elif not terminal.is_terminal():
         rows = zip(found, said, strict=True)
         click.echo("\n".join(["# Tasks", *("\t".join(_cells(one, why)) for one, why in rows)]))
@@ -85,10 +84,10 @@ def standing(one: Task) -> str:
 
 
 def by(one: Task) -> str:
-    """Who asked for what is not begun, where it was no person: what an agent wants is worth a look before it runs."""
+    """Who asked for what is not begun, where it was no person; of one that waits for approval its standing says so."""
     from nmem.dispatch.task import AGENT, QUEUED
 
-    return "queued by an agent" if one.source == AGENT and one.state == QUEUED else ""
+    return "queued by an agent" if one.source == AGENT and one.state == QUEUED and not one.asks else ""
 
 
 def _cells(one: Task, why: str) -> tuple[str, ...]:
@@ -133,7 +132,7 @@ def show_(task: int, as_json: bool) -> None:
         events = read.events(db, task)
     if as_json:
         told = {**shape(one, standing(one)), "events": [asdict(each) for each in events]}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        click.echo(to_json(told))
         return
     said = [("", line) for line in lines(one.output)[-20:]] if one.output else []
     asked = [("", line) for line in lines(one.prompt)]

@@ -35,7 +35,8 @@ _OPTIONS = (
                  help="Only when this one succeeded; none takes it back."),
     click.option("--retries", type=int, metavar="N", help="Tries after the first one."),
     click.option("--time-limit", metavar="SPAN", help="Ended after 30m, 2h; by default as configured."),
-    click.option("--worktree/--no-worktree", default=None, help="In a checkout of its own, on a branch nmem/task-N."),
+    click.option("--worktree/--no-worktree", default=None,
+                 help="In a checkout of its own, on a branch nmem/task-N; the default in a git repository."),
     click.option("--target", metavar="PANE", help="In this pane of tmux, once it is idle: %3, session:window.pane."),
 )  # fmt: skip
 

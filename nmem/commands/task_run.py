@@ -88,6 +88,8 @@ def _say(left: Left, stopped: bool) -> None:
         said.append(f"{left.running} still running" + (": they go on by themselves" if stopped else ""))
     if left.needs_input:
         said.append(f"{terminal.count(left.needs_input, 'task')} waiting for you: `nmem task list`, `nmem task attach`")
+    if left.asks:
+        said.append(f"{terminal.count(left.asks, 'task')} of agents waiting for your approval: `nmem task approve`")
     if left.queued:
         said.append(f"{left.queued} queued for later or waiting: `nmem task list` says for what")
     if not left.started and not said:

@@ -31,8 +31,9 @@ def schedule_(every: int, way: str | None, remove: bool, dry_run: bool, yes: boo
     chosen = schedule.way(way or "") if not (dry_run and way) else way
     made = schedule.plan(every, chosen or schedule.SYSTEMD)
     click.echo("\n".join(lines(made.shown)))
-    if load().agents_may:
-        click.echo('# what agents queue is started as well; `[dispatch] agents = "refuse"` keeps them from queueing')
+    config = load()
+    if config.agents_may and not config.agents_ask:
+        click.echo('# what agents queue is started as well; `[dispatch] agent_tasks = "ask"` lets it wait for you')
     if dry_run:
         return
     if not yes:

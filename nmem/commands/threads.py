@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
 from nmem.errors import NmemError
-from nmem.text import printable
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.threads.decisions import Decision
@@ -84,18 +83,20 @@ def show(thread: int, as_json: bool, limit: int) -> None:
 
 
 @command.command("continue")
-@click.argument("thread", metavar="THREAD|new")
+@click.argument("thread", metavar="THREAD|new", required=False)
 @click.option("--session", help="Put this session into the thread; without it, the project's next session.")
 @click.option(
-    "--project", default="", help="For `new`: the project's name, key or root; the current folder's if absent."
+    "--project", default="", help="For `new` and --forget: its name, key or root; the current folder's if absent."
 )
 @click.option("--timeout", type=float, metavar="MINUTES", help="Also give the thread this timeout of its own.")
 @click.option("--forget", is_flag=True, help="Take the choice for the next session back.")
-def continue_(thread: str, session: str | None, project: str, timeout: float | None, forget: bool) -> None:
+def continue_(thread: str | None, session: str | None, project: str, timeout: float | None, forget: bool) -> None:
     """Say which thread the next session, or a given one, continues."""
     from nmem.threads import steering
 
-    number = _number(thread)
+    if thread is None and not forget:
+        raise click.UsageError("say which: a number of `nmem threads`, or `new`; --forget takes a choice back")
+    number = _number(thread or "new")
     at = now()
     with writing() as db:
         project_id = _project(db, project, number)
@@ -239,7 +240,7 @@ def _folder() -> str:
 
 
 def _json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False))
+    click.echo(to_json(value))
 
 
 def _table(title: str, head: tuple[str, ...], rows: Rows) -> None:

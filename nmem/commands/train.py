@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.terminal import count
+from nmem.text import to_json
 
 if TYPE_CHECKING:
     from nmem.training.personal import Figures, Refit, Report
@@ -45,7 +45,7 @@ def boundaries(dry_run: bool, reset: bool, as_json: bool) -> None:
             return
         report = personal.train(db, path, terminal.now(), dry=dry_run)
     if as_json:
-        click.echo(json.dumps({**asdict(report), "dry_run": dry_run}, ensure_ascii=False))
+        click.echo(to_json({**asdict(report), "dry_run": dry_run}))
     else:
         _say(report, dry_run)
 
@@ -75,7 +75,7 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
 
 def _reset(was: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"reset": was}))
+        click.echo(to_json({"reset": was}))
         return
     click.echo("the weights that nmem comes with decide again" if was else "there were no weights of your own")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from nmem.commands import terminal
 from nmem.commands.terminal import count
 from nmem.errors import NmemError
 from nmem.labels.cards import Card, Figures
+from nmem.text import to_json
 
 if TYPE_CHECKING:
     from nmem.training.personal_labels import Refit, Report
@@ -32,7 +32,7 @@ def train(as_json: bool, *, dry: bool) -> None:
     with terminal.writing() as db:
         report = fitting.train(db, paths.database(), terminal.now(), dry=dry)
     if as_json:
-        click.echo(json.dumps({**asdict(report), "dry_run": dry}, ensure_ascii=False))
+        click.echo(to_json({**asdict(report), "dry_run": dry}))
     else:
         _say(report, dry)
 
@@ -44,7 +44,7 @@ def reset(as_json: bool) -> None:
     with terminal.writing() as db:
         was = kept.reset(db, paths.database(), terminal.now())
     if as_json:
-        click.echo(json.dumps({"reset": was}))
+        click.echo(to_json({"reset": was}))
     elif was:
         click.echo("the weights that nmem comes with label again; `nmem backfill` labels past calls by them")
     else:
@@ -116,7 +116,7 @@ def cards(as_json: bool) -> None:
     if not found:
         raise NmemError("there is no card of the model that labels: `nmem train labels`, or install nmem again")
     if as_json:
-        click.echo(json.dumps({"cards": [asdict(each) for each in found]}, ensure_ascii=False))
+        click.echo(to_json({"cards": [asdict(each) for each in found]}))
         return
     terminal.say(f"Model {found[0].model} ({found[0].source})", [(each.dimension, _card(each)) for each in found])
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from nmem.commands import terminal
+from nmem.text import to_json
 
 
 @click.command()
@@ -15,15 +14,21 @@ from nmem.commands import terminal
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object on standard output.")
 def command(listing: bool, limit: int, as_json: bool) -> None:
     """Take back your newest correction; again for the one before it."""
+    from capture import paths
     from nmem import undo
+    from nmem.context import keep
     from nmem.purge.undo import for_good
+    from nmem.settle import at_once
 
     if as_json and not listing:
         raise click.UsageError("--json goes with --list")
     if not listing:
         with terminal.writing() as db:
             said = undo.undo(db, terminal.now())
+            behind = keep.behind(db)
         click.echo(f"taken back: {said}")
+        if behind:
+            at_once(paths.database())
         return
     with terminal.reading() as db:
         found = undo.history(db, limit)
@@ -32,7 +37,7 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
             {"id": one.id, "at": one.at, "kind": one.kind, "target": one.target, "payload": one.payload,
              "undone_at": one.undone_at, "said": undo.describe(one)} for one in found
         ]  # fmt: skip
-        click.echo(json.dumps({"corrections": each}, ensure_ascii=False))
+        click.echo(to_json({"corrections": each}))
         return
     if not found:
         click.echo("nothing was corrected")

@@ -13,6 +13,7 @@ from capture.install.beside import Beside
 from capture.install.targets import Target
 from nmem import settings_diff
 from nmem.errors import NmemError
+from nmem.mcp import doors
 
 
 def places(clients: tuple[str, ...], scopes: tuple[str, ...], folder: str, db: str) -> list[Target]:
@@ -60,6 +61,8 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
         settings_diff.show(plan, short=not dry_run)
         if not dry_run and (yes or click.confirm(f"Write {plan.target.path}?", default=True)):
             _write(plan, db, refused)
+    if not dry_run and Path(db).exists():
+        doors.renew(db, str(Path.cwd()))
     _memory(db)
     if refused:
         raise NmemError("; ".join(refused))

@@ -40,6 +40,7 @@ _BEFORE = {
     "session_summaries": _OVER,
     "thread_choices": f"at < {_NOW}",
     "corrections": f"at < {_NOW}",
+    "said_decisions": f"at < {_NOW}",
     "episode_links": f"at < {_NOW}",
     "learning_evidence": f"at < {_NOW}",
     "unit_warnings": f"at < {_NOW}",
@@ -51,6 +52,7 @@ _BEFORE = {
     "work_units": f"started_at < {_NOW}",
     "threads": f"created_at < {_NOW}",
     "learnings": f"first_at < {_NOW}",
+    "retrieval_docs": f"at < {_NOW}",
 }
 """Which rows were there."""
 
@@ -135,6 +137,7 @@ _MADE = {
 """Tables that are counted from others: counted anew from what was there."""
 UNVEILED = {
     "projects": "a name, a key and a root: they are no history",
+    "retrieval_postings": "how many episodes have a word; which of them were there, their documents say",
     "swept_sessions": "which sessions are told from the trace of their episodes, which shows once they were over",
 }
 """Tables that may be read as they are, and why; a test holds that whatever selects context reads no other."""

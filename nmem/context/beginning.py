@@ -8,7 +8,7 @@ A session that is resumed still knows what it was at: it is told what others did
 from __future__ import annotations
 
 from capture.jsonio import loads
-from nmem.context.episodes import MOST, told, units
+from nmem.context.episodes import MOST, tell, units
 from nmem.threads.continuity import CHOSEN, TRUNKS, proposed
 
 TYPE_CHECKING = False
@@ -47,8 +47,8 @@ def meanwhile(db: Connection, present: Present) -> list[Item]:
     shared = {number: files for number, hot in found if (files := _edited(hot, mine))}
     rows = units(db, list(shared)[:MOST]) if shared else []
     return [
-        told(row, present.at, shared[row[0]], 0.8, f"it edited {shared[row[0]][0]} while this session was away",
-             unsaid=present.unsaid)
+        tell(row, present.at, 0.8, f"it edited {shared[row[0]][0]} while this session was away",
+             unsaid=present.unsaid, files=shared[row[0]])
         for row in sorted(rows, key=_at, reverse=True)
     ]  # fmt: skip
 

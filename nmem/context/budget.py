@@ -1,11 +1,11 @@
-"""Packs items into a budget of tokens: what was chosen by a person, then names of files, then what is worth its room.
+"""Packs items into a budget of tokens: what a person chose, then what is known, then names of files.
 
-On the hook's path. A file that an episode names is not named again.
+On the hook's path.
 """
 
 from __future__ import annotations
 
-from nmem.context.items import EPISODE, FILE, KINDS, PIN, Item
+from nmem.context.items import FILE, KINDS, PIN, Item
 
 FRAME = 48
 """Tokens of the marks and the first line."""
@@ -27,14 +27,9 @@ def packed(items: list[Item], budget: int) -> list[Item]:
         if item.kind not in (FILE, PIN) and item.score < LEAST:
             continue
         cost = item.tokens + BULLET + (0 if any(one.kind == item.kind for one in taken) else HEADING)
-        instead = [one for one in taken if one.kind == FILE and set(one.files) <= set(item.files)] if (
-            item.kind == EPISODE
-        ) else []  # fmt: skip
-        cost -= sum(one.tokens + BULLET for one in instead)
         if cost <= (min(room, pins) if item.kind == PIN else room):
             room -= cost
             pins -= cost if item.kind == PIN else 0
-            taken = [one for one in taken if one not in instead]
             taken.append(item)
     place = {kind: at for at, kind in enumerate(KINDS)}
     taken.sort(key=lambda one: (place.get(one.kind, len(place)), -one.score))
@@ -42,5 +37,5 @@ def packed(items: list[Item], budget: int) -> list[Item]:
 
 
 def _order(item: Item) -> tuple[int, float]:
-    """A person's choices first, then names, which are cheap and what is asked for, then the best of the rest."""
-    return (0 if item.kind == PIN else 1 if item.kind == FILE else 2), -item.score
+    """A person's choices first, then what is known, the best first; names last, for they are cheap."""
+    return (0 if item.kind == PIN else 2 if item.kind == FILE else 1), -item.score

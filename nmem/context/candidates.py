@@ -6,12 +6,13 @@ Files come first: which of them the session will edit decides which episodes tel
 from __future__ import annotations
 
 from nmem.context import known, pinned
-from nmem.context.choose import FEW, FLOOR, GAIN, NAMES, START_GAIN, START_NAMES, choose, confidence
-from nmem.context.episodes import telling
-from nmem.context.items import FILE, PIN, Item, subject
-from nmem.context.neutral import name
+from nmem.context.choose import NAMES, START_NAMES, choose
+from nmem.context.continuing import continued
+from nmem.context.episodes import related
+from nmem.context.items import FILE, PIN, Item, file_told, subject, tokens
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
+from nmem.names import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,16 +37,24 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     numbers = files_to_name(ranking, present)
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
     out = pinned.pins(db, present, chosen)
-    if not present.prompt:
+    if present.prompt:
+        out += _work(db, present)
+    else:
         from nmem.context import work
 
         out += work.thread(db, present)
         out += work.left_open(db, present)
     out += known.learnings(db, present, likely)
-    out += telling(db, present, ranking, numbers)
     out += pinned.markers(db, present)
     out += _files(ranking, numbers)
     return _useful(db, present.project_id, _once(out, present, chosen))
+
+
+def _work(db: Connection, present: Present) -> list[Item]:
+    """The episode that the session goes on with, and those that speak of what it asks; of a chosen thread its own."""
+    goes_on = continued(db, present)
+    first = [goes_on.item] if goes_on.item else []
+    return first + related(db, present, first, goes_on.thread_id)
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:
@@ -77,23 +86,12 @@ def heed(db: Connection, present: Present) -> dict[str, str]:
 
 def files_to_name(ranking: Ranking, present: Present) -> list[int]:
     """Which files are worth their names now, beside those that the session has been told of or worked on."""
-    over = {*present.given_files, *present.hot_files}
-    missed, ranked = 1.0, ranking.files
-    if over:
-        ranked = []
-        for chance, number in ranking.files:
-            if ranking.paths[number] in over:
-                missed *= 1.0 - chance
-            else:
-                ranked.append((chance, number))
     if elsewhere(ranking, present.prompt):
         return []
-    most = NAMES if present.prompt or len(ranking.files) < FEW else START_NAMES
-    room = max(0, most - len(present.given_files))
-    numbers = choose(ranked, room, GAIN if present.prompt else START_GAIN, missed)
-    if len(ranking.files) >= FEW and confidence(ranked, numbers, missed) < FLOOR:
-        return []
-    return numbers
+    over = {*present.given_files, *present.hot_files}
+    ranked = [(chance, number) for chance, number in ranking.files if ranking.paths[number] not in over]
+    most = NAMES if present.prompt else START_NAMES
+    return choose(ranking, ranked, max(0, most - len(present.given_files)))
 
 
 def elsewhere(ranking: Ranking, prompt: str) -> bool:
@@ -109,7 +107,10 @@ def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:
         values = ranking.features[number]
         top = max(range(len(FEATURES)), key=values.__getitem__)
         reason = _WORDS["named" if values[0] else FEATURES[top]] if values[top] else "one of few files"
-        out.append(Item(f"file/{path}", FILE, name(path), files=(path,), score=chances[number], reason=reason))
+        if text := told(path):
+            one = Item(f"file/{path}", FILE, text, files=(path,), score=chances[number], reason=reason)
+            one.tokens = tokens(file_told(one))
+            out.append(one)
     return out
 
 

@@ -2,8 +2,11 @@
 
     [context]
     enabled = true
+    ask = true                   # one line at the start: that the memory can be asked, and when to
+    fixes = true                 # a command that fails in a way that was put right before is answered with how
+    warn = true                  # before a command or an edit that went wrong here before, one line says so
     start_tokens = 1500          # when a session starts
-    prompt_tokens = 400          # at a prompt
+    prompt_tokens = 800          # at a prompt, used as far as relevance reaches
     recovery_tokens = 900        # after a compaction or a clear
     deadline_ms = 60             # of selecting: later than that, nothing is said
     holdout = 0.0                # the fraction of sessions, up to 0.5, that are told nothing
@@ -26,14 +29,18 @@ if TYPE_CHECKING:
 
 DEFAULTS = {
     "enabled": 1.0,
+    "ask": 1.0,
+    "fixes": 1.0,
+    "warn": 1.0,
     "start_tokens": 1500.0,
-    "prompt_tokens": 400.0,
+    "prompt_tokens": 800.0,
     "recovery_tokens": 900.0,
     "deadline_ms": 60.0,
     "holdout": 0.0,
 }
 HIGHEST = 2400.0
 """Of a budget, in tokens: as much as the roomiest client takes."""
+_FLAGS = ("enabled", "ask", "fixes", "warn")
 _HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens": HIGHEST, "deadline_ms": 2000.0,
             "holdout": MOST}  # fmt: skip
 
@@ -41,11 +48,14 @@ _HIGHEST = {"start_tokens": HIGHEST, "prompt_tokens": HIGHEST, "recovery_tokens"
 class Config:
     """Budgets in tokens, the deadline in milliseconds, the fraction held out, and projects that are left alone."""
 
-    __slots__ = ("deadline_ms", "enabled", "holdout", "off", "problems", "prompt_tokens", "recovery_tokens",
-                 "start_tokens")  # fmt: skip
+    __slots__ = ("ask", "deadline_ms", "enabled", "fixes", "holdout", "off", "problems", "prompt_tokens",
+                 "recovery_tokens", "start_tokens", "warn")  # fmt: skip
 
     def __init__(self, numbers: dict[str, float], off: list[str], problems: list[str]) -> None:
         self.enabled = numbers["enabled"] > 0
+        self.ask = numbers["ask"] > 0
+        self.fixes = numbers["fixes"] > 0
+        self.warn = numbers["warn"] > 0
         self.start_tokens = int(numbers["start_tokens"])
         self.prompt_tokens = int(numbers["prompt_tokens"])
         self.recovery_tokens = int(numbers["recovery_tokens"])
@@ -101,10 +111,12 @@ def form(document: dict[str, object], file: str = "config.toml") -> Form:
     if not isinstance(section, dict):
         return {**numbers, "enabled": 0.0}, [], [f"{file}: [context] is not a table; no context is given"]
     trouble = [f"{file}: context.{key} is not known" for key in section if key not in DEFAULTS and key != "off"]
-    enabled = section.get("enabled", True)
-    numbers["enabled"] = float(enabled is True)
-    if not isinstance(enabled, bool):
-        trouble.append(f"{file}: context.enabled is true or false; no context is given")
+    for name in _FLAGS:
+        flag = section.get(name, DEFAULTS[name] > 0)
+        numbers[name] = float(flag is True)
+        if not isinstance(flag, bool):
+            instead = "no context is given" if name == "enabled" else "it is taken for false"
+            trouble.append(f"{file}: context.{name} is true or false; {instead}")
     for name, highest in _HIGHEST.items():
         value = section.get(name, numbers[name])
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= highest:

@@ -6,7 +6,8 @@ On the hook's path. Where a project has no decisions, some lookups of folders ar
 from __future__ import annotations
 
 from nmem.context.items import RECALL, Item
-from nmem.context.neutral import name, neutral
+from nmem.context.neutral import quoted
+from nmem.names import told
 from nmem.recall import config, kept
 
 TYPE_CHECKING = False
@@ -26,8 +27,9 @@ class Decided(Item):
     __slots__ = ("file", "folder", "link")
 
     def __init__(self, place: Place, link: str, file: str, score: float, reason: str) -> None:
-        path = name(f"{place.folder}/{file}".removeprefix(f"{place.root}/"))
-        text = f"{neutral(link, 120)}: `nmem {asked(link)}` ({path})"
+        path = f"{place.folder}/{file}".removeprefix(f"{place.root}/")
+        where = f" ({named})" if (named := told(path)) else ""
+        text = f"{quoted(link, 120)}: `nmem {asked(link)}`{where}"
         super().__init__(f"{RECALL}/{link[1:]}", RECALL, text, files=(path,), score=score, reason=reason)
         self.folder, self.file, self.link = place.folder, file, link
 
@@ -68,9 +70,9 @@ def note(db: Connection, session_id: str, items: Sequence[Item], now: int) -> No
     from capture.storage.store import transaction
     from nmem.recall.log import offered
 
-    told = [item for item in items if isinstance(item, Decided)]
+    some = [item for item in items if isinstance(item, Decided)]
     with transaction(db):
-        for item in told:
+        for item in some:
             offered(db, session_id, item.folder, [(item.link, item.file, item.score)], now)
 
 

@@ -1,7 +1,7 @@
 """Whether telling helps (SQL): sessions that were told something beside those that were kept without, side by side.
 
 Only sessions from the first that was kept without are compared, and of those only the ones for which there was
-something to tell: the others differ in more than the telling.
+something to tell: the others differ in more than the telling. That the memory can be asked is no such thing.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def effect(db: Connection, project_id: int | None = None) -> Effect:
     begun = db.execute("SELECT min(at) FROM injections WHERE withheld").fetchone()[0]
     rows = db.execute(
         "SELECT s.id, max(j.withheld), min(s.started_at) >= ? FROM injections j JOIN sessions s ON s.id = j.session_id"
-        " WHERE j.text != '' AND (? IS NULL OR s.project_id = ?) GROUP BY s.id ORDER BY s.started_at, s.id",
+        " WHERE j.text != '' AND EXISTS (SELECT 1 FROM injection_items WHERE injection_id = j.id AND kind != 'ask')"
+        " AND (? IS NULL OR s.project_id = ?) GROUP BY s.id ORDER BY s.started_at, s.id",
         ((begun or 1 << 62) - 60_000, project_id, project_id),
     ).fetchall()
     told = [session_id for session_id, withheld, since in rows if since and not withheld]

@@ -1,14 +1,17 @@
-"""The episodes that tell of the files a session will want, each as a fact in a few lines (SQL). On the hook's path."""
+"""Episodes as a session is told of them (SQL): those that speak of what it asks, and the one that it goes on with.
+
+On the hook's path. An episode is told as knowledge: what it was about and when, what was decided or found out in the
+agent's own closing words, what stood in the way, and how it ended. Files are named apart, each with its reason.
+"""
 
 from __future__ import annotations
 
-from math import exp
-
-from nmem.context.items import EPISODE, Item
-from nmem.context.neutral import name, quoted
-from nmem.context.rank import marks, unpack
-from nmem.context.weights import EPISODE as WEIGHTS
+from nmem import names
+from nmem.context import settled
+from nmem.context.items import EPISODE, THREAD, Item
+from nmem.context.neutral import quoted
 from nmem.context.words import ago, texts
+from nmem.retrieval import engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,123 +19,131 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.present import Present
-    from nmem.context.rank import Ranking
+    from nmem.context.settled import Settled
     from nmem.context.unsaid import Unsaid
 
-    Unit = tuple[int, str, int, str, str | None, str | None, str | None, str, str | None]
+    Unit = tuple[int, str, int, str, str | None, str, str | None, str | None, str | None, int]
 
 MOST = 3
-LOOKED_AT = 40
-"""Earlier turns whose episodes are considered: the most alike, and the newest that edited a chosen file."""
-FILES = 6
-"""Files that one episode names."""
-_HEADLINE, _LINE, _LINES = 140, 150, 2
+SHARE = 0.07
+"""The least part of what a prompt says that an episode must speak of."""
+EVIDENCE = 0.7
+"""The least that an episode must say of a prompt, in units of the rarest word there can be."""
+NEAR = 0.6
+"""A second or third episode is told when it says at least this part of what the first one says."""
+_LOOKED_AT = 8
+_HEADLINE, _LINE, _RESULT = 140, 150, 380
 _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
 _UNIT = (
-    "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.outcomes, u.learned, u.completed, u.next_steps,"
-    " u.session_id, u.summary FROM work_units u WHERE u.id IN "
+    "SELECT u.id, coalesce(u.title, u.intent), u.last_at, u.outcomes, u.next_steps, u.session_id, u.summary, d.result,"
+    " s.branch, u.turn_count FROM work_units u JOIN sessions s ON s.id = u.session_id"
+    " LEFT JOIN retrieval_docs d ON d.unit_id = u.id"
 )
 
 
-class Found:
-    """An episode that edited chosen files: how likely it is of use, and why."""
+def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_id: int | None = None) -> list[Item]:
+    """Items of the episodes that speak of what is asked, the best first; none where nothing says enough of it.
 
-    __slots__ = ("chance", "files", "like", "unit_id")
-
-    def __init__(self, unit_id: int) -> None:
-        self.unit_id = unit_id
-        self.files: dict[int, None] = {}
-        self.like = 0.0
-        """How much it speaks of the same, beside the one that does most."""
-        self.chance = 0.0
-        """That the session edits one of its files."""
-
-    @property
-    def score(self) -> float:
-        bias, of_files, of_words = WEIGHTS
-        return 1.0 / (1.0 + exp(-bias - of_files * self.chance - of_words * self.like))
-
-
-def telling(db: Connection, present: Present, ranking: Ranking, chosen: Sequence[int]) -> list[Item]:
-    """Items of the episodes that edited the chosen files, the likeliest of use first. Raises sqlite3.Error."""
-    best = found(db, present.project_id, ranking, chosen) if chosen else []
-    rows = {row[0]: row for row in units(db, [one.unit_id for one in best[: MOST * 3]])}
+    `told`: episodes among these are told already. `thread_id`: only those of a thread. Raises sqlite3.Error.
+    """
+    if not present.prompt:
+        return []
+    found = engine.related(db, present.project_id, present.prompt, _LOOKED_AT, before=present.at)
+    chosen = [one for one in found if one.share >= SHARE and one.evidence >= EVIDENCE]
+    chosen = [one for one in chosen if one.score >= NEAR * found[0].score]
+    standing, known = _standing(db, chosen)
+    rows = {row[0]: row for row in units(db, list(standing), thread_id)}
+    over = {item.id for item in told}
     out: list[Item] = []
-    for one in best:
-        row = rows.get(one.unit_id)
-        if row is None or row[7] == present.session_id or len(out) >= MOST:
+    for number, (share, reason) in standing.items():
+        row = rows.get(number)
+        if row is None or row[5] == present.session_id or f"episode/{number}" in over or len(out) >= MOST:
             continue
-        files = tuple(ranking.paths[number] for number in list(one.files)[:FILES])
-        out.append(told(row, present.at, files, one.score, _reason(one, files, present), unsaid=present.unsaid))
+        out.append(tell(row, present.at, min(1.0, 0.5 + share), reason, unsaid=present.unsaid, known=known.get(number)))
     return out
 
 
-def found(db: Connection, project_id: int, ranking: Ranking, chosen: Sequence[int]) -> list[Found]:
-    """The episodes that edited chosen files, the likeliest of use first."""
-    turns = ranking.turns
-    alike = sorted(turns, key=turns.__getitem__, reverse=True)[:LOOKED_AT]
-    last = db.execute(
-        "SELECT last_turn FROM context_files WHERE project_id = ? AND last_turn"  # noqa: S608 - placeholders
-        f" AND file IN ({marks(len(chosen))})",
-        (project_id, *chosen),
-    ).fetchall()
-    asked = {*alike, *(row[0] for row in last)}
-    rows = db.execute(
-        "SELECT t.turn, u.unit_id, t.edited FROM context_turns t JOIN unit_prompts u ON u.prompt_id = t.prompt_id"  # noqa: S608
-        f" WHERE t.project_id = ? AND t.turn IN ({marks(len(asked))})",
-        (project_id, *asked),
-    ).fetchall()
-    some = set(chosen)
-    wanted = {number: chance for chance, number in ranking.files if number in some}
-    most = max(turns.values(), default=1.0) or 1.0
-    by_unit: dict[int, Found] = {}
-    for turn, unit_id, edited in rows:
-        one = by_unit.setdefault(unit_id, Found(unit_id))
-        one.files.update((number, None) for number in unpack(edited) if number in wanted)
-        one.like = max(one.like, turns.get(turn, 0.0) / most)
-    out = [one for one in by_unit.values() if one.files]
-    for one in out:
-        missed = 1.0
-        for number in one.files:
-            missed *= 1.0 - wanted[number]
-        one.chance = 1.0 - missed
-        one.files = dict.fromkeys(sorted(one.files, key=wanted.__getitem__, reverse=True))
-    out.sort(key=lambda one: (-one.score, -one.unit_id))
-    return out
+def _standing(
+    db: Connection, chosen: Sequence[engine.Found]
+) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:  # fmt: skip
+    """The episodes to tell, in order, each with its share and reason; and what was settled in them.
+
+    An episode whose decisions were all replaced later gives its place to the one that replaced them.
+    """
+    known = settled.of_units(db, [one.unit_id for one in chosen])
+    out: dict[int, tuple[float, str]] = {}
+    for one in chosen:
+        reason = f"speaks of the same: {one.share:.0%} of what the prompt says"
+        before = known.get(one.unit_id)
+        if before is not None and before.outdated:
+            later = before.replaced_by[-1]
+            if later not in known:
+                known |= settled.of_units(db, [later])
+            out.setdefault(later, (one.share, f"its decision replaces that of episode {one.unit_id}"))
+        else:
+            out.setdefault(one.unit_id, (one.share, reason))
+    return out, known
 
 
-def units(db: Connection, ids: Sequence[int]) -> list[Unit]:
+def units(db: Connection, ids: Sequence[int], thread_id: int | None = None) -> list[Unit]:
     """The rows that episodes are told from."""
-    rows: list[Unit] = db.execute(f"{_UNIT}({marks(len(ids))})", tuple(ids)).fetchall()
+    only = "" if thread_id is None else " AND u.thread_id = ?"
+    rows: list[Unit] = db.execute(
+        f"{_UNIT} WHERE u.id IN ({','.join('?' * len(ids))}){only}",
+        (*ids, *(() if thread_id is None else (thread_id,))),
+    ).fetchall()
     return rows
 
 
-def told(
-    row: Unit, now: int, files: tuple[str, ...], score: float, reason: str, item: str = "", kind: str = EPISODE,
-    unsaid: Unsaid | None = None,
+def tell(
+    row: Unit, now: int, score: float, reason: str, item: str = "", kind: str = EPISODE, unsaid: Unsaid | None = None,
+    files: tuple[str, ...] = (), known: Settled | None = None,
 ) -> Item:  # fmt: skip
-    """An episode as an item: what it was about, how it ended, what failed on the way, what was done, learned, left.
+    """An episode as an item: what it was about, what was decided, what came of it, what stood in its way.
 
     Without the sentences that a person excluded elsewhere.
     """
-    number, intent, last_at, outcomes, learned, completed, next_steps, _, summary = row
+    number, intent, last_at, outcomes, *_ = row
     how = outcome(outcomes)
-    about, own = quoted(headline(intent), _HEADLINE), f"episode/{number}"
+    about = quoted(headline(intent), _HEADLINE)
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
-    _, found_one, obstacle = (summary or "").rpartition(_OBSTACLE)
-    if found_one and not (unsaid and unsaid.says(obstacle, own)):
-        parts.append(f"Obstacle: {quoted(obstacle.rstrip('. '), _LINE)}.")
-    for label, stored in (("Done", completed), ("Learned", learned), ("Left", next_steps)):
-        said = [line for line in texts(stored) if not names_files(line)]
-        if unsaid:
-            said = [line for line in said if not unsaid.says(line, own)]
-        lines = [quoted(line.rstrip(". "), _LINE) for line in said[:_LINES]]
-        if lines:
-            parts.append(f"{label}: {'; '.join(lines)}.")
-    if files:
-        parts.append(f"Files: {', '.join(name(path) for path in files)}.")
-    return Item(item or own, kind, " ".join(parts), files=files, score=score, reason=reason)
+    parts += known.told(unsaid, f"episode/{number}") if known else ()
+    parts += _knowledge(row, unsaid)
+    if named := list(filter(None, map(names.told, files))):
+        parts.append(f"Files: {', '.join(named)}.")
+    return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
+
+
+def tell_continued(
+    row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None
+) -> Item:  # fmt: skip
+    """The episode that a session goes on with: as above, and what it left open."""
+    number, intent, last_at, outcomes, next_steps, _, _, _, branch, _ = row
+    how = outcome(outcomes)
+    where = f", branch {told}" if branch and (told := names.told(branch)) else ""
+    about = quoted(headline(intent), _HEADLINE)
+    parts = [f"You were working on {about} {ago(now - last_at)} (episode {number}{where}{f'; {how}' if how else ''})."]
+    own = f"episode/{number}"
+    parts += known.told(unsaid, own) if known else ()
+    parts += _knowledge(row, unsaid)
+    left = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
+    if left:
+        parts.append(f"Left open: {'; '.join(quoted(line.rstrip('. '), _LINE) for line in left[:2])}.")
+    return Item(own, THREAD, " ".join(parts), score=0.95, reason=reason)
+
+
+def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
+    """What an episode found out: the agent's closing words, and what stood in the way."""
+    number, _, _, _, _, _, summary, result, _, _ = row
+    own = f"episode/{number}"
+    parts = []
+    if result and not (unsaid and unsaid.says(result, own)):
+        parts.append(f"The agent reported: {quoted(result, _RESULT)}.")
+    _, found, obstacle = (summary or "").rpartition(_OBSTACLE)
+    if found and not (unsaid and unsaid.says(obstacle, own)):
+        parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _LINE)}.")
+    return parts
 
 
 def saying(text: str) -> str:
@@ -142,15 +153,12 @@ def saying(text: str) -> str:
 
 
 def headline(text: str) -> str:
-    """The first sentence of what an episode was about."""
-    line = text[: 4 * _HEADLINE].strip().partition("\n")[0]
+    """What an episode was about in one sentence: its first line that is not an opening such as "Do the following:"."""
+    lines = [line.strip().lstrip("#*->• ").strip() for line in text[: 8 * _HEADLINE].strip().split("\n")]
+    lines = [line for line in lines if line] or [""]
+    line = next((line for line in lines if not line.endswith((":", "："))), lines[0])
     end = line.find(". ")
     return line[:end] if end > 0 else line.rstrip(".")
-
-
-def names_files(line: str) -> bool:
-    """Whether a line of the narrator only lists files: those that matter are named anyway."""
-    return line.startswith(("Edited ", "Created ", "Passed", "Deleted "))
 
 
 _OUTCOMES = (("reverted", "reverted"), ("thrown_away", "thrown away"), ("abandoned", "abandoned"), ("pushed", "pushed"),
@@ -170,12 +178,3 @@ def outcome(stored: str | None) -> str:
     tests = {"passed": "tests passed", "failed": "tests failed"}.get(str(found.get("tests")), "")
     end = next((word for key, word in _OUTCOMES if found.get(key)), "")
     return ", ".join(word for word in (tests, end) if word)
-
-
-def _reason(one: Found, files: tuple[str, ...], present: Present) -> str:
-    """Why an episode is told, in words."""
-    more = f" and {len(files) - 1} more that are likely now" if len(files) > 1 else ""
-    edited = f"it edited {name(files[0])}{more}"
-    if present.prompt and one.like >= 0.5:
-        return f"{edited}; it speaks of the same"
-    return edited

@@ -1,6 +1,7 @@
 """What a session is told, and when: decided, kept and handed to the hook that prints it. On the hook's path.
 
-When a session starts: what is known without a prompt (nmem.context.beginning). At its first prompt, and at one that
+When a session starts: what is known without a prompt (nmem.context.beginning), and that the memory can be asked
+(nmem.context.ask). At its first prompt, and at one that
 opens another episode: what the prompt selects and the session has not been told yet; at any other prompt, the learnings
 that it runs into alone. After a compaction or a clear: what was going on. Whatever is late, off, kept back or told
 already is silence.
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from capture.event import Event
     from nmem.context.config import Config
     from nmem.context.decide import Decision
+    from nmem.context.present import Present
 
 LATE = "context_late"
 """The counter of selections that took too long."""
@@ -88,8 +90,12 @@ def _told(db: Connection, event: Event, decide: Callable[[Connection, Event, Con
             decide(db, event, config, one, most)
     except Late:
         _count(db, LATE)
-        return _late(db, one)
-    return _kept(db, one, config)
+        one.items, one.text = (), ""  # also what was selected just too late
+        if decide is _at_start:
+            _line_alone(db, event, config, one, most)
+        if not one.items:
+            return _late(db, one)
+    return kept(db, one, config)
 
 
 def _late(db: Connection, one: Injection) -> str:
@@ -106,7 +112,7 @@ def _count(db: Connection, name: str) -> None:
     count(db, name)
 
 
-def _kept(db: Connection, one: Injection, config: Config) -> str:
+def kept(db: Connection, one: Injection, config: Config) -> str:
     """Store what is about to be told; the text, unless it is kept back or has been told by now."""
     from nmem.context.holdout import withheld
 
@@ -123,24 +129,47 @@ def _kept(db: Connection, one: Injection, config: Config) -> str:
 
 
 def _at_start(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
+    from nmem.context import ask
     from nmem.context.present import read
 
     present = read(db, event.session_id, event.at)
     if present is None:
         return
+    made = _begun(db, event, config, present, most)
+    ask.add(db, present, config, made, most, event.source)
+    _taken(db, one, made)
+
+
+def _begun(db: Connection, event: Event, config: Config, present: Present, most: int) -> Decision:
+    """What a start tells by itself: what was going on before a fold or a clear, else what is known without a prompt."""
     from nmem.context import decide
 
     if event.source in ("compact", "clear"):
         cleared = event.source == "clear"
         session = _before_clear(db, event) if cleared else event.session_id
+        made = decide.Decision()
         if session is not None:
-            _taken(db, one, decide.recovered(db, present, config, config.recovery_tokens, most, session, cleared))
-        if one.items or not cleared:
-            return
+            made = decide.recovered(db, present, config, config.recovery_tokens, most, session, cleared)
+        if made.items or not cleared:
+            return made
+        if made.unsound:
+            _count(db, UNSOUND)
     from nmem.context.beginning import goes_on
 
     goes = "" if event.source in decide.RESUMED else goes_on(db, present)
-    _taken(db, one, decide.start(db, present, config, config.start_tokens, most, goes, event.source or ""))
+    return decide.start(db, present, config, config.start_tokens, most, goes, event.source or "")
+
+
+def _line_alone(db: Connection, event: Event, config: Config, one: Injection, most: int) -> None:
+    """Where the rest took too long, at least that the memory can be asked: that is found at once."""
+    from nmem.context import ask, decide
+    from nmem.context.present import read
+
+    present = read(db, event.session_id, event.at)
+    if present is not None:
+        made = decide.Decision()
+        ask.add(db, present, config, made, most, event.source)
+        _taken(db, one, made)
 
 
 def _before_clear(db: Connection, event: Event) -> str | None:
@@ -176,6 +205,19 @@ def _taken(db: Connection, one: Injection, made: Decision) -> None:
     one.items, one.text, one.reason = made.items, made.text, made.reason
     if made.unsound:
         _count(db, UNSOUND)
+    if made.silent:
+        _refold(db, made.silent)
+
+
+def _refold(db: Connection, silent: str) -> None:
+    """Nothing may be told until a project is folded anew: whoever left it so, settling is started now."""
+    from nmem.context.decide import WAITS
+
+    if silent == WAITS:
+        from capture.storage.sqlite import file
+        from nmem.settle_start import start
+
+        start(file(db))
 
 
 def _occasion(db: Connection, session_id: str, prompt_id: int, at: int) -> str:

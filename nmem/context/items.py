@@ -5,7 +5,9 @@ from __future__ import annotations
 EPISODE, THREAD, LEARNING, FILE, PIN, MARKER, NEXT = "episode", "thread", "learning", "file", "pin", "marker", "next"
 RECALL = "recall"
 """A written decision: where it stands, not what it says."""
-KINDS = (PIN, THREAD, NEXT, RECALL, LEARNING, EPISODE, MARKER, FILE)
+ASK = "ask"
+"""The line that says that the memory can be asked: told at the start, and not judged by what is edited."""
+KINDS = (PIN, THREAD, NEXT, EPISODE, RECALL, LEARNING, MARKER, FILE)
 """In the order in which they are told."""
 _CHARS = 4
 """Characters of a token, as everything here counts them; clients count their own."""
@@ -44,3 +46,8 @@ def subject(item: str) -> str:
 def tokens(text: str) -> int:
     """About how many tokens a text takes in a context: a quarter of its UTF-8 length, and its line break."""
     return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // _CHARS + 1
+
+
+def file_told(item: Item) -> str:
+    """A file as it is told: its name, and why it matters."""
+    return f"{item.text} ({item.reason})" if item.reason else item.text

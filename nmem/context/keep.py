@@ -23,6 +23,11 @@ CHUNK = 40
 """Turns folded in one transaction: a hook waits for the write lock meanwhile."""
 
 
+def behind(db: Connection) -> bool:
+    """Whether the sessions of some project are told nothing until it is folded anew."""
+    return db.execute("SELECT 1 FROM context_projects WHERE taken != known LIMIT 1").fetchone() is not None
+
+
 def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) -> int:
     """Bring every project's candidates up to date; how many turns were folded. On a writing connection."""
     folded = 0
@@ -126,16 +131,21 @@ def _add(db: Connection, folder: Folder, changed: list[Past], stopped: Callable[
     new = [Past(past.session_id, past.branch, past.last_at, past.turns[folder.counted(past.session_id).turns :], False)
            for past in changed]  # fmt: skip
     turns = history.in_order(new)
+    whole = {past.session_id: past for past in changed}
+    with_turns = {turn.session_id for turn, _ in turns}
+    rest = [past for past in changed if past.session_id not in with_turns]
     done = 0
     for start in range(0, max(1, len(turns)), CHUNK):
         if stopped() and start:
             break
+        some = turns[start : start + CHUNK]
+        touched = [whole[name] for name in dict.fromkeys(turn.session_id for turn, _ in some)] + (rest * (not start))
         with transaction(db):
-            for turn, past in turns[start : start + CHUNK]:
+            for turn, past in some:
                 folder.turn(turn, past)
                 done += 1
-            for past in changed:
+            for past in touched:
                 folder.rebranch(folder.counted(past.session_id), past.branch)
-            folder.store(changed)
+            folder.store(touched)
             folder.close()
     return done

@@ -44,6 +44,12 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
     return out
 
 
+def fact(title: str, sessions: int, remedy: str) -> str:
+    """A learning in a sentence: what goes wrong, how often, and what put it right."""
+    said = f"{title.rstrip('.')} (met in {sessions} session{'s' if sessions != 1 else ''})"
+    return f"{said}; what put it right: {remedy.rstrip('.')}" if remedy else said
+
+
 class Asked:
     """What learnings are compared with: the prompt's words, commands that failed, files at hand."""
 

@@ -62,12 +62,6 @@ def quoted(text: str, limit: int = 240) -> str:
     return f"“{inside}”"
 
 
-def name(path: str, limit: int = 160) -> str:
-    """A path as it is told; of a long one the end."""
-    found = neutral(path[-limit * 2 :], limit * 2).replace("`", "'")
-    return found if len(found) <= limit else ELLIPSIS + found[len(found) - limit + 1 :]
-
-
 def _visible(text: str) -> str:
     """Without what takes no room; every kind of space is one."""
     if text.isascii():

@@ -28,6 +28,7 @@ class Told:
     withheld: bool
     """Kept back, to see what difference telling makes."""
     items: int
+    """Without the line that says that the memory can be asked: nobody judges whether that was of use."""
     used: int
     unused: int
 
@@ -82,7 +83,7 @@ _FROM = (
 )
 _COLUMNS = (
     "SELECT j.id, j.at, j.session_id, j.client, j.event, coalesce(substr(p.content, 1, 400), ''), j.reason, j.tokens,"
-    " j.withheld, (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id),"
+    " j.withheld, (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.kind != 'ask'),"
     " (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.used = 1),"
     " (SELECT count(*) FROM injection_items i WHERE i.injection_id = j.id AND i.used = 0)"
 )
@@ -102,7 +103,7 @@ def past(db: Connection, project_id: int, limit: int = LIMIT) -> Past:
     items, used, unused = db.execute(
         "SELECT count(*), total(i.used = 1), total(i.used = 0) FROM sessions s CROSS JOIN injections j"
         " ON j.session_id = s.id CROSS JOIN injection_items i ON i.injection_id = j.id"
-        " WHERE s.project_id = ? AND j.text != '' AND NOT j.withheld",
+        " WHERE s.project_id = ? AND j.text != '' AND NOT j.withheld AND i.kind != 'ask'",
         (project_id,),
     ).fetchone()
     return Past(tuple(_told(tuple(row)) for row in rows), tellings, sessions, items, int(used), int(unused))

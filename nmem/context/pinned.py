@@ -6,8 +6,9 @@ CROSS JOIN: from the few rows that are marked to their sessions. The other way r
 from __future__ import annotations
 
 from nmem.context.items import FILE, LEARNING, MARKER, PIN, RECALL, Item
-from nmem.context.neutral import name, neutral, quoted
+from nmem.context.neutral import quoted
 from nmem.context.words import ago, terms
+from nmem.names import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +64,10 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
     """The item that an id stands for, told whatever the present is; none when it is there no more."""
     kind, _, rest = item.partition("/")
     if kind == "file":
-        return [Item(item, FILE, name(rest), files=(rest,), score=1.0, reason=reason)] if rest else []
+        text = told(rest)
+        return [Item(item, FILE, text, files=(rest,), score=1.0, reason=reason)] if text else []
     if kind == RECALL:
-        return [Item(item, RECALL, f"/{neutral(rest)}", score=1.0, reason=reason)]
+        return [Item(item, RECALL, quoted(f"/{rest}"), score=1.0, reason=reason)]
     if not (rest.isascii() and rest.isdigit() and len(rest) < 19):
         return []
     number = int(rest)
@@ -73,7 +75,7 @@ def resolved(db: Connection, item: str, present: Present, reason: str) -> list[I
         from nmem.context import episodes
 
         return [
-            episodes.told(row, present.at, (), 1.0, reason, f"pin/{item}", PIN, present.unsaid)
+            episodes.tell(row, present.at, 1.0, reason, f"pin/{item}", PIN, present.unsaid)
             for row in episodes.units(db, [number])
         ]
     if kind == "thread":
@@ -98,7 +100,7 @@ def _said(db: Connection, kind: str, number: int, item: str, present: Present, r
         return []
     at, what, content, path = row
     word = {"user": "You said", "agent": "The agent said", "marker": "Noted"}.get(what, what.replace("_", " "))
-    about = f" of {name(path)}" if path else ""
+    about = f" of {named}" if path and (named := told(path)) else ""
     text = f"{word}{about}, {ago(present.at - at)}: {quoted(content, _TEXT)}"
     return [Item(f"pin/{item}", PIN, text, score=1.0, reason=reason)]
 

@@ -12,11 +12,10 @@ from sqlite3 import Connection
 
 from capture.clients import telling
 from nmem import database
-from nmem.context import asof, decide, given, history, keep, pinned, present, warm, work
+from nmem.context import ask, asof, decide, given, history, keep, pinned, present, warm, work
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.candidates import chosen, gathered
-from nmem.context.choose import FEW, FLOOR
 from nmem.context.config import Config, load
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
@@ -46,7 +45,7 @@ class Preview:
     left_out: tuple[Item, ...]
     """Weighed, but told no more: too little room, or too little worth."""
     why_silent: str
-    """Why nothing is told; empty when something is."""
+    """Why nothing that was recorded is told; empty when something is."""
     excluded: tuple[Item, ...] = ()
     """What a person said shall never be told, as far as it is still there."""
     choices: dict[str, str] = field(default_factory=dict)
@@ -99,11 +98,14 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
         else decide.start(db, present, config, budget, most, goes, present.source if present.session_id else "")
     )
     found = gathered(db, present) if made.found is None else made.found
+    silent = "" if made.text else made.silent or _silent(db, present, found, goes)
+    if not present.prompt:
+        ask.add(db, present, config, made, most, present.source if present.session_id else "")
     said, held = pinned.choices(db, present.project_id), _held(present)
     return Preview(
         present.project, present.project_id, present.session_id, asked.prompt, present.at, decide.within(budget, most),
         made.text, tokens(made.text) if made.text else 0, tuple(made.items), _left_out(found, made.items),
-        "" if made.text else made.silent or _silent(db, present, found, goes),
+        silent,
         tuple(_excluded(db, present, said)), _stands([*found, *before], said), goes, before, held,
     )  # fmt: skip
 
@@ -113,6 +115,7 @@ def _begun(db: Connection, present: Present, config: Config | None, most: int) -
     first = Present(present.project_id, "", present.at)
     first.project, first.branch, first.client = present.project, present.branch, present.client
     made = decide.start(db, first, config, (config or load()).start_tokens, most, _goes_on(db, first))
+    ask.add(db, first, config, made, most, "")
     present.given = frozenset(item.id for item in made.items)
     present.given_files = frozenset(path for item in made.items for path in item.files)
     return tuple(made.items)
@@ -124,11 +127,13 @@ def after_reset(db: Connection, session_id: str, at: int, budget: int, cleared: 
     if known is None:
         raise NmemError(f"there is no session {printable(session_id)}")
     most = telling.most(known.client)
-    made = decide.recovered(db, known, load(), budget, most, session_id, cleared)
-    silent = made.silent or "no episode of this session is known yet: its first prompt opens one"
+    config = load()
+    made = decide.recovered(db, known, config, budget, most, session_id, cleared)
+    silent = "" if made.text else made.silent or "no episode of this session is known yet: its first prompt opens one"
+    ask.add(db, known, config, made, most, "compact")
     return Preview(
         known.project, known.project_id, session_id, "", at, decide.within(budget, most), made.text,
-        tokens(made.text) if made.text else 0, tuple(made.items), (), "" if made.text else silent, held=_held(known),
+        tokens(made.text) if made.text else 0, tuple(made.items), (), silent, held=_held(known),
     )  # fmt: skip
 
 
@@ -263,9 +268,7 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
         return "nothing of what is known fits the budget"
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     if not ranking.files:
-        return "no file of this project was ever touched"
+        return "nothing recorded says enough of what the prompt asks, and no file of this project was ever touched"
     if present.given:
         return "this session has been told already" if present.session_id else "its start has told it already"
-    if len(ranking.files) >= FEW:
-        return f"nothing is likely enough to matter (the least chance is {FLOOR:.0%}), or it is about something else"
-    return "the prompt is about something else"
+    return "nothing recorded says enough of what the prompt asks"

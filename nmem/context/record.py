@@ -13,6 +13,10 @@ AGAIN = 10_000
 """Milliseconds within which the same start told again is the same start: hooks may be registered twice."""
 
 
+FAILURE, CALL = "failure", "call"
+"""The events of what is told at the point of action: each thing once, as long as the conversation has it."""
+
+
 class Injection:
     """What is about to be told, to whom, and why now."""
 
@@ -22,7 +26,7 @@ class Injection:
         self.session_id = session_id
         self.at = at
         self.event = event
-        """startup resume clear compact fork (why the session started), or prompt."""
+        """startup resume clear compact fork (why the session started), prompt, failure or call."""
         self.client = client
         self.prompt_id: int | None = None
         self.unit_id: int | None = None
@@ -60,8 +64,16 @@ def store(db: Connection, one: Injection) -> bool:
 
 
 def _told(db: Connection, one: Injection) -> bool:
-    """Whether the same prompt, or the same start, was answered: by a hook that is registered twice."""
-    if one.prompt_id is not None:
+    """Whether the same prompt, or the same start, was answered: by a hook that is registered twice; or a thing told."""
+    if one.event in (FAILURE, CALL):
+        from nmem.context.given import since
+
+        row = db.execute(
+            "SELECT 1 FROM injections j JOIN injection_items i ON i.injection_id = j.id"
+            " WHERE j.session_id = ? AND j.id >= ? AND i.item = ?",
+            (one.session_id, since(db, one.session_id), one.items[0].id),
+        ).fetchone()
+    elif one.prompt_id is not None:
         row = db.execute("SELECT 1 FROM injections WHERE prompt_id = ?", (one.prompt_id,)).fetchone()
     else:
         row = db.execute(

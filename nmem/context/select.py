@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from nmem.context.items import Item
     from nmem.context.present import Present
 
-START_TOKENS, PROMPT_TOKENS = 1500, 400
+START_TOKENS, PROMPT_TOKENS = 1500, 800
 """Budgets where the person's configuration names none: when a session starts, and at a prompt."""
 
 

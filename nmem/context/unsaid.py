@@ -6,7 +6,6 @@ people and agents said of it may name it, too.
 
 from __future__ import annotations
 
-from nmem.context.episodes import names_files
 from nmem.context.items import FILE, RECALL, subject
 from nmem.context.neutral import ELLIPSIS
 from nmem.context.words import texts
@@ -37,6 +36,11 @@ _TEXTS = {
 _LISTS = {"episode": 4, "next": 1}
 """From which column on these are lists of lines."""
 _KEYS = {"learning": "l.id"}
+
+
+def names_files(line: str) -> bool:
+    """Whether a line of the narrator only lists files, which may be named whatever is excluded."""
+    return line.startswith(("Edited ", "Created ", "Passed", "Deleted "))
 
 
 class Unsaid:

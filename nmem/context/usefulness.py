@@ -2,7 +2,8 @@
 
 Of use: the session afterwards touched a file of the item, ran the remedy of the learning, or the agent repeated the
 words that only this item could have given it. Items that were kept back are looked at in the same way: what a session
-comes to without being told is what telling must be compared with.
+comes to without being told is what telling must be compared with. The line that says that the memory can be asked is
+not looked at: it names nothing that a session could touch.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.context.decided import asked
-from nmem.context.items import RECALL
+from nmem.context.items import ASK, RECALL
 from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
@@ -64,8 +65,9 @@ def judge_due(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fa
     count = 0
     for (session_id,) in db.execute(
         "SELECT DISTINCT j.session_id FROM injections j JOIN injection_items i ON i.injection_id = j.id"
-        " JOIN sessions s ON s.id = j.session_id WHERE i.used IS NULL"
-        " OR (i.used = 0 AND s.last_at > i.used_at) ORDER BY j.session_id"
+        " JOIN sessions s ON s.id = j.session_id WHERE i.kind != ? AND (i.used IS NULL"
+        " OR (i.used = 0 AND s.last_at > i.used_at)) ORDER BY j.session_id",
+        (ASK,),
     ).fetchall():
         if stopped():
             break
@@ -78,8 +80,9 @@ def judge(db: Connection, session_id: str, now: int) -> int:
     after = _after(db, session_id, now)
     rows = db.execute(
         "SELECT i.id, j.at, i.item, i.text, i.files, j.id FROM injection_items i"
-        " JOIN injections j ON j.id = i.injection_id WHERE j.session_id = ? AND coalesce(i.used, 0) = 0",
-        (session_id,),
+        " JOIN injections j ON j.id = i.injection_id WHERE j.session_id = ? AND coalesce(i.used, 0) = 0"
+        " AND i.kind != ?",
+        (session_id, ASK),
     ).fetchall()
     rare = _rare(db, after.project_id, [(row[0], row[5], row[3]) for row in rows], after.asked)
     changed: list[tuple[int, str, int | None, int]] = []

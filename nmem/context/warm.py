@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
+from nmem.context.known import fact
 from nmem.learn import warnings
 from nmem.learn.learning import REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning
 from nmem.threads import words
@@ -34,15 +35,10 @@ def _row(one: Learning) -> tuple[int, int, float, str, str, str, str, str]:
     asked = sorted(set(words.tokens(one.title))) if one.kind == REPEATED_INTENT else ()
     return (
         one.id, one.project_id, float(one.heat), _lines(warnings.phrases(one)), _lines(warnings.names(one)),
-        _lines(asked), _lines(files), _told(one),
+        _lines(asked), _lines(files),
+        fact(one.title, one.sessions, one.remedy.text if one.remedy else ""),
     )  # fmt: skip
 
 
 def _lines(values: Iterable[str]) -> str:
     return "\n".join(" ".join(value.lower().split()) for value in values)
-
-
-def _told(one: Learning) -> str:
-    """The fact, how often, and what put it right."""
-    fact = f"{one.title.rstrip('.')} (met in {one.sessions} session{'s' if one.sessions != 1 else ''})"
-    return f"{fact}; what put it right: {one.remedy.text.rstrip('.')}" if one.remedy else fact

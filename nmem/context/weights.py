@@ -9,5 +9,3 @@ PROMPT = (-5.0, 3.5, 1.5, 1.1, 1.3, 0.3, 0.2, 1.7)
 """Where there is a prompt."""
 START = (-4.3, 0.0, 0.0, 0.0, 1.3, 0.4, 0.8, 1.8)
 """Where a session starts, and nothing is asked yet."""
-EPISODE = (-2.3, 5.0, 0.4)
-"""An episode: a bias, the chance that the session edits one of its files; how much it speaks of the same, 0..1."""

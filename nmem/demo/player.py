@@ -98,9 +98,11 @@ class Player:
         self._stopped.set()
 
     def run(self) -> None:
-        """The first stretch at once, then the rest at its pace, until the end or until stopped."""
+        """The first stretch at once, then the days before, then the rest at its pace: to the end, or until stopped."""
         self.prepare()
-        last = self.opening()
+        last = self._begin()
+        self._past()
+        self._settle()
         for step in self._steps[self._cut() :]:
             if self._stopped.wait((step["at"] - last) / self._speed):
                 return
@@ -117,14 +119,27 @@ class Player:
     def _cut(self) -> int:
         return next(place for place, step in enumerate(self._steps) if step.get("cut")) + 1
 
-    def opening(self) -> float:
+    def opening(self) -> None:
+        """Store all up to the cut, and settle."""
+        self._begin()
+        self._settle()
+
+    def _past(self) -> None:
+        """The days before: what comes back, what is told, and what is queued shows only over several sessions."""
+        from nmem.demo import history
+
+        at = self._clock()
+        history.record(self._db_path, at, self._stopped.is_set)
+        if not self._stopped.is_set():
+            history.tasks(self._db_path, at)
+
+    def _begin(self) -> float:
         """Store all up to the cut, in the past; the time of the last step."""
         steps, now = self._steps[: self._cut()], self._clock()
         end: float = steps[-1]["at"]
         for step in steps:
             if not self._stopped.is_set():
                 self._store(step, now - int(1000 * (end - step["at"])))
-        self._settle()
         return end
 
     def _settle(self) -> None:
@@ -152,7 +167,7 @@ class Player:
         try:
             if "transcript" in step:
                 self._note(step["transcript"], at)
-                catch_up(db, "claude", str(self._transcript), self.session_id)
+                catch_up(db, "claude", str(self._transcript), self.session_id, float("inf"))
                 return
             native, payload = str(step["event"]), step["payload"]
             event = claude.parse(native, payload, at)

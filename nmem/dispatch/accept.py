@@ -30,17 +30,23 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
         raise NmemError(f"{_shown(new.client)} is no client that tasks can be given to: {', '.join(CLIENTS)}")
     _numbers(new)
     cwd = folder(new.cwd)
-    if new.worktree:
-        from nmem.dispatch import worktrees
-
-        worktrees.root(cwd)  # says at once where there is no repository
+    worktree = _worktree(new, cwd)
     quiet = new.quiet_hours if new.quiet_hours is None else hours.quiet(new.quiet_hours)
     for need in new.needs:
         if read.task(db, need) is None:
             raise NmemError(f"there is no task {need} to wait for: `nmem task list` lists them")
     if new.source == AGENT:
         _agents(db, new)
-    return replace(new, prompt=prompt, cwd=cwd, project=project(cwd), quiet_hours=quiet)
+    return replace(new, prompt=prompt, cwd=cwd, project=project(cwd), quiet_hours=quiet, worktree=worktree)
+
+
+def _worktree(new: NewTask, cwd: str) -> bool:
+    """Whether it gets a checkout of its own. Raises NmemError where one is asked for and there is no repository."""
+    from nmem.dispatch import worktrees
+
+    if new.worktree:
+        worktrees.root(cwd)
+    return not worktrees.why_not(cwd) if new.worktree is None else new.worktree
 
 
 def project(cwd: str) -> str:

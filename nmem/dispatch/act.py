@@ -3,13 +3,14 @@
     add(db, new, now) -> Task                     checked, redacted, queued
     edit(db, task_id, changes, now) -> Task       changes: {"prompt": ..., "priority": 3, "needs": (1, 2)}, fields
                                                   of NewTask; not while it runs
+    approve(db, task_id, now) -> Task             let one run that an agent queued
     cancel(db_path, task_id, now) -> Task         queued: at once; running: its client and all that it started are ended
     retry(db, task_id, now) -> tuple[int, ...]    queue it again, and what was cancelled because of it; their ids
     remove(db_path, task_id) -> str               away with a task that is not running; what became of its worktree
     run_now(db_path, task_id, now) -> Task        start it at once, whatever its time and the others; does not wait
     output(task) -> str                           its last lines; of one that runs in a pane, what that shows now
     attach_words(task) -> list[str]               what to exec to be in its pane, or in its session once it is over
-    able(task) -> tuple[str, ...]                 which of edit cancel retry remove run attach make sense now
+    able(task) -> tuple[str, ...]                 which of approve edit cancel retry remove run attach make sense now
 
 `db` is a writing connection outside a transaction (nmem.commands.terminal.writing, or store.connect); the others open
 one for as long as they need it, so a screen calls them in a worker. `now` is in milliseconds. All raise NmemError with
@@ -82,6 +83,14 @@ def edit(db: Connection, task_id: int, changes: Mapping[str, Any], now: int) -> 
     values = {name: getattr(wanted, name) for name in names}
     if values or needs != one.needs:
         queue.change(db, task_id, values, needs if needs != one.needs else None, now)
+    return _found(db, task_id)
+
+
+def approve(db: Connection, task_id: int, now: int) -> Task:
+    """Let a task run that an agent queued. Raises NmemError for one that does not wait for that."""
+    one = _found(db, task_id)
+    if not queue.approve(db, task_id, "by a person", now):
+        raise NmemError(f"task/{task_id} waits for no approval: it is {one.state}")
     return _found(db, task_id)
 
 
@@ -172,6 +181,7 @@ def attach_words(one: Task) -> list[str]:
 def able(one: Task) -> tuple[str, ...]:
     """What makes sense with a task now."""
     verbs = {
+        "approve": one.asks,
         "run": one.state == QUEUED and not one.waits_for, "edit": not one.live, "cancel": not one.over,
         "retry": one.over, "attach": (one.live and one.how == TMUX) or (one.over and bool(one.session_id)),
         "remove": not one.live,

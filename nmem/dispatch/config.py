@@ -13,7 +13,7 @@ from nmem.errors import NmemError
 
 AUTO = "auto"
 _HOW = (AUTO, TMUX, HEADLESS)
-_QUEUE, _REFUSE = "queue", "refuse"
+_ASK, _RUN, _OFF = "ask", "run", "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,24 @@ class Dispatch:
     """Folder for worktrees; empty: beside the database."""
     idle_seconds: int = 60
     """An interactive client whose screen stands still for so long waits for a person."""
-    agents: str = _QUEUE
-    """What an agent may do through MCP: queue or refuse."""
+    agent_tasks: str = _ASK
+    """What becomes of a task that an agent queues: ask (it waits for a person), run, or off (it is refused)."""
     commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """client -> the words it is called with instead of its own."""
 
     @property
     def agents_may(self) -> bool:
         """Whether agents may queue tasks."""
-        return self.agents == _QUEUE
+        return self.agent_tasks != _OFF
+
+    @property
+    def agents_ask(self) -> bool:
+        """Whether a person has to let such a task run."""
+        return self.agent_tasks == _ASK
 
 
 _NUMBERS = {"concurrency": (1, 64), "idle_seconds": (5, 3600), "time_limit": (0, 10_080)}
-_CHOICES = {"client": CLIENTS, "how": _HOW, "agents": (_QUEUE, _REFUSE)}
+_CHOICES = {"client": CLIENTS, "how": _HOW, "agent_tasks": (_ASK, _RUN, _OFF)}
 _NAMES = ("tmux_session", "tmux_socket", "worktrees")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from sqlite3 import Connection
 
-from nmem.dispatch import queue, read, worktrees
+from nmem.dispatch import queue, read, work, worktrees
 from nmem.dispatch.folder import Folder
 from nmem.dispatch.task import Outcome, Task
 from nmem.errors import NmemError
@@ -16,23 +17,28 @@ def finish(db: Connection, db_path: str, task_id: int, attempt: int, outcome: Ou
     if one is None or one.attempt != attempt or not one.live:
         _away(db_path, task_id, attempt)
         return False
-    settle_worktree(db, one, now)
+    tree = settle_worktree(db, one, now)
+    asked = Folder(db_path, task_id, attempt).asked()[1]
+    outcome = work.judged(outcome, one, work.of(db, one, tree, asked))
     done = queue.finish(db, task_id, attempt, outcome, now)
     _away(db_path, task_id, attempt)
     return done
 
 
-def settle_worktree(db: Connection, one: Task, now: int) -> None:
-    """Remove a worktree that nothing was done in, and say what became of it."""
+def settle_worktree(db: Connection, one: Task, now: int) -> worktrees.Changes | None:
+    """Remove a worktree that nothing was done in, and say what became of it; what was done, None: that is not known."""
     if not one.worktree_path:
-        return
+        return None
+    done = None
     try:
-        base = worktrees.base_of(one.cwd, one.branch)
-        said = worktrees.settle(one.cwd, one.worktree_path, one.branch, base)
+        if Path(one.worktree_path).is_dir():
+            done = worktrees.changes(one.worktree_path, worktrees.base_of(one.cwd, one.branch))
+        said = worktrees.settle(one.cwd, one.worktree_path, one.branch, done)
     except NmemError as error:
         said = f"kept on {one.branch}: {error}"
     gone = {} if said.startswith("kept") else {"worktree_path": "", "branch": ""}
     queue.placed(db, one.id, one.attempt, gone or {"branch": one.branch}, now, said)
+    return done
 
 
 def _away(db_path: str, task_id: int, attempt: int) -> None:

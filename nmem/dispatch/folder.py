@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from capture import paths
+from capture.files import ours
 from nmem.dispatch.task import Outcome
 
 _SPEC, _PROMPT, _BEGUN, _CLIENT, _ENDED, _CANCEL, _ASKED, _HOOKS = (
@@ -57,6 +58,7 @@ class Folder:
 
     def make(self, spec: Spec, prompt: str) -> None:
         """Write what is to be done; an older folder of this name goes. Raises OSError."""
+        ours(str(self.path.parent), folder=True)
         self.remove()
         paths.make(str(self.path))
         self._write(_PROMPT, prompt)

@@ -9,6 +9,7 @@ from sqlite3 import Connection
 
 from nmem.dispatch.task import LEARNING, NewTask
 from nmem.errors import NmemError
+from nmem.names import told
 from nmem.text import fit, printable
 
 _SHOWN, _FILES, _LINE = 5, 8, 300
@@ -32,8 +33,8 @@ def task(db: Connection, learning_id: int, now: int, cwd: str = "") -> NewTask:
     if one.remedy:
         said.append(_line(f"what helped: {one.remedy.text}"))
         said += [_line(f"  {command}") for command in one.remedy.commands[:_SHOWN]]
-    if one.files:
-        said.append(_line(f"files: {', '.join(one.files[:_FILES])}"))
+    if files := list(filter(None, map(told, one.files[:_FILES]))):
+        said.append(_line(f"files: {', '.join(files)}"))
     met = [each.excerpt or each.command for each in read.evidence(db, learning_id, _SHOWN)]
     said += [_line(f"met as: {text}") for text in dict.fromkeys(met) if text]
     prompt = (

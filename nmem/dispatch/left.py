@@ -9,6 +9,7 @@ from sqlite3 import Connection
 
 from nmem.dispatch.task import NewTask
 from nmem.errors import NmemError
+from nmem.names import told as told_name
 from nmem.text import fit, printable
 
 _SHOWN, _LINE = 5, 300
@@ -27,7 +28,7 @@ def task(db: Connection, unit_id: int, cwd: str = "") -> NewTask:
     said += [f"left to do: {step}" for step in steps]
     if found.obstacle and not found.obstacle_mended:
         said.append(_line(f"what failed there: {found.obstacle}"))
-    files = [each.path for each in found.hot[:_SHOWN]]
+    files = list(filter(None, (told_name(each.path) for each in found.hot[:_SHOWN])))
     said += [_line(f"files: {', '.join(files)}")] if files else []
     asks = "do what is left of this piece of work" if steps else "go on with this piece of work"
     prompt = f"In this project, {asks}:\n\n> {_line(found.row.name or found.intent)}\n\n"

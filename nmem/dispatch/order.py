@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from nmem.dispatch import hours
 from nmem.dispatch.task import Task
 
-READY, NEEDS, LATER, QUIET, FOLDER = "ready", "needs", "later", "quiet", "folder"
+READY, NEEDS, LATER, QUIET, FOLDER, APPROVAL = "ready", "needs", "later", "quiet", "folder", "approval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Place:
 
     task: Task
     waits: str = READY
-    """For what: nothing but a runner, other tasks, its time, the end of quiet hours, its folder."""
+    """For what: a person's approval, only a runner, other tasks, its time, the end of quiet hours, its folder."""
     until: int = 0
     """Milliseconds since 1970 before which it does not start; 0 where that is not known, or now."""
     tasks: tuple[int, ...] = ()
@@ -59,6 +59,8 @@ def order(queued: Sequence[Task], live: Sequence[Task], now: int, quiet: str = "
 
 
 def _place(one: Task, live: Sequence[Task], now: int, quiet: str) -> Place:
+    if one.asks:
+        return Place(one, APPROVAL)
     if one.waits_for:
         return Place(one, NEEDS, tasks=one.waits_for)
     if one.not_before > now:

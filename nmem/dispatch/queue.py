@@ -7,7 +7,7 @@ late word about an earlier one changes nothing. All raise sqlite3.Error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from sqlite3 import Connection
 from typing import Any
 
@@ -33,7 +33,7 @@ _BACKOFF = 30_000
 _LONGEST_BACKOFF = 3_600_000
 _READY = f"""
 SELECT t.id, t.quiet_hours FROM tasks t
-WHERE t.state = '{QUEUED}' AND t.not_before <= :now
+WHERE t.state = '{QUEUED}' AND t.not_before <= :now AND {read.APPROVED}
   AND NOT EXISTS (SELECT 1 FROM task_needs n LEFT JOIN tasks d ON d.id = n.needs_id
                   WHERE n.task_id = t.id AND d.state IS NOT '{SUCCEEDED}')
   AND (t.worktree OR NOT EXISTS (SELECT 1 FROM tasks r WHERE r.state IN ('{RUNNING}', '{NEEDS_INPUT}')
@@ -64,7 +64,7 @@ def add(db: Connection, new: NewTask, now: int) -> int:
         made = db.execute(
             f"INSERT INTO tasks (created_at, changed_at, {', '.join(names)})"  # noqa: S608 - our names
             f" VALUES (?, ?, {', '.join('?' * len(names))}) RETURNING id",
-            (now, now, *(getattr(new, name) for name in names)),
+            (now, now, *(getattr(replace(new, worktree=bool(new.worktree)), name) for name in names)),
         ).fetchone()[0]
         needs = sorted(set(new.needs))
         db.executemany("INSERT INTO task_needs VALUES (?, ?)", [(made, need) for need in needs])
@@ -109,10 +109,26 @@ def claim(db: Connection, runner: str, now: int, most: int, quiet: str = "", onl
         chosen = only or _next(db, now, quiet)
         if not chosen:
             return None
+        if only:
+            _approve(db, only, "a person started it", now)
         if db.execute(_CLAIM, {"id": chosen, "runner": runner, "now": now}).fetchone() is None:
             return None
         event(db, chosen, now, "claimed", runner)
         return read.task(db, chosen)
+
+
+def approve(db: Connection, task_id: int, why: str, now: int) -> bool:
+    """Let one run that waits for a person; `why`: who says so. False: it does not wait for that (any more)."""
+    with transaction(db):
+        return _approve(db, task_id, why, now)
+
+
+def _approve(db: Connection, task_id: int, why: str, now: int) -> bool:
+    one = read.task(db, task_id)
+    if one is None or not one.asks:
+        return False
+    event(db, task_id, now, "approved", why)
+    return True
 
 
 def _next(db: Connection, now: int, quiet: str) -> int:

@@ -21,17 +21,23 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from nmem.dispatch import hours
-from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
+from nmem.dispatch.task import AGENT, NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
 
-_STORED = tuple(each.name for each in fields(Task) if each.name not in ("needs", "waits_for"))
+_STORED = tuple(each.name for each in fields(Task) if each.name not in ("needs", "waits_for", "approved"))
 _FLAGS = ("interactive", "worktree")
+APPROVED = (
+    f"(t.source != '{AGENT}' OR EXISTS"  # noqa: S608 - our words
+    " (SELECT 1 FROM task_events e WHERE e.task_id = t.id AND e.what = 'approved'))"
+)
+"""Of a row t of tasks: whether a person, or the configuration, lets it run."""
 _SHORT = {"prompt": "substr(t.prompt, 1, 400) AS prompt", "output": "'' AS output"}
 _COLUMNS = ", ".join(f"t.{name}" for name in _STORED)
 _ROWS = f"""
 SELECT {_COLUMNS},
   (SELECT group_concat(n.needs_id) FROM task_needs n WHERE n.task_id = t.id) AS needs,
   (SELECT group_concat(n.needs_id) FROM task_needs n LEFT JOIN tasks d ON d.id = n.needs_id
-   WHERE n.task_id = t.id AND d.state IS NOT 'succeeded') AS waits_for
+   WHERE n.task_id = t.id AND d.state IS NOT 'succeeded') AS waits_for,
+  {APPROVED} AS approved
 FROM tasks t
 """  # noqa: S608 - our names
 _HEADS = _ROWS.replace(_COLUMNS, ", ".join(_SHORT.get(name, f"t.{name}") for name in _STORED))
@@ -104,6 +110,12 @@ def counts(db: Connection) -> dict[str, int]:
     return {state: many for state, many in db.execute("SELECT state, count(*) FROM tasks GROUP BY state")}  # noqa: C416 - rows are tuples or Rows
 
 
+def asking(db: Connection) -> int:
+    """How many wait for a person to let them run."""
+    query = f"SELECT count(*) FROM tasks t WHERE t.state = '{QUEUED}' AND NOT {APPROVED}"  # noqa: S608 - our words
+    return int(db.execute(query).fetchone()[0]) if present(db) else 0
+
+
 def dependants(db: Connection, task_id: int) -> tuple[int, ...]:
     """The tasks that wait for this one, directly."""
     query = "SELECT task_id FROM task_needs WHERE needs_id = ? ORDER BY task_id"
@@ -122,6 +134,8 @@ def standing(one: Task, now: int, quiet: str = "") -> str:
     """Why a task is not running, or what became of it, in words; `quiet`: the hours of the configuration."""
     if one.state != QUEUED:
         return one.reason
+    if one.asks:
+        return f"an agent queued it, and it waits for your approval: `nmem task approve {one.id}`"
     if one.waits_for:
         return f"waits for {', '.join(f'task/{need}' for need in one.waits_for)}"
     if one.not_before > now:
@@ -141,7 +155,7 @@ def _named(db: Connection, query: str, given: Sequence[Any]) -> list[Row]:
 def _task(row: Row) -> Task:
     values = {name: row[name] for name in _STORED}
     values |= {name: bool(values[name]) for name in _FLAGS}
-    return Task(**values, needs=_ids(row["needs"]), waits_for=_ids(row["waits_for"]))
+    return Task(**values, needs=_ids(row["needs"]), waits_for=_ids(row["waits_for"]), approved=bool(row["approved"]))
 
 
 def _ids(listed: str | None) -> tuple[int, ...]:

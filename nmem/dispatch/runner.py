@@ -32,6 +32,8 @@ class Left:
     running: int
     needs_input: int
     queued: int
+    asks: int = 0
+    """Of these, how many wait for a person to let them run; they are not counted as queued."""
 
 
 class Runner:
@@ -52,6 +54,9 @@ class Runner:
             while claims and (one := self._claim(db)):
                 self._start(db, one)
             if self._again(db, claims):
+                return True
+            if claims and not read.counts(db).get(RUNNING) and (one := self._claim(db)):
+                self._start(db, one)  # what kept it from being claimed has ended just now
                 return True
             if claims:
                 return bool(read.counts(db).get(RUNNING))
@@ -80,8 +85,9 @@ class Runner:
     def left(self) -> Left:
         """What there is when it stops."""
         with act.writing(self.db_path) as db:
-            counts = read.counts(db)
-        return Left(tuple(self.started), *(counts.get(state, 0) for state in (RUNNING, NEEDS_INPUT, QUEUED)))
+            counts, asks = read.counts(db), read.asking(db)
+        running, waiting, queued = (counts.get(state, 0) for state in (RUNNING, NEEDS_INPUT, QUEUED))
+        return Left(tuple(self.started), running, waiting, queued - asks, asks)
 
     def only(self, task_id: int) -> Task:
         """Claim and start this one."""

@@ -41,7 +41,8 @@ class NewTask:
     retries: int = 0
     time_limit: int = 0
     """Seconds; 0: that of the configuration."""
-    worktree: bool = False
+    worktree: bool | None = None
+    """In a checkout of its own; None: where its folder lies in a git repository."""
     target: str = ""
     """A pane of tmux to run in, once it is idle: %3 or session:window.pane."""
     source: str = PERSON
@@ -95,11 +96,18 @@ class Task:
     needs: tuple[int, ...] = ()
     waits_for: tuple[int, ...] = ()
     """Those of `needs` that have not succeeded yet."""
+    approved: bool = True
+    """False for one that an agent queued, until a person lets it run."""
 
     @property
     def title(self) -> str:
         """The first line of what is asked."""
         return next((line.strip() for line in self.prompt.splitlines() if line.strip()), "")
+
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for a person to let it run."""
+        return self.state == QUEUED and not self.approved
 
     @property
     def live(self) -> bool:
@@ -121,7 +129,7 @@ class TaskEvent:
     state: str
     """The one it was in from then on."""
     what: str
-    """queued edited claimed started asked answered ended retried returned cancelled revived note."""
+    """queued approved edited claimed started asked answered ended retried returned cancelled revived note."""
     text: str
 
 

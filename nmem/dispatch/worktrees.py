@@ -36,11 +36,37 @@ class Worktree:
     """The folder in it that stands for the task's own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was done in a worktree."""
+
+    files: int = 0
+    """Changed or new, and not committed."""
+    commits: int = 0
+    ignored: int = 0
+    """Files and folders that git ignores and that no tool makes by itself."""
+    known: bool = True
+
+    @property
+    def some(self) -> bool:
+        """Whether there is, or may be, something to keep."""
+        return bool(self.files or self.commits or self.ignored) or not self.known
+
+
+def why_not(cwd: str) -> str:
+    """Why a task cannot have a worktree in a folder, in words; empty where it can."""
+    try:
+        root(cwd)
+    except NmemError as error:
+        return str(error).rpartition(": ")[0]
+    return ""
+
+
 def root(cwd: str) -> str:
     """The checkout that a folder lies in. Raises NmemError where there is none, or no commit yet."""
     done = _git(cwd, "rev-parse", "--show-toplevel")
     if done.returncode or not done.stdout.strip():
-        raise NmemError(f"{printable(cwd)} is in no git repository: a worktree needs one, leave --worktree away")
+        raise NmemError(f"{printable(cwd)} is in no git repository: a worktree needs one")
     if _git(cwd, "rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
         raise NmemError(f"{printable(cwd)} has no commit yet: a worktree begins at one")
     return done.stdout.rstrip("\n")
@@ -69,17 +95,22 @@ def make(cwd: str, task_id: int, attempt: int, folder: str, start: str = "") -> 
     return Worktree(str(path), f"nmem/{name}", base, str(within if within.is_dir() else path))
 
 
-def settle(cwd: str, path: str, branch: str, base: str = "") -> str:
-    """Remove a worktree that nothing was done in; in words what became of it."""
-    if not Path(path).is_dir():
-        return "its worktree is gone"
+def changes(path: str, base: str) -> Changes:
+    """What was done in a worktree that began at the commit `base`."""
     changed = _git(path, "status", "--porcelain", "--untracked-files=all")
     ahead = _git(path, "rev-list", "--count", f"{base}..HEAD") if base else None
     commits = int(ahead.stdout) if ahead and ahead.stdout.strip().isdecimal() else -1
-    made = _ignored(path)
-    if changed.returncode or changed.stdout.strip() or commits or made:
-        files = len(changed.stdout.splitlines())
-        said = [f"{commits} commit{'s' * (commits != 1)}"] if commits > 0 else []
+    known = not changed.returncode and commits >= 0
+    return Changes(len(changed.stdout.splitlines()), max(commits, 0), _ignored(path), known)
+
+
+def settle(cwd: str, path: str, branch: str, done: Changes | None) -> str:
+    """Remove a worktree that nothing was done in; in words what became of it. `done`: None where it is gone."""
+    if done is None:
+        return "its worktree is gone"
+    if done.some:
+        files, made = done.files, done.ignored
+        said = [f"{done.commits} commit{'s' * (done.commits != 1)}"] if done.commits else []
         said += [f"{files} changed file{'s' * (files != 1)}"] if files else []
         said += [f"{made} file{'s' * (made != 1)} or folder{'s' * (made != 1)} that git ignores"] if made else []
         return f"kept on {branch}: {', '.join(said) or 'its state is unknown'}"
@@ -127,7 +158,7 @@ def _git(cwd: str, *words: str) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL, timeout=_TIMEOUT, check=False,
         )  # fmt: skip
     except FileNotFoundError:
-        raise NmemError("git is not installed: a worktree needs it, leave --worktree away") from None
+        raise NmemError("git is not installed: a worktree needs it") from None
     except (subprocess.TimeoutExpired, OSError, ValueError) as error:
         raise NmemError(f"git {words[0]} did not answer: {printable(str(error))[:200]}") from None
 

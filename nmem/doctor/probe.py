@@ -113,20 +113,23 @@ def _last_line(path: str, since: int) -> str:
 
 
 def _wanted(command: Command) -> str:
-    """The table in which an event of this kind must show."""
+    """The table in which an event of this kind must show; none for one that is only asked about."""
     parsed = adapter(command.client).parse(command.event, payload(command.client, command.event, "probe", "/"), 0)
     if parsed is None:
         return "hook_runs"
+    if parsed.kind == words.TOOL_CALL:
+        return ""
     kinds = {words.PROMPT: "prompts", words.TOOL_RESULT: "observations", words.TOOL_ERROR: "observations"}
     return kinds.get(parsed.kind, "hook_runs")
 
 
 def _arrived(path: str, command: Command, session: str, since: int) -> bool:
+    if not (table := _wanted(command)):
+        return True  # it only reads: that it ended well, and said nothing, is all there is to see
     if not Path(path).is_file():
         return False
     db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        table = _wanted(command)
         if table != "hook_runs":
             return bool(db.execute(f"SELECT 1 FROM {table} WHERE session_id = ?", (session,)).fetchone())  # noqa: S608
         seen = db.execute(

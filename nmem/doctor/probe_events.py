@@ -45,7 +45,7 @@ def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[s
     tool: dict[str, object] = {"tool_name": _SHELLS.get(client, "Bash"), "tool_input": shell, "tool_use_id": "doctor-1"}
     if ("fail" in event and "tool" in event) or event.endswith(".error"):
         return {**tool, ("error_message" if client == "cursor" else "error"): "Exit code 1", "is_interrupt": False}
-    if event in ("posttooluse", "aftertool", "tool.execute.after"):
+    if event in ("pretooluse", "posttooluse", "aftertool", "tool.execute.after"):
         return {**tool, **_RESPONSES.get(client, {"tool_response": {"stdout": "", "stderr": "", "interrupted": False}})}
     if event in ("userpromptsubmit", "beforeagent", "beforesubmitprompt", "chat.message"):
         return {"prompt": TEXT}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from capture import install, paths
+from capture.files import read
 from capture.install import atomic, hook_entries, opencode_plugin, targets
 from capture.install.hook_entries import Entry
 from capture.install.targets import PLUGIN, Target
@@ -69,7 +70,7 @@ def _names_us(path: Path) -> bool:
     try:
         if path.stat().st_size > _LARGEST:
             return False
-        text = path.read_text("utf-8", "replace")
+        text = read(str(path), _LARGEST).decode("utf-8", "replace")
     except OSError:
         return False
     return any(mark in text for mark in ("nmem/entry.py", "capture/entry.py", "nmem-hook"))

@@ -150,7 +150,7 @@ def alike(db: Connection, entry: Entry) -> list[Entry]:
         return [entry]
     found = db.execute(
         f"SELECT {_COLUMNS}, before FROM corrections"  # noqa: S608 - our names
-        " WHERE undone_at IS NULL AND json_extract(payload, '$.together') = ? ORDER BY id DESC",
+        " WHERE undone_at IS NULL AND json_valid(payload) AND json_extract(payload, '$.together') = ? ORDER BY id DESC",
         (word,),
     )
     return [_entry(tuple(row)) for row in found.fetchall()]
@@ -168,7 +168,7 @@ def standing(db: Connection, of: str) -> list[Entry]:
 
 def entries(db: Connection, limit: int = 20, session_id: str = "") -> list[Entry]:
     """Corrections, the newest first, also undone ones."""
-    where = "WHERE json_extract(payload, '$.session') = ?" if session_id else ""
+    where = "WHERE json_valid(payload) AND json_extract(payload, '$.session') = ?" if session_id else ""
     found = db.execute(
         f"SELECT {_COLUMNS}, '{{}}' FROM corrections {where} ORDER BY id DESC LIMIT ?",  # noqa: S608 - our names
         (*([session_id] if session_id else []), limit),

@@ -151,12 +151,19 @@ def close_overdue(db: Connection, now: int, path: str = "", idle: int = passages
     return found
 
 
+def over(db: Connection, now: int, idle: int = passages.IDLE) -> list[str]:
+    """Sessions that are over, whether they said so or not. `now` and `idle` in ms."""
+    return [row[0] for row in db.execute("SELECT id FROM sessions WHERE last_at < ? OR state = 'ended'", (now - idle,))]
+
+
 def untold(db: Connection) -> list[str]:
-    """Sessions with prompts in no episode, or with closed episodes that are not wholly annotated: for repair."""
+    """Sessions with prompts in no episode, or with closed episodes that are not wholly annotated; the newest first."""
     found = db.execute(
-        "SELECT DISTINCT p.session_id FROM prompts p WHERE p.source = 'user' AND p.agent_id IS NULL"
+        "SELECT id FROM sessions WHERE id IN (SELECT p.session_id FROM prompts p WHERE p.source = 'user'"
+        " AND p.agent_id IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id)"
         " UNION SELECT session_id FROM work_units WHERE state = 'closed'"
-        " AND (annotated_prompt = 0 OR (obs_count > 0 AND traced_seq < annotated_seq))"
+        " AND (annotated_prompt = 0 OR (obs_count > 0 AND traced_seq < annotated_seq)))"
+        " ORDER BY last_at DESC, id"
     )
     return [row[0] for row in found]

@@ -12,6 +12,7 @@ from sqlite3 import Connection
 from nmem.read import stream
 from nmem.read.episodes import EpisodeRow, present, rows
 from nmem.read.views import StreamRow
+from nmem.tables import NOW
 
 _CHUNK = 400
 
@@ -63,7 +64,7 @@ def listed(
         where.append("u.thread_id = ?")
     found = db.execute(
         "SELECT u.id FROM work_units u JOIN sessions s ON s.id = u.session_id JOIN projects p ON p.id = s.project_id"  # noqa: S608
-        f" WHERE {' AND '.join(where)} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        f" WHERE {' AND '.join(where)} ORDER BY u.last_at > {NOW}, u.last_at DESC, u.id DESC LIMIT ?",
         [*values, *([project] if project else []), *([thread] if thread is not None else []), limit],
     ).fetchall()
     return _rows(db, [row[0] for row in found])

@@ -57,6 +57,16 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
     return [row[0] for row in found]
 
 
+def untold_of(db: Connection, sessions: Sequence[str]) -> list[int]:
+    """The same of these sessions alone, all of them."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id WHERE u.state = 'closed'"  # noqa: S608
+        f" AND u.session_id IN (SELECT value FROM json_each(?)) AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC",
+        (json.dumps(sessions),),
+    )
+    return [row[0] for row in found]
+
+
 def outdated(db: Connection, session_id: str) -> list[int]:
     """Episodes of a session whose story is of other records than they hold, also such as go on; the oldest first."""
     found = db.execute(
@@ -201,12 +211,17 @@ class Part:
     lists: dict[str, tuple[str, ...]]
 
 
-def unsummarised(db: Connection) -> list[str]:
-    """Sessions all of whose episodes are over and told, and whose summary is missing or older than that."""
+def unsummarised(db: Connection, sessions: Sequence[str] | None = None) -> list[str]:
+    """Sessions all of whose episodes are over and told, and whose summary is missing or older than that.
+
+    `sessions`: only these. The newest first.
+    """
+    of = "" if sessions is None else "WHERE u.session_id IN (SELECT value FROM json_each(?))"
     found = db.execute(
-        "SELECT u.session_id FROM work_units u LEFT JOIN session_summaries s ON s.session_id = u.session_id"
-        " GROUP BY u.session_id HAVING sum(u.state = 'open') = 0 AND sum(u.narrated_at IS NULL) = 0"
-        " AND max(u.narrated_at) > coalesce(max(s.at), -1)"
+        "SELECT u.session_id FROM work_units u LEFT JOIN session_summaries s ON s.session_id = u.session_id"  # noqa: S608
+        f" {of} GROUP BY u.session_id HAVING sum(u.state = 'open') = 0 AND sum(u.narrated_at IS NULL) = 0"
+        " AND max(u.narrated_at) > coalesce(max(s.at), -1) ORDER BY max(u.last_at) DESC, u.session_id",
+        () if sessions is None else (json.dumps(sessions),),
     )
     return [row[0] for row in found]
 

@@ -25,7 +25,8 @@ def forget_session(db: Connection, session_id: str) -> None:
     db.execute(f"UPDATE work_units SET resumes = NULL WHERE resumes IN {ours}", (session_id,))  # noqa: S608
     db.execute(f"DELETE FROM unit_prompts WHERE unit_id IN {ours}", (session_id,))  # noqa: S608
     db.execute(
-        "DELETE FROM corrections WHERE json_extract(payload, '$.session') = ? OR target = 'session/' || ?",
+        "DELETE FROM corrections WHERE iif(json_valid(payload), json_extract(payload, '$.session'), NULL) = ?"
+        " OR target = 'session/' || ?",
         (session_id, session_id),
     )
     for table in ("work_units", "session_threads", "session_summaries", "session_signatures"):

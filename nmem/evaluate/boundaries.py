@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nmem.episodes.detect import Judge
 
+_AGENT = {"tools": dict, "files": list, "events": list, "said": str}
 KEYS = ("precision", "recall", "f1", "pk", "window_diff", "cut_rate", "true_rate", "sessions", "prompts")
 
 
@@ -74,7 +75,15 @@ def _record(line: str, where: str, source: str) -> Labelled:
 
 
 def _prompt(given: dict[str, Any]) -> dict[str, Any]:
-    return {"text": str(given["text"]), "gap_minutes": given.get("gap_minutes"), "agent": given.get("agent") or {}}
+    """A prompt; one without its turn's tools, files, events and closing words is judged by its text alone."""
+    agent = given.get("agent") or {}
+    if isinstance(agent, str):
+        agent = {"said": agent}
+    if not isinstance(agent, dict) or any(
+        not isinstance(agent.get(name) or kind(), kind) for name, kind in _AGENT.items()
+    ):
+        raise TypeError(f"agent is neither a text nor {{tools, files, events, said}}: {agent!r:.60}")
+    return {"text": str(given["text"]), "gap_minutes": given.get("gap_minutes"), "agent": agent}
 
 
 def evaluate(

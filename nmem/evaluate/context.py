@@ -19,12 +19,12 @@ from nmem.context.choose import NAMES
 from nmem.context.compose import compose
 from nmem.context.history import Past
 from nmem.context.items import FILE, Item, tokens
-from nmem.context.neutral import name
 from nmem.context.places import Places
 from nmem.context.present import Present
 from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
 from nmem.context.words import base, mentions
 from nmem.errors import NmemError
+from nmem.names import told
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -206,8 +206,8 @@ def _told_newest(db: Connection, present: Present, names: Sequence[str], budget:
         " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (present.project_id, present.session_id, TOLD),
     ).fetchall()
-    items = [Item(f"file/{path}", FILE, name(path), files=(path,), score=0.5) for path in names[:NAMES]]
-    items += [episodes.told(row, present.at, (), 0.5, "newest") for row in episodes.units(db, [row[0] for row in rows])]
+    items = [Item(f"file/{path}", FILE, told(path), files=(path,), score=0.5) for path in names[:NAMES]]
+    items += [episodes.tell(row, present.at, 0.5, "newest") for row in episodes.units(db, [row[0] for row in rows])]
     return packed(items, budget)
 
 
@@ -216,7 +216,7 @@ def _files(items: Sequence[Item]) -> frozenset[str]:
 
 
 def _cost(names: Sequence[str]) -> int:
-    return sum(tokens(name(path)) for path in names)
+    return sum(tokens(told(path)) for path in names)
 
 
 def _names(db: Connection, moment: Moment) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from capture.extract.relative import UNKNOWN
+from capture.files import read, regular
 
 CLIENTS = ("claude", "codex", "gemini")
 """The clients whose transcripts can be read."""
@@ -15,6 +19,7 @@ _PEEK = 1 << 16
 _TAIL = 1 << 16
 _SUFFIXES = (".jsonl", ".json")
 _CODEX_TYPES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
+_HOME = re.compile(r"(?:/(?:var/)?home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|$)")
 _NOT_SESSIONS = frozenset(("history.jsonl", "logs.json", "settings.json", "package.json"))
 
 
@@ -79,10 +84,10 @@ def look(path: Path, client: str = "") -> Transcript | None:
     """What a file's first records tell; None when no client that we know wrote it."""
     try:
         stat = path.stat()
-        with path.open("rb") as file:
+        with open(path, "rb", opener=regular) as file:
             head = file.read(_PEEK)
             file.seek(max(stat.st_size - _TAIL, 0))
-            tail = file.read()
+            tail = file.read(_TAIL)
     except OSError:
         return None
     told = list(_objects(head))
@@ -175,28 +180,42 @@ def _latest(tail: bytes) -> str:
 
 def _agent_type(path: Path) -> str:
     try:
-        value = json.loads(path.with_suffix(".meta.json").read_text("utf-8"))
+        value = json.loads(read(str(path.with_suffix(".meta.json")), _PEEK))
     except (OSError, ValueError):
         return ""
     return str(value.get("agentType") or "") if isinstance(value, dict) else ""
+
+
+def home_of(transcript: Transcript) -> str:
+    """What ~ stands for in a transcript: empty for the user's own home, UNKNOWN where nothing tells.
+
+    The folder of the session tells; that of one which lies among the user's own may also be another account's on this
+    machine.
+    """
+    own = os.path.expanduser("~")  # noqa: PTH111 -- a string is what is compared
+    if transcript.cwd == own or transcript.cwd.startswith(os.path.join(own, "")):  # noqa: PTH118
+        return ""
+    ours = any(Path(transcript.path).is_relative_to(each.resolve()) for each in folders(transcript.client))
+    if found := _HOME.match(transcript.cwd):
+        return "" if ours and Path(found[0]).is_dir() else found[0]
+    return "" if ours else UNKNOWN
 
 
 def gemini_folder(transcript: Transcript) -> str:
     """The folder of a Gemini session: named beside the chats, in the first message, or by a path of the same hash."""
     chats = Path(transcript.path).parent
     try:
-        return chats.parent.joinpath(".project_root").read_text("utf-8").strip()
+        return read(str(chats.parent / ".project_root"), _PEEK).decode().strip()
     except (OSError, UnicodeDecodeError):
         pass
     return _told_folder(transcript) or str(chats)
 
 
 def _told_folder(transcript: Transcript) -> str:
-    import re
     from hashlib import sha256
 
     try:
-        with Path(transcript.path).open("rb") as file:
+        with open(transcript.path, "rb", opener=regular) as file:
             text = file.read(1 << 20).decode("utf-8", "replace")
     except OSError:
         return ""

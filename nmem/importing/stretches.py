@@ -24,7 +24,7 @@ from capture.transcript.batches import batch, status
 from capture.transcript.cursor import Cursor, fingerprint
 from capture.transcript.reading import Reader, Source
 from capture.transcript.records import records
-from nmem.importing.discover import Transcript, gemini_folder
+from nmem.importing.discover import Transcript, gemini_folder, home_of
 from nmem.side_by_side import answers
 
 SIZE = 1_000
@@ -149,6 +149,7 @@ def _reader(job: Job) -> Reader:
     transcript = job.transcript
     source = Source(transcript.client, transcript.path, transcript.session_id, _home(transcript.cwd))
     source.agent_type = transcript.agent_type
+    source.home = home_of(transcript)
     if transcript.client == "gemini" and not source.cwd:
         source.cwd = gemini_folder(transcript)
     out = reader(source)

@@ -95,10 +95,12 @@ def backfill(
     return run.report
 
 
-def fill(db: Connection, db_path: str, now: int, stop: Callable[[], bool]) -> int:
+def fill(
+    db: Connection, db_path: str, now: int, stop: Callable[[], bool], sessions: Sequence[str] | None = None
+) -> int:
     """Label what no model has labelled yet, in this process: how many rows. For settling; cheap when nothing is new.
 
-    Raises sqlite3.Error.
+    `sessions`: only theirs. Raises sqlite3.Error.
     """
     model = current(db_path)
     if model is None:
@@ -108,10 +110,11 @@ def fill(db: Connection, db_path: str, now: int, stop: Callable[[], bool]) -> in
     since = models.looked_to(db)
     if newest <= since:
         return 0
-    jobs, due = _jobs(db, db_path, Task(model.name, bare=True), after=since)
+    task = Task(model.name, bare=True)
+    jobs, due = _jobs(db, db_path, task, after=since) if sessions is None else _jobs_of(db, db_path, task, sessions)
     run = _Run(db, Report(model.name, due), lambda _report: None, stop, 0)
     run.all(jobs, 0)
-    if not run.report.left:
+    if sessions is None and not run.report.left:
         models.looked(db, model, newest)
     return run.report.labelled
 
@@ -132,6 +135,14 @@ def _jobs(db: Connection, db_path: str, task: Task, project: str = "", after: in
         " GROUP BY session_id ORDER BY max(at) DESC, session_id", values
     ).fetchall()  # fmt: skip
     return [Job(db_path, task, row[0], row[1]) for row in found], sum(row[2] for row in found)
+
+
+def _jobs_of(db: Connection, db_path: str, task: Task, sessions: Sequence[str]) -> tuple[list[Job], int]:
+    """Those of these sessions with rows that no model has labelled, in this order, and how many rows these are."""
+    first = f"SELECT min(at), count(*) FROM observations WHERE session_id = ? AND {_CALLS} AND {_BARE}"  # noqa: S608
+    found = [(each, *db.execute(first, (each,)).fetchone()) for each in sessions]
+    jobs = [Job(db_path, task, session_id, at) for session_id, at, _ in found if at is not None]
+    return jobs, sum(count for _, _, count in found)
 
 
 class _Run:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
 from nmem.learn.patterns import SHORT, THRESHOLD, Asked, Met, Pattern, Project
@@ -41,42 +42,57 @@ def intents(project: Project) -> list[Pattern]:
     asked = [one for one in project.asked if not one.resumes and not one.intent.lstrip().startswith(("/", "<"))]
     tokens = [list(dict.fromkeys(words.tokens(one.intent[:HEAD]))) for one in asked]
     usable = [at for at, found in enumerate(tokens) if len(found) >= FEW]
-    background = Background([tokens[at] for at in usable])
-    index: dict[str, list[int]] = defaultdict(list)
-    for at in usable:
-        for word in tokens[at]:
-            index[word].append(at)
-    groups: dict[int, list[int]] = {}
-    for at in reversed(usable):
-        near = sorted({other for word in tokens[at] for other in index[word]})
-        groups[at] = [
-            one
-            for one in near
-            if one == at or (_alike(background, tokens[at], tokens[one]) and _same_things(asked[at], asked[one]))
-        ]
+    near = _near({at: tokens[at] for at in usable})
+    named = cache(lambda at: _things(asked[at].intent))
+    groups = {at: [one for one in near[at] if one == at or _same_things(named(at), named(one))] for at in usable[::-1]}
     taken: set[int] = set()
     out: list[Pattern] = []
     for enough in (THRESHOLD, THRESHOLD - SHORT):
-        for at, near in groups.items():
-            group = [asked[one] for one in near if one not in taken]
+        for at, alike in groups.items():
+            group = [asked[one] for one in alike if one not in taken]
             if at not in taken and len(_apart(group)) >= enough:
-                taken.update(near)
+                taken.update(alike)
                 out.append(_intent(group, asked[at], weak=enough < THRESHOLD))
     return out
 
 
-def _alike(background: Background, mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether two intents say the same, by the rarity that words have in the project."""
-    shared, either = set(mine) & set(theirs), set(mine) | set(theirs)
-    if len(shared) < FEW - 1:
-        return False
-    whole = background.rarest(either, len(either))
-    return whole > 0 and background.rarest(shared, len(either)) >= ALIKE * whole
+def _near(intents: Mapping[int, Sequence[str]]) -> dict[int, list[int]]:
+    """For each intent those that say the same, itself among them, by the rarity that words have in the project.
+
+    Two of them share at least `ALIKE` of what either weighs, so they share one of the rarest words that weigh the rest:
+    only intents with such a word in common are compared.
+    """
+    rarity = Background(list(intents.values())).rarity
+    sets = {at: frozenset(found) for at, found in intents.items()}
+    weight = {at: sum(map(rarity, found)) for at, found in intents.items()}
+    near: dict[int, list[int]] = {at: [at] for at in intents}
+    index: dict[str, list[int]] = defaultdict(list)
+    for at, mine in sets.items():
+        telling = _telling(mine, rarity, weight[at])
+        for one in {other for word in telling for other in index[word]}:
+            shared = mine & sets[one]
+            least = ALIKE / (1 + ALIKE) * (weight[at] + weight[one])
+            if len(shared) >= FEW - 1 and sum(map(rarity, shared)) >= least > 0:
+                near[at].append(one)
+                near[one].append(at)
+        for word in telling:
+            index[word].append(at)
+    return {at: sorted(found) for at, found in near.items()}
 
 
-def _same_things(one: Asked, other: Asked) -> bool:
+def _telling(words_of: Iterable[str], rarity: Callable[[str], float], weight: float) -> list[str]:
+    """The rarest words of an intent, until the others weigh less than what two alike intents share."""
+    out, left = [], weight
+    for word in sorted(words_of, key=lambda word: (-rarity(word), word)):
+        if left < ALIKE * weight * 0.999:
+            break
+        out.append(word)
+        left -= rarity(word)
+    return out
+
+
+def _same_things(mine: set[str], theirs: set[str]) -> bool:
     """Whether neither of two intents names what the other does not: two tickets are two tasks, in the same words."""
-    mine, theirs = _things(one.intent), _things(other.intent)
     return not (mine - theirs and theirs - mine)
 
 

@@ -1,20 +1,19 @@
 """A command without what changes from run to run: the program, its subcommand and what it is about.
 
 `cd`, assignments, redirections, pipes into `tail` and the like, and wrappers that change nothing are taken off; a
-runner that may itself be what fails (`npx`, `uv run`, `docker exec`) stays. Commands that only look are none.
+runner that may itself be what fails (`npx`, `uv run`, `docker exec`) stays. Commands that only look are none. Hooks ask
+it, too: before a command is run.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from capture import shell
 from capture.shell import Step
 from capture.shell.families import git
 from capture.shell.tables import words
 from capture.shell.wrappers import program
-from nmem.learn.errors.normal import name
 from nmem.learn.looking import looks
+from nmem.learn.numbers import name
 
 LONGEST = 120
 _TEMPORARY = ("/tmp", "/private/tmp", "/var/folders", "/dev/")  # noqa: S108 - left out of keys
@@ -37,15 +36,17 @@ _SHORTEN = words("tail head cat tee grep rg less more wc Select-Object Select-St
 _IDLE = words("true :")
 
 
-@dataclass(frozen=True, slots=True)
 class Normal:
     """A command line, normalised."""
 
-    key: str
-    """All of it that does something, joined by ` && `."""
-    parts: tuple[str, ...]
-    families: tuple[str, ...]
-    """Of its steps: test build lint install git_push ..."""
+    __slots__ = ("families", "key", "parts")
+
+    def __init__(self, key: str, parts: tuple[str, ...], families: tuple[str, ...]) -> None:
+        self.key = key
+        """All of it that does something, joined by ` && `."""
+        self.parts = parts
+        self.families = families
+        """Of its steps: test build lint install git_push ..."""
 
 
 def normalise(text: str, root: str = "", powershell: bool = False) -> Normal | None:

@@ -24,7 +24,7 @@ WITH marks AS (
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
 LEFT JOIN marks m ON m.session_id = s.id
 WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ? OR l.mark != coalesce(m.mark, ''))
-AND (? IS NULL OR s.project_id = ?) ORDER BY s.started_at, s.id
+AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 """
 """A transcript that was read further may have put right how calls ended, without a new observation."""
 _STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"  # noqa: S608 - our text
@@ -60,7 +60,7 @@ def snapshot(db: Connection) -> Iterator[None]:
 
 
 def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
-    """The sessions that say more than was read of them, and their projects; the oldest first."""
+    """The sessions that say more than was read of them, and their projects; the newest first."""
     return db.execute(_STALE, (VERSION, project_id, project_id)).fetchall()
 
 

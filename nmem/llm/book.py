@@ -10,6 +10,7 @@ from sqlite3 import Connection
 
 from capture.redaction import redact
 from capture.storage import store
+from nmem import tables
 from nmem.llm.neutral import neutral
 
 _WAIT = 10.0
@@ -31,13 +32,15 @@ class Book:
     def spent_today(self) -> int:
         """Tokens of today, questions and answers. Raises sqlite3.Error."""
         with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
+            tables.ensure(db)
             self._since = time.monotonic()  # a question follows
             return spent(db, today())
 
     def record(self, *, purpose: str, label: str, tokens: int, outcome: str) -> None:
         """Keep one call: an answer that was refused later costs as much as a good one."""
         ms = int((time.monotonic() - self._since) * 1000)
-        with closing(store.connect(self.db_path, timeout=_WAIT)) as db, store.transaction(db):
+        with closing(store.connect(self.db_path, timeout=_WAIT)) as db:
+            tables.ensure(db)
             db.execute(
                 "INSERT INTO llm_ledger (at, day, backend, purpose, tokens, ms, result) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (int(time.time() * 1000), today(), redact(neutral(label))[:_LABEL], purpose[:_LABEL], max(0, tokens),

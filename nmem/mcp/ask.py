@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from capture import paths
 from nmem.errors import NmemError
-from nmem.mcp.reply import line
 from nmem.mcp.tool import Usage
+from nmem.names import cited
 from nmem.search.clock import OUTER_STEPS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Ask:
             return Place(found.id, found.key, found.name)
         from capture.project import resolve
 
-        raise NmemError(f"nothing is recorded of {line(named or resolve(self.cwd).name, 80)}: {self._others()}")
+        raise NmemError(f"nothing is recorded of {cited(named or resolve(self.cwd).name, 80)}: {self._others()}")
 
     def _others(self) -> str:
         """Which projects there are, those worked on last first."""
@@ -106,7 +106,7 @@ class Ask:
             " LIMIT ?",
             (_NAMED + 1,),
         ).fetchall()
-        names = [line(row[0], 60) for row in found]
+        names = [cited(row[0], 60) for row in found]
         if not names:
             return "no session is recorded at all yet"
         more = " …" if len(names) > _NAMED else ""

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.mcp.reply import line
+from nmem.names import cited
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask
@@ -34,5 +34,5 @@ def session(ask: Ask) -> str:
     place = ask.place
     found = newest(ask.db, place.key) if place.key else next((row.id for row in views.sessions(ask.db, 1)), None)
     if found is None:
-        raise NmemError(f"no session is recorded{f' of {line(place.name, 80)}' if place.key else ''} yet")
+        raise NmemError(f"no session is recorded{f' of {cited(place.name, 80)}' if place.key else ''} yet")
     return found

@@ -11,12 +11,12 @@ from nmem.mcp.reply import line
 from nmem.mcp.tool import Usage
 
 OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING = "obs", "prompt", "episode", "session", "thread", "learning"
-TASK = "task"
-KINDS = (OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING, TASK)
+TASK, DECISION = "task", "decision"
+KINDS = (OBS, PROMPT, EPISODE, SESSION, THREAD, LEARNING, TASK, DECISION)
 _TABLES = {OBS: "observations", PROMPT: "prompts", EPISODE: "work_units", THREAD: "threads", LEARNING: "learnings",
-           TASK: "tasks"}  # fmt: skip
+           TASK: "tasks", DECISION: "said_decisions"}  # fmt: skip
 _ALIASES = {"observation": OBS, "marker": OBS, "reasoning": PROMPT, "next": EPISODE, "unit": EPISODE}
-_FORMS = "obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2 or task/7"
+_FORMS = "obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2, task/7 or decision/4"
 _FEW = 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -10,6 +9,8 @@ from nmem.context.marks import BEGIN, END
 from nmem.context.neutral import neutral
 from nmem.llm.neutral import neutral as untagged
 from nmem.llm.neutral import visible
+from nmem.names import cited, reads_as_sentence
+from nmem.text import to_json
 
 MOST = 48_000
 """Characters of a reply: clients cut what is longer, or refuse it."""
@@ -20,6 +21,11 @@ _AHEAD = 4
 def line(text: object, most: int = 200) -> str:
     """One line in which nothing acts: no tag, role, template or mark of ours, nothing that cannot be seen."""
     return neutral(str(text), most)
+
+
+def name(text: object, most: int = 200) -> str:
+    """A file, folder, branch or project as a value of its own; one that reads as a sentence is marked as a name."""
+    return cited(str(text), most) if reads_as_sentence(str(text)) else line(text, most)
 
 
 def code(text: object, most: int = 200) -> str:
@@ -60,7 +66,7 @@ def size(found: object) -> int:
 
 def dumped(found: object) -> str:
     """As JSON on one line."""
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return to_json(found, compact=True)
 
 
 def text(answer: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.mcp.ids import OBS, PROMPT, Ref
-from nmem.mcp.reply import code, line, lines, some, when
+from nmem.mcp.reply import code, line, lines, name, some, when
 from nmem.read import stream
 from nmem.read.views import StreamRow, metadata, outcome_words
 
@@ -26,7 +26,7 @@ def index(row: StreamRow, most: int = _SHORT) -> Shown:
     failed = outcome_words(row.outcome, row.exit_code, row.meta) if row.outcome == "failed" else ""
     text = "" if row.path and row.word in ("file_read", "file_edit", "file_write") else code(row.text, most)
     return some({"id": f"{kind}/{row.key // 2}", "at": when(row.at), "what": row.word.replace("/", " "),
-                 "path": line(row.path, 200), "text": text, "failed": failed, "again": row.repeats})  # fmt: skip
+                 "path": name(row.path, 200), "text": text, "failed": failed, "again": row.repeats})  # fmt: skip
 
 
 def place(db: Connection, ref: Ref) -> tuple[str, Place]:
@@ -78,11 +78,11 @@ def observation(db: Connection, number: int, most: int) -> Shown:
     unit = unit_of(db, row["prompt_id"])
     changed = f"+{row['lines_added'] or 0} -{row['lines_removed'] or 0}"
     return some({
-        "id": f"obs/{number}", "at": when(row["at"]), "what": row["obs_type"], "tool": line(row["tool_name"] or "", 80),
+        "id": f"obs/{number}", "at": when(row["at"]), "what": row["obs_type"], "tool": name(row["tool_name"] or "", 80),
         "session": f"session/{line(row['session_id'], 80)}",
         "prompt": f"prompt/{row['prompt_id']}" if row["prompt_id"] else "",
         "episode": f"episode/{unit}" if unit else "",
-        "path": line(row["file_path"] or "", 400), "lines": changed if changed != "+0 -0" else "",
+        "path": name(row["file_path"] or "", 400), "lines": changed if changed != "+0 -0" else "",
         "outcome": outcome_words(row["outcome"], row["exit_code"], meta), "again": row["repeats"],
         "kind": line(str(meta.get("kind") or ""), 40) if row["obs_type"] == "marker" else "",
         "pinned": bool(row["pinned"]), **_whole("text", row["content"], most),

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import line, lines, some, when
+from nmem.context.neutral import quoted
+from nmem.mcp.reply import line, lines, name, some, when
+from nmem.names import cited
 
 if TYPE_CHECKING:
+    from nmem.decisions.read import Decision
     from nmem.episodes.listing import SessionSummary
     from nmem.read.episodes import EpisodeRow
     from nmem.read.stories import Narrative, Story
@@ -39,7 +42,7 @@ def episode_line(row: EpisodeRow, here: str = "") -> Shown:
     return some({
         "id": f"episode/{row.id}", "at": when(row.last_at), "name": line(row.name, _SHORT), "outcome": ended(row),
         "prompts": row.turns, "thread": f"thread/{row.thread_id}" if row.thread_id else "",
-        "project": line(row.project, 80) if row.project != here else "", "pinned": row.pinned,
+        "project": name(row.project, 80) if row.project != here else "", "pinned": row.pinned,
     })  # fmt: skip
 
 
@@ -52,21 +55,41 @@ def episode(db: Connection, number: int, most: int) -> Shown:
     row = found.row
     return some({
         "id": f"episode/{number}", "name": line(row.name, _SHORT), "wanted": lines(found.intent, min(most, 2000)),
-        "project": line(row.project, 80), "branch": line(found.branch, 80),
+        "project": name(row.project, 80), "branch": name(found.branch, 80),
         "session": f"session/{line(row.session_id, 80)}", "thread": f"thread/{row.thread_id}" if row.thread_id else "",
         "from": when(row.started_at), "to": when(row.last_at), "prompts": row.turns, "calls": found.observations,
-        **_narrative(found), "files": _files(found),
-        "commits": [f"{line(each.hash[:10], 10)} {line(each.message, 120)}" for each in found.commits[:_MANY]],
+        "decided": [decision(each) for each in found.decisions[:_MANY]], **_narrative(found), "files": _files(found),
+        "commits": [f"{line(each.hash[:10], 10)} {quoted(each.message, 120)}" for each in found.commits[:_MANY]],
         "goes_on_with": f"episode/{found.resumes.id}" if found.resumes else "",
         "taken_up_in": [f"episode/{each.id}" for each in found.resumed_by],
         "asked": [f"prompt/{prompt}" for prompt in sorted(found.prompts)[:30]],
     })  # fmt: skip
 
 
+def decision(one: Decision) -> Shown:
+    """What a person settled: the question, their words, the agent's restatement, and what replaced it."""
+    return some({
+        "id": f"decision/{one.id}", "at": when(one.at),
+        "superseded_by": line(one.superseded.told, 120) if one.superseded else "",
+        "asked": line(one.question, _TEXT), "decided": line(one.text, 1000), "restated": line(one.restated, 1000),
+        "said_in": f"prompt/{one.prompt_id}", "dismissed": one.state == "dismissed",
+    })  # fmt: skip
+
+
+def decided(db: Connection, number: int) -> Shown:
+    """One decision, with the episode it was made in."""
+    from nmem.decisions import read
+
+    one = read.get(db, number)
+    assert one is not None
+    return decision(one) | some({"kind": one.kind, "episode": f"episode/{one.unit_id}" if one.unit_id else "",
+                                 "project": line(one.project, 80)})  # fmt: skip
+
+
 def _narrative(found: Story) -> Shown:
     told: Narrative | None = found.narrative
     obstacle = (told.obstacle if told else "") or (
-        f"{line(found.obstacle, 120)}: failed {found.obstacle_times} times,"
+        f"{quoted(found.obstacle, 120)}: failed {found.obstacle_times} times,"
         f" {'passed in the end' if found.obstacle_mended else 'never passed'}" if found.obstacle else ""
     )  # fmt: skip
     out: Shown = {"outcome": line((told.outcome if told else "") or ended(found.row), _TEXT),
@@ -82,7 +105,7 @@ def _files(found: Story) -> list[str]:
     out = []
     for each in found.hot[:_MANY]:
         counts = ((each.edits, "changed"), (each.reads, "read"), (each.failures, "failed"))
-        out.append(f"{line(each.path, 200)} ({', '.join(f'{word} {many}x' for many, word in counts if many)})")
+        out.append(f"{cited(each.path, 200)} ({', '.join(f'{word} {many}x' for many, word in counts if many)})")
     return out
 
 
@@ -101,8 +124,8 @@ def session(db: Connection, key: str) -> Shown:
     assert row is not None
     told, episodes = listing.summary(db, key), listing.of_session(db, key)
     return some({
-        "id": f"session/{line(key, 80)}", "client": line(row.client, 40), "project": line(row.project, 80),
-        "branch": line(row.branch, 80), "model": line(row.model, 60), "state": row.state, "from": when(row.started_at),
+        "id": f"session/{line(key, 80)}", "client": line(row.client, 40), "project": name(row.project, 80),
+        "branch": name(row.branch, 80), "model": line(row.model, 60), "state": row.state, "from": when(row.started_at),
         "to": when(row.last_at), **(summary(told) if told else {"asked_last": line(row.intent, _SHORT)}),
         "episodes": [episode_line(each, row.project) for each in episodes[:60]],
     })  # fmt: skip
@@ -118,10 +141,10 @@ def thread(db: Connection, number: int) -> Shown:
     one = found.thread
     newest = listing.listed(db, thread=number, limit=_MANY)
     return some({
-        "id": f"thread/{number}", "title": line(one.title, _SHORT), "project": line(one.project, 80),
+        "id": f"thread/{number}", "title": line(one.title, _SHORT), "project": name(one.project, 80),
         "state": one.state, "from": when(one.created_at), "to": when(one.last_at), "summary": line(one.micro, 600),
         "story": line(one.meso, 1500), "patterns": line(one.macro, 1500),
-        "skills": [f"{line(each.name, 100)}: {line(each.use_when, 200)}" for each in found.skills[:_MANY]],
+        "skills": [f"{cited(each.name, 100)}: {quoted(each.use_when, 200)}" for each in found.skills[:_MANY]],
         "linked_with": [f"thread/{each}" for each in (found.cross.threads if found.cross else ()) if each != number],
         "sessions": [f"session/{line(each.id, 80)} {when(each.last_at)}" for each in found.sessions[-_MANY:]],
         "episodes": [episode_line(each, one.project) for each in newest],
@@ -138,9 +161,9 @@ def learning(db: Connection, number: int, now: int) -> Shown:
     fixed = one.remedy
     return some({
         "id": f"learning/{number}", "what": KIND[one.kind], "title": line(one.title, 300), "state": one.state,
-        "heat": one.heat, "project": line(one.project, 80), "sessions": one.sessions, "times": one.occurrences,
+        "heat": one.heat, "project": name(one.project, 80), "sessions": one.sessions, "times": one.occurrences,
         "first": when(one.first_at), "last": when(one.last_at), "rule": line(one.rule, 600),
-        "files": [line(each, 200) for each in one.files[:_MANY]],
+        "files": [name(each, 200) for each in one.files[:_MANY]],
         "remedy": line(fixed.text, _TEXT) if fixed else "",
         "remedy_commands": texts(fixed.commands) if fixed else [],
         "met_in": [some({"id": f"obs/{each.observation_id}" if each.observation_id else f"prompt/{each.prompt_id}",
@@ -157,10 +180,10 @@ def task(db: Connection, number: int, most: int, now: int) -> Shown:
     assert one is not None
     return some({
         "id": f"task/{number}", "state": one.state, "why": line(read.standing(one, now), _TEXT),
-        "project": line(one.project, 80), "client": line(one.client, 40), "folder": line(one.cwd, 400),
+        "project": name(one.project, 80), "client": line(one.client, 40), "folder": name(one.cwd, 400),
         "queued": when(one.created_at), "from": when(one.started_at), "to": when(one.ended_at),
         "session": f"session/{line(one.session_id, 80)}" if one.session_id else "",
-        "branch": line(one.branch, 80), "needs": [f"task/{each}" for each in one.needs],
+        "branch": name(one.branch, 80), "needs": [f"task/{each}" for each in one.needs],
         "queued_by": one.source if one.source != "person" else "",
         "learning": f"learning/{one.learning_id}" if one.learning_id else "",
         "prompt": lines(one.prompt, most), "said_last": lines(one.output, min(most, 1200)),

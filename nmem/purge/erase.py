@@ -14,7 +14,7 @@ from nmem.episodes import annotate, removal, units
 from nmem.errors import NmemError
 from nmem.learn import purge as learned
 from nmem.purge import follow, sweep, traces
-from nmem.purge.journal import Journal
+from nmem.purge.journal import Journal, tables
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.retention import trace
@@ -31,6 +31,8 @@ _HEIR = (
     " ORDER BY (q.at, q.id) > (p.at, p.id), abs(q.at - p.at), q.id LIMIT 1)"
 )
 """The prompt before one that goes, or else the next."""
+_STAY = frozenset(("tasks", "transcript_cursors"))
+"""Tables with a session's id whose rows stay without its words when it goes."""
 _CANDIDATES = ("files", "turns", "terms", "names", "branches", "sessions", "learnings")
 
 
@@ -57,7 +59,8 @@ def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> 
     _threads(db)
     _projects(db, reach)
     if chosen.everywhere:
-        sweep.sweep(db, chosen)
+        with journal.every():
+            sweep.sweep(db, chosen)
     follow.follow(db, journal)
     _pins(db)
     _search(db, chosen, reach, journal)
@@ -123,8 +126,11 @@ def _injections(db: Connection, chosen: Selection) -> None:
     db.execute("INSERT INTO purge_i SELECT 'pin/' || item FROM purge_i")
     of = "SELECT injection_id FROM injection_items WHERE item IN (SELECT item FROM purge_i)"
     db.execute(f"UPDATE injections SET text = '' WHERE id IN ({of}) OR prompt_id IN (SELECT id FROM purge_p)")  # noqa: S608
-    db.execute("UPDATE injection_items SET text = '', reason = '', files = '[]'"
+    db.execute("UPDATE injection_items SET text = '', reason = '', files = '[]', used_how = NULL"
                " WHERE item IN (SELECT item FROM purge_i)")  # fmt: skip
+    # how an item was of use is said in words of the session that was told: its files, commands and sayings
+    db.execute("UPDATE injection_items SET used_how = NULL WHERE used_how IS NOT NULL AND injection_id IN"
+               " (SELECT id FROM injections WHERE session_id IN (SELECT id FROM purge_t))")  # fmt: skip
     db.execute("DELETE FROM injections WHERE session_id IN (SELECT id FROM purge_s)")
     gone = "SELECT 'prompt/' || id FROM purge_p UNION SELECT 'obs/' || id FROM purge_o"
     db.execute(f"DELETE FROM context_choices WHERE item IN ({gone})")  # noqa: S608 - our words
@@ -137,7 +143,8 @@ def _corrections(db: Connection) -> None:
     """
     db.execute(
         "DELETE FROM corrections WHERE (kind NOT IN ('pin', 'unpin') AND ("
-        " json_extract(payload, '$.session') IN (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
+        " iif(json_valid(payload), json_extract(payload, '$.session'), NULL) IN"
+        " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
         " OR target IN (SELECT item FROM purge_i)))"
         " OR target IN (SELECT 'observation/' || id FROM purge_o UNION SELECT 'session/' || id FROM purge_s)"
     )
@@ -175,7 +182,9 @@ def _facts(db: Connection) -> None:
         " WHERE prompt_id IN (SELECT id FROM purge_p)"
     )
     db.execute("DELETE FROM prompts WHERE id IN (SELECT id FROM purge_p)")
-    db.execute("DELETE FROM hook_runs WHERE session_id IN (SELECT id FROM purge_s)")
+    for table in tables(db):
+        if "session_id" in table.columns and table.name not in _STAY:
+            db.execute(f"DELETE FROM {table.name} WHERE session_id IN (SELECT id FROM purge_s)")  # noqa: S608 - our names
     db.execute("UPDATE sessions SET parent_id = NULL WHERE parent_id IN (SELECT id FROM purge_s)")
     # that it was read stays known, so that reading transcripts again does not bring it back
     db.execute("UPDATE transcript_cursors SET state = NULL WHERE session_id IN"
@@ -199,6 +208,7 @@ def _swept(db: Connection, reach: Reach, heirs: dict[int, int | None]) -> None:
 def _meaning(db: Connection, reach: Reach) -> None:
     """The episodes of sessions that lose something: fewer prompts, counted again, to be told again."""
     db.execute("DELETE FROM narrations WHERE unit_id IN (SELECT id FROM purge_u)")
+    db.execute("DELETE FROM decided_units WHERE unit_id IN (SELECT id FROM purge_u)")
     db.execute("DELETE FROM unit_warnings WHERE unit_id IN (SELECT id FROM purge_u)")
     db.execute("DELETE FROM llm_attempts WHERE subject IN (SELECT 'episode/' || id FROM purge_u UNION"
                " SELECT 'boundaries/' || id FROM purge_t UNION SELECT 'boundaries/' || id FROM purge_s)")  # fmt: skip

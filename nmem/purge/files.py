@@ -23,7 +23,11 @@ Kept = list[tuple[str, bytes, int]]
 
 
 def ours(db_path: str) -> Iterator[Path]:
-    """Every file of ours that may hold what was recorded, the trash and backups aside."""
+    """Every file of ours that may hold what was recorded, the trash and backups aside; none behind a link."""
+    yield from (path for path in _ours(db_path) if not path.is_symlink())
+
+
+def _ours(db_path: str) -> Iterator[Path]:
     top = Path(paths.folder(db_path))
     name = Path(db_path).name
     for suffix in ("", "-wal", "-shm", "-journal"):
@@ -31,7 +35,8 @@ def ours(db_path: str) -> Iterator[Path]:
     yield from _log(db_path)
     yield from sorted(top.glob("settle*"))
     for folder in (*map(Path, spool.folders(db_path)), Path(paths.cache(db_path)), top / "tasks"):
-        yield from (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+        if not folder.is_symlink():
+            yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _log(db_path: str) -> list[Path]:

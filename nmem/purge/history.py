@@ -21,6 +21,7 @@ from capture.redaction import WITHHELD, redact, redact_tree
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub, sweep
 from nmem.purge.journal import Table, tables
+from nmem.retrieval import index
 from nmem.search import vocabulary
 
 _PAGE = 400
@@ -118,6 +119,8 @@ def over(db: Connection, now: int, stopped: Callable[[], bool] = lambda: False) 
         changed = db.execute("SELECT rows FROM history_redactions WHERE id = ?", (number,)).fetchone()[0]
     done.done = True
     if changed:
+        with transaction(db):
+            index.forget_changed(db)
         clean(db)
     return done
 
@@ -203,7 +206,9 @@ def _texts(db: Connection, table: Table) -> list[str]:
     return [
         name
         for name in sweep.says(db, table.name)
-        if name not in _IDS | _STAMPS | bound | own and (table.name, name) not in _REFERENCES
+        if name not in _IDS | _STAMPS | bound | own
+        and (table.name, name) not in _REFERENCES
+        and not sweep.fixed(table.name, name)
     ]
 
 

@@ -8,16 +8,16 @@ ordinary tables: the triggers that keep them put them right again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from sqlite3 import Connection, Error
 
 LEFT = frozenset(
     ("nmem_schema", "purges", "purged_keys", "history_redactions", "counters", "redactions", "search_terms",
      "search_state", "search_blocks", "context_projects", "context_files", "context_turns", "context_terms",
-     "context_names", "context_branches", "context_sessions")
+     "context_names", "context_branches", "retrieval_projects", "retrieval_docs", "retrieval_postings")
 )  # fmt: skip
-"""Counters, and what is made of facts and made anew."""
+"""Counters, and what is made of facts and made anew: noted only while chosen words are taken out of them."""
 _FRAME = 400
 
 Frame = tuple[str, str, list[tuple[object, ...]]]
@@ -67,37 +67,54 @@ class Journal:
     def __init__(self, db: Connection) -> None:
         self.db = db
         self.tables = tables(db)
+        self.left: list[Table] = []
 
     def begin(self) -> None:
         """Watch every table; outside a transaction."""
         self.end()
         for table in self.tables:
-            keys, columns = ", ".join(table.key), ", ".join(table.columns)
-            olds = ", ".join(f"old.{column}" for column in table.columns)
-            same = " AND ".join(f"{key} IS new.{key}" for key in table.key)
-            news = ", ".join(f"new.{key}" for key in table.key)
-            self.db.execute(f"CREATE TEMP TABLE {table.old} ({columns}, PRIMARY KEY ({keys}))")
-            self.db.execute(f"CREATE TEMP TABLE {table.new} ({keys}, PRIMARY KEY ({keys}))")
-            gone = " AND ".join(f"{key} IS old.{key}" for key in table.key)
-            # no OR IGNORE: what an outer INSERT OR REPLACE says would be done here as well
-            keep = (
-                f"INSERT INTO {table.old} SELECT {olds} WHERE NOT EXISTS (SELECT 1 FROM {table.new} WHERE {gone})"  # noqa: S608
-                f" AND NOT EXISTS (SELECT 1 FROM {table.old} WHERE {gone});"
-            )
-            came = (
-                f"INSERT INTO {table.new} SELECT {news} WHERE NOT EXISTS (SELECT 1 FROM {table.old} WHERE {same})"  # noqa: S608
-                f" AND NOT EXISTS (SELECT 1 FROM {table.new} WHERE {same});"
-            )
-            made = f"CREATE TEMP TRIGGER purge_{{}}_{table.name} {{}} ON main.{table.name} BEGIN {{}} END"
-            self.db.execute(made.format("d", "BEFORE DELETE", keep))
-            self.db.execute(made.format("u", "BEFORE UPDATE", keep))
-            self.db.execute(made.format("i", "AFTER INSERT", came))
+            self._watch(table)
+
+    @contextmanager
+    def every(self) -> Iterator[None]:
+        """Watch those in LEFT as well, inside the transaction: what changes in them meanwhile is put back, too."""
+        self.left = [table for table in tables(self.db, ()) if table.name in LEFT and table.key != ("rowid",)]
+        for table in self.left:
+            self._watch(table)
+        yield
+        for table in self.left:
+            self._unwatch(table)
+
+    def _watch(self, table: Table) -> None:
+        keys, columns = ", ".join(table.key), ", ".join(table.columns)
+        olds = ", ".join(f"old.{column}" for column in table.columns)
+        same = " AND ".join(f"{key} IS new.{key}" for key in table.key)
+        news = ", ".join(f"new.{key}" for key in table.key)
+        self.db.execute(f"CREATE TEMP TABLE {table.old} ({columns}, PRIMARY KEY ({keys}))")
+        self.db.execute(f"CREATE TEMP TABLE {table.new} ({keys}, PRIMARY KEY ({keys}))")
+        gone = " AND ".join(f"{key} IS old.{key}" for key in table.key)
+        # no OR IGNORE: what an outer INSERT OR REPLACE says would be done here as well
+        keep = (
+            f"INSERT INTO {table.old} SELECT {olds} WHERE NOT EXISTS (SELECT 1 FROM {table.new} WHERE {gone})"  # noqa: S608
+            f" AND NOT EXISTS (SELECT 1 FROM {table.old} WHERE {gone});"
+        )
+        came = (
+            f"INSERT INTO {table.new} SELECT {news} WHERE NOT EXISTS (SELECT 1 FROM {table.old} WHERE {same})"  # noqa: S608
+            f" AND NOT EXISTS (SELECT 1 FROM {table.new} WHERE {same});"
+        )
+        made = f"CREATE TEMP TRIGGER purge_{{}}_{table.name} {{}} ON main.{table.name} BEGIN {{}} END"
+        self.db.execute(made.format("d", "BEFORE DELETE", keep))
+        self.db.execute(made.format("u", "BEFORE UPDATE", keep))
+        self.db.execute(made.format("i", "AFTER INSERT", came))
+
+    def _unwatch(self, table: Table) -> None:
+        for kind in "dui":
+            self.db.execute(f"DROP TRIGGER IF EXISTS temp.purge_{kind}_{table.name}")
 
     def end(self) -> None:
         """Watch no longer, and forget what was noted."""
-        for table in self.tables:
-            for kind in "dui":
-                self.db.execute(f"DROP TRIGGER IF EXISTS temp.purge_{kind}_{table.name}")
+        for table in (*self.tables, *self.left):
+            self._unwatch(table)
             for name in (table.old, table.new):
                 with suppress(Error):
                     self.db.execute(f"DROP TABLE IF EXISTS temp.{name}")
@@ -118,7 +135,7 @@ class Journal:
 
     def frames(self) -> Iterator[Frame]:
         """All that was noted, some rows at a time."""
-        for table in self.tables:
+        for table in (*self.tables, *self.left):
             for kind, name in (("old", table.old), ("new", table.new)):
                 found = self.db.execute(f"SELECT * FROM temp.{name} ORDER BY rowid")  # noqa: S608
                 while rows := found.fetchmany(_FRAME):

@@ -151,7 +151,7 @@ _DERIVED = {
     "learnings that rest on it": "SELECT count(DISTINCT learning_id) FROM learning_evidence WHERE session_id IN ({})",
     "notes that learnings are made of": "SELECT count(*) FROM learning_findings WHERE session_id IN ({})",
     "corrections that can be taken back": "SELECT count(*) FROM corrections WHERE"
-                                          " json_extract(payload, '$.session') IN ({})",
+                                          " iif(json_valid(payload), json_extract(payload, '$.session'), NULL) IN ({})",
     "things sessions were told": "SELECT count(*) FROM injection_items WHERE item IN"
                                  " (SELECT 'episode/' || id FROM work_units WHERE session_id IN ({}))",
 }  # fmt: skip
@@ -170,9 +170,10 @@ def _elsewhere(db: Connection, chosen: Selection) -> dict[str, int]:
     """Where else the words stand, besides the rows that go and what is made of their sessions."""
     out = {}
     sweep.watch(db, chosen)
-    for table in journal.tables(db, (*sweep.LOOKED_AT, "tasks")):  # a task that says them is a row that goes
+    for table in journal.tables(db, (*sweep.FACTS, "tasks")):  # a task that says them is a row that goes
         for name in sweep.says(db, table.name):
-            number = db.execute(f"SELECT count(*) FROM {table.name} WHERE {chosen.matcher.sql(name)}").fetchone()[0]  # noqa: S608
+            test = sweep.test(chosen, table.name, name)
+            number = db.execute(f"SELECT count(*) FROM {table.name} WHERE {test}").fetchone()[0]  # noqa: S608
             if number:
                 out[f"{table.name}.{name}"] = int(number)
     return out

@@ -27,6 +27,8 @@ _MADE = {
     "learning_findings": "session_id IN (SELECT id FROM purge_t)",
     "learning_evidence": "session_id IN (SELECT id FROM purge_t)",
     "narrations": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
+    "said_decisions": "session_id IN (SELECT id FROM purge_t)",
+    "decided_units": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
     "unit_warnings": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
 }
 """Made of sessions: all of it is put back as it was."""
@@ -69,7 +71,7 @@ def put_back(db: Connection, taken: Taken) -> int:
     db.execute("DROP TABLE IF EXISTS temp.purge_t")
     db.execute("CREATE TEMP TABLE purge_t (id PRIMARY KEY)")
     db.executemany("INSERT INTO purge_t VALUES (?)", [(one,) for one in taken.sessions])
-    known = {table.name: table for table in tables(db)}
+    known = {table.name: table for table in tables(db, ())}
     for name in NUMBERED:
         if taken.gone.get(name):
             _renumber(db, known[name], taken)
@@ -86,7 +88,8 @@ def put_back(db: Connection, taken: Taken) -> int:
     left = loosen(db, known, taken.old, taken.columns)
     _indexed(db, taken)
     for project_id in taken.projects:
-        db.execute("UPDATE context_projects SET taken = taken + 1 WHERE project_id = ?", (project_id,))
+        db.execute("INSERT INTO context_projects (project_id) SELECT id FROM projects WHERE id = ?"
+                   " ON CONFLICT (project_id) DO UPDATE SET taken = taken + 1", (project_id,))  # fmt: skip
     db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
     return left.total()
 

@@ -18,10 +18,6 @@ from nmem.purge.selection import Selection
 from nmem.text import printable
 
 _IN = "IN (SELECT value FROM json_each(?))"
-_SAYS = {
-    "observations": "content, file_path, tool_name, metadata, tool_use_id, dedup_key",
-    "prompts": "content, native_id, dedup_key",
-}
 _PAGE = 20_000
 """Ids looked through at once."""
 
@@ -72,9 +68,9 @@ def find(db: Connection, chosen: Selection, stopped: Callable[[], bool] = lambda
 def _tasks(db: Connection, chosen: Selection, reach: Reach) -> set[int]:
     """Tasks that say the chosen words: each goes whole. What a session answered is only taken out of its task."""
     sweep.watch(db, chosen)
-    says = chosen.matcher.sql
-    own = " OR ".join(says(column) for column in sweep.says(db, "tasks") if column != "output")
-    answered = f"({says('output')}) AND coalesce(session_id, '') NOT {_IN}"
+    says = {column: sweep.test(chosen, "tasks", column) for column in sweep.says(db, "tasks")}
+    own = " OR ".join(test for column, test in says.items() if column != "output")
+    answered = f"({says['output']}) AND coalesce(session_id, '') NOT {_IN}"
     found = db.execute(f"SELECT id FROM tasks WHERE {own} OR {answered}", (_ids(reach.touched | reach.sessions),))  # noqa: S608
     return {int(row[0]) for row in found}
 
@@ -85,7 +81,7 @@ def again(db: Connection, chosen: Selection, reach: Reach) -> Reach:
         reach = _settled(db, chosen, reach)
     if chosen.by_words and not chosen.ids:
         scope = _scope(db, chosen)
-        for table in _SAYS:
+        for table in sweep.FACTS:
             _search(db, chosen, reach, table, _where(chosen, table, scope), reach.upto.get(table, 0), lambda: False)
     return _settled(db, chosen, reach)
 
@@ -250,7 +246,7 @@ def _rows(
     scope: tuple[set[int] | None, set[str] | None], stopped: Callable[[], bool],
 ) -> None:  # fmt: skip
     """Single rows, for which everything that was said holds."""
-    for table in _SAYS:
+    for table in sweep.FACTS:
         where, values = _where(chosen, table, scope)
         if chosen.ids:
             where += f" AND (x.id {_IN} OR x.session_id {_IN})"
@@ -271,7 +267,7 @@ def _traced(
 ) -> Iterator[traces.Entry]:
     """Entries of traces for which everything that was said holds; their words are noted."""
     says = chosen.matcher
-    db.create_function("purge_says", 1, says, deterministic=True)
+    sweep.watch(db, chosen)
     test = says.sql("t.trace") if chosen.by_words else "1"
     if chosen.files:
         test += f" AND t.session_id IN (SELECT session_id FROM swept_files WHERE file_path {_IN})"  # noqa: S608
@@ -298,16 +294,18 @@ def _search(
     """Rows of a table that say the chosen words, page by page: no reader holds the database's log up."""
     said, values = where
     says, hits = chosen.matcher, getattr(reach, table)
-    db.create_function("purge_says", 1, says, deterministic=True)
-    columns = _SAYS[table].split(", ")
-    test = " OR ".join(says.sql(f"x.{column}") for column in columns)
-    sql = f"SELECT x.id, {_SAYS[table]} FROM {table} x WHERE x.id > ? AND x.id <= ? AND {said} AND ({test})"  # noqa: S608
+    sweep.watch(db, chosen)
+    own = sweep.own_words(db)
+    columns = list(sweep.says(db, table))
+    test = " OR ".join(sweep.test(chosen, table, column, "x.") for column in columns)
+    sql = f"SELECT x.id, {', '.join(columns)} FROM {table} x WHERE x.id > ? AND x.id <= ? AND {said} AND ({test})"  # noqa: S608
     newest = _newest(db, table)
     while after < newest and not stopped():
         for row in map(tuple, db.execute(sql, (after, after + _PAGE, *values)).fetchall()):
             hits.add(row[0])
-            for value in row[1:]:
-                reach.words |= says.found(value) if says(value) else set()
+            for column, value in zip(columns, row[1:], strict=True):
+                if says(value) and not (sweep.fixed(table, column) and sweep.own(own, value)):
+                    reach.words |= says.found(value)
         after += _PAGE
     reach.upto[table] = max(reach.upto.get(table, 0), newest)
 
@@ -317,9 +315,16 @@ def _newest(db: Connection, table: str) -> int:
 
 
 def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
-    """What follows: rows of whole sessions are theirs, sessions that are left empty go too, others are touched."""
+    """What follows: rows of whole sessions are theirs, sessions that are left empty go too, others are touched.
+
+    A session whose id says the chosen words goes: every row of it says them.
+    """
     of: set[str] = set()
-    for table in _SAYS:
+    if chosen.everywhere:
+        sweep.watch(db, chosen)
+        found = db.execute(f"SELECT id FROM sessions WHERE {sweep.test(chosen, 'sessions', 'id')}")  # noqa: S608
+        reach.sessions |= {row[0] for row in found}
+    for table in sweep.FACTS:
         ids = getattr(reach, table)
         found = db.execute(f"SELECT DISTINCT session_id FROM {table} WHERE id {_IN}", (_ids(ids),))  # noqa: S608
         of |= {row[0] for row in found}
@@ -332,7 +337,7 @@ def _settled(db: Connection, chosen: Selection, reach: Reach) -> Reach:
             (_ids(of), *span, *span),
         )
         reach.sessions |= {row[0] for row in left}
-    for table in _SAYS:
+    for table in sweep.FACTS:
         ids = getattr(reach, table)
         if reach.sessions and ids:
             gone = db.execute(

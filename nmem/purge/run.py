@@ -28,6 +28,7 @@ from nmem.purge.needles import Needles
 from nmem.purge.putback import NUMBERED, Taken
 from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
+from nmem.retrieval import index
 
 KIND = "purge"
 """Of the correction by which a purge is undone; its target is purge/N."""
@@ -141,6 +142,7 @@ def _erase(
                 raise NmemError("nothing is recorded that this selects")
             of, known, rows = _of(db, found), keys.of(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
+            index.forget_changed(db)
             counts = journal.counts()
             words = chosen.matcher.needles(found.words)
             kept = files.found(db_path, words)
@@ -184,7 +186,7 @@ def _sealed(journal: Journal, of: tuple[list[str], list[int]], words: Needles, k
         table.name: [row[0] for row in journal.db.execute(f"SELECT g.id FROM {journal.gone(table)}")]  # noqa: S608
         for table in journal.tables if table.name in NUMBERED
     }  # fmt: skip
-    columns = {table.name: table.columns for table in journal.tables}
+    columns = {table.name: table.columns for table in (*journal.tables, *journal.left)}
     yield {"sessions": of[0], "projects": of[1], "words": words.packed, "columns": columns, "files": kept, "gone": gone}
     yield from journal.frames()
 

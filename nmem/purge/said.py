@@ -23,7 +23,8 @@ _WORDS = {
     "recall": "which decisions were read", "skills": "skills", "llm": "what language models were asked",
     "hook": "runs of the hooks", "swept": "traces of what was swept", "sweep": "traces of what was swept",
     "redaction": "redactions that were judged", "learning": "learnings and what they rest on",
-    "learnings": "learnings and what they rest on",
+    "learnings": "learnings and what they rest on", "said": "decisions said in passing",
+    "decided": "decisions said in passing",
 }  # fmt: skip
 """The first word of a table's name -> what stands in it."""
 _OTHER = "nmem's own notes"

@@ -1,34 +1,42 @@
-"""Chosen words in every other column of every table (SQL): also of tables that this module does not know."""
+"""Chosen words in every other column of every table (SQL): also of tables that this module does not know.
+
+Every text column of the schema is looked through. In columns of fixed vocabulary (client, kind, state ...) a value of
+which every word is nmem's own stays: who purges the word `user` does not mean each row whose source is `user`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import partial
 from sqlite3 import Connection
 
+from capture.clients import CLIENTS
+from capture.event import OBS_TYPES
+from capture.redaction.detectors import TOKENS
 from nmem.errors import NmemError
 from nmem.purge import traces
 from nmem.purge.journal import Table, tables
 from nmem.purge.selection import Selection
 
 GONE = "(purged)"
-_FACTS = ("observations", "prompts")
-"""Looked through before, without a lock."""
-_OURS = (
-    "purges",
-    "nmem_schema",
-    "counters",
-    "redactions",
-    "label_models",
-    "llm_ledger",
-    "tuning_history",
-    "search_state",
+FACTS = ("observations", "prompts")
+"""Looked through before, without a lock: see nmem.purge.reach."""
+_FIXED = frozenset(("client", "kind", "source", "origin", "how", "label", "decided_by", "cut_by", "obs_type", "outcome",
+                    "event", "result", "role", "type", "certainty", "decision", "choice", "told_of", "state",
+                    "outcome_by", "state_by", "narrator", "end_reason", "permission_mode"))  # fmt: skip
+"""Columns of fixed vocabulary, in whatever table."""
+_FREE = frozenset((("narrations", "outcome"), ("transcript_cursors", "state")))
+"""Columns of these names that hold free text."""
+_FIXED_TABLES = frozenset(("counters", "gone_ids", "history_redactions", "nmem_schema", "purges", "redactions",
+                           "search_state", "upkeep"))  # fmt: skip
+"""Tables whose every text is of fixed vocabulary."""
+_MORE = (
+    "accept acceptEdits auto bypass bypassPermissions clear compact day default dont dontAsk entropy errors exit "
+    "github high id late leapt logout lost obs optimize other password plan rebuild recovered redaction resume secret "
+    "seen settle spooled startup swept text tool unsound vacuum"
 )
-LOOKED_AT = (*_FACTS, *_OURS)
-"""Not looked through here."""
-_NAMES = frozenset(("client", "kind", "source", "origin", "how", "label", "decided_by", "cut_by", "obs_type", "outcome",
-                    "event", "result", "role", "type", "certainty", "decision", "choice", "told_of",
-                    "outcome_by", "state_by", "used_how", "narrator", "end_reason", "permission_mode"))  # fmt: skip
-"""Columns that hold words of the house, not of anybody's work."""
+"""Words of nmem and of its clients that no definition below has."""
 _ROWS = frozenset(("corrections", "skills", "llm_attempts", "learning_evidence", "learning_findings", "learnings",
                    "tasks", "task_events", "search_docs", "narrations", "hook_runs"))  # fmt: skip
 """Of no use without the words: the row goes."""
@@ -38,24 +46,58 @@ def sweep(db: Connection, chosen: Selection) -> None:
     """Take the words out of all that is left. Raises NmemError for a task at work that has them."""
     watch(db, chosen)
     traces.sweep(db, chosen.matcher)
-    for table in tables(db, LOOKED_AT):
+    for table in tables(db, FACTS):
         columns = says(db, table.name)
         if columns:
-            _table(db, table, columns, chosen.matcher.sql)
+            _table(db, table, columns, partial(test, chosen, table.name))
 
 
 def watch(db: Connection, chosen: Selection) -> None:
-    """Give SQL the function purge_says(value)."""
+    """Give SQL the functions purge_says(value) and purge_own(value)."""
+    words = own_words(db)
     db.create_function("purge_says", 1, chosen.matcher, deterministic=True)
+    db.create_function("purge_own", 1, lambda value: own(words, value), deterministic=True)
+
+
+def test(chosen: Selection, table: str, column: str, of: str = "") -> str:
+    """The test of a column as SQL, after `watch`; `of` is an alias of the table with its dot."""
+    said = chosen.matcher.sql(of + column)
+    return f"({said} AND NOT purge_own({of}{column}))" if fixed(table, column) else said
 
 
 def says(db: Connection, name: str) -> dict[str, tuple[bool, str | None]]:
-    """The columns of a table that hold text: whether each must hold something, and what when nothing is said."""
+    """The columns of a table that can hold text: whether each must hold something, and what when nothing is said."""
     return {
-        row[1]: (bool(row[3]), row[4]) for row in db.execute(f"PRAGMA main.table_info({name})")
-        if row[2].upper() not in ("INTEGER", "REAL") and row[1] not in _NAMES
-        and (row[1] != "state" or name == "transcript_cursors")
-    }  # fmt: skip
+        row[1]: (bool(row[3]), row[4])
+        for row in db.execute(f"PRAGMA main.table_info({name})")
+        if row[2].upper() not in ("INTEGER", "REAL")
+    }
+
+
+def fixed(table: str, column: str) -> bool:
+    """Whether a column holds words of a fixed vocabulary."""
+    return table in _FIXED_TABLES or (column in _FIXED and (table, column) not in _FREE)
+
+
+def own_words(db: Connection) -> frozenset[str]:
+    """nmem's own words: of the tables' definitions with their comments, of the clients and of what calls are."""
+    said = [row[0] or "" for row in db.execute("SELECT sql FROM main.sqlite_master")]
+    events = [name for client in CLIENTS for name in _events(client)]
+    kinds = [kind for kind, *_ in TOKENS]
+    return frozenset(_split(" ".join((*said, *CLIENTS, *events, *OBS_TYPES, *kinds, _MORE))))
+
+
+def own(words: frozenset[str], value: object) -> bool:
+    """Whether every word of a value is one of some, or a number."""
+    return isinstance(value, str) and all(word.isdecimal() or word in words for word in _split(value))
+
+
+def _events(client: str) -> list[str]:
+    return [*__import__(f"capture.clients.{client}", fromlist=["EVENTS"]).EVENTS]
+
+
+def _split(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)
 
 
 def _table(
@@ -71,7 +113,7 @@ def _table(
     if table.name in _ROWS:
         db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
         return
-    unique = _unique(db, table.name) | set(table.key)
+    unique = _unique(db, table.name) | set(table.key) | _held(db, table.name)
     firm = [name for name in columns if name in unique]
     if firm and table.name != "projects":
         hard = " OR ".join(map(test, firm))
@@ -91,6 +133,11 @@ def _empty(name: str, bound: bool, default: str | None, unique: set[str]) -> str
     if default is not None:
         return default
     return f"CASE substr({name}, 1, 1) WHEN '[' THEN '[]' WHEN '{{' THEN '{{}}' ELSE '{GONE}' END"
+
+
+def _held(db: Connection, name: str) -> set[str]:
+    """Columns that refer to a row of another table."""
+    return {row[3] for row in db.execute(f"PRAGMA main.foreign_key_list({name})")}
 
 
 def _unique(db: Connection, name: str) -> set[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from capture import paths
+from capture.files import opened, ours
 from nmem.errors import NmemError
 
 FOLDER = "trash"
@@ -41,6 +42,7 @@ def put(db_path: str, number: int, frames: Iterable[object]) -> int:
     import pyrage
 
     paths.make(str(folder(db_path)))
+    ours(str(folder(db_path)), folder=True)
     identity = pyrage.x25519.Identity.generate()
     _write_key(key(db_path, number), str(identity))
     place = sealed(db_path, number)
@@ -59,9 +61,11 @@ def take(db_path: str, number: int) -> Iterator[object]:
     import pyrage
 
     try:
-        identity = pyrage.x25519.Identity.from_str(key(db_path, number).read_text("ascii").strip())
+        ours(str(folder(db_path)), folder=True)
+        with os.fdopen(opened(str(key(db_path, number))), encoding="ascii") as secret:
+            identity = pyrage.x25519.Identity.from_str(secret.read().strip())
         out = io.BytesIO()
-        with sealed(db_path, number).open("rb") as file:
+        with os.fdopen(opened(str(sealed(db_path, number))), "rb") as file:
             pyrage.decrypt_io(file, out, [identity])
         data = zlib.decompress(out.getbuffer())
     except (OSError, ValueError, zlib.error, pyrage.IdentityError, pyrage.DecryptError) as error:
@@ -77,8 +81,9 @@ def take(db_path: str, number: int) -> Iterator[object]:
 def destroy(db_path: str, number: int) -> None:
     """The key is overwritten and gone, and so is what it opened. Raises OSError when the key cannot be taken away."""
     place = key(db_path, number)
+    ours(str(folder(db_path)), folder=True)
     try:
-        with os.fdopen(os.open(place, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)), "wb") as file:
+        with os.fdopen(opened(str(place), os.O_WRONLY), "wb") as file:
             size = os.fstat(file.fileno()).st_size
             file.write(bytes(size))
             file.flush()
@@ -93,6 +98,7 @@ def destroy(db_path: str, number: int) -> None:
 def kept(db_path: str) -> set[int]:
     """The numbers of all purges of which something lies in the trash."""
     try:
+        ours(str(folder(db_path)), folder=True)
         names = [path.name for path in folder(db_path).iterdir()]
     except OSError:
         return set()

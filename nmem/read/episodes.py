@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
+from typing import Any
 
 from nmem import tables
 from nmem.read import threads as thread_views
@@ -17,6 +18,7 @@ from nmem.read import views
 from nmem.read.episode_filter import Filter
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
+from nmem.tables import NOW
 
 PAGE = 1000
 _SHORT = 300
@@ -190,12 +192,7 @@ def page(
     if not present(db):
         return Page((), 0, Stamp())
     source, where, values = _source(query, project)
-    at, key = (before.last_at, before.id) if before else (2**62, 2**62)
-    found = db.execute(
-        f"SELECT u.last_at, u.id, u.thread_id {source} WHERE (u.last_at, u.id) < (?, ?) {where}"
-        " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-        (at, key, *values, limit),
-    ).fetchall()
+    found = _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit)
     slots = tuple(Slot(*row) for row in found)
     more = before is None and len(slots) == limit
     total = number(db, query, project) if more and counted else len(slots)
@@ -208,15 +205,33 @@ def older(db: Connection, before: Slot, query: Filter, project: str = "", limit:
     if not present(db):
         return ()
     source, where, values = _source(query, project)
-    at, key = before.last_at, before.id
-    within = f"{source} WHERE (u.last_at, u.id) < (?, ?) {where} ORDER BY u.last_at DESC, u.id DESC LIMIT ?"
     if where:
-        found = db.execute(f"SELECT u.last_at, u.id, u.thread_id {within}", (at, key, *values, limit)).fetchall()
+        found = _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit)
         return tuple(Slot(*row) for row in found)
     # two indexes have all of it: no row is looked up
     threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
-    found = db.execute(f"SELECT u.last_at, u.id {within}", (at, key, limit)).fetchall()
+    found = _in_order(db, f"SELECT u.last_at, u.id {source}", before, "", [], limit)
     return tuple(Slot(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found)
+
+
+def _in_order(
+    db: Connection, select: str, before: Slot | None, where: str, values: list[object], limit: int
+) -> list[Any]:  # fmt: skip
+    """Rows after a slot: the newest first, and last those that a clock that was ahead recorded."""
+    now = db.execute(f"SELECT {NOW}").fetchone()[0]
+    found: list[Any] = []
+    for least, most in ((-(2**62), now), (now + 1, 2**62)):
+        at, key = most, 2**62
+        if before is not None and before.last_at >= least:
+            at, key = min((at, key), (before.last_at, before.id))
+        if before is not None and before.last_at > most:
+            continue
+        found += db.execute(
+            f"{select} WHERE (u.last_at, u.id) < (?, ?) AND u.last_at >= ? {where}"
+            " ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+            (at, key, least, *values, limit - len(found)),
+        ).fetchall()
+    return found
 
 
 def number(db: Connection, query: Filter, project: str = "") -> int:

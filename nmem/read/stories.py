@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
+from nmem.decisions import read as decided
+from nmem.decisions.read import Decision
 from nmem.read import stream
 from nmem.read import threads as thread_views
 from nmem.read.episodes import EpisodeRow, parsed, present, rows
@@ -89,6 +91,8 @@ class Story:
     said_and_done: tuple[StreamRow, ...]
     left_out: int
     """Rows in the middle that are not in `said_and_done`."""
+    decisions: tuple[Decision, ...] = ()
+    """What the person settled in it, the oldest first."""
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
@@ -113,7 +117,7 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
         obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
-        told, left_out,
+        told, left_out, tuple(decided.of_units(db, [unit_id])),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ dataclasses. Text in them is as stored: whoever prints it passes it through `nme
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
@@ -15,6 +16,7 @@ from typing import Any
 from capture.storage import spool, sqlite
 from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
+from nmem.tables import NOW
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
 EXECUTE = (
@@ -182,10 +184,13 @@ def _session(row: Row) -> SessionRow:
 
 def sessions(db: Connection, limit: int = 200, project: str = "") -> list[SessionRow]:
     """The newest sessions first; `project` is a name or a key."""
-    where = "WHERE p.name = ? OR p.key = ? OR p.root = ?" if project else ""
+    where = "WHERE (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
     values = [project] * 3 if project else []
-    found = db.execute(f"{_SESSION} {where} ORDER BY s.last_at DESC LIMIT ?", [*values, limit])
-    return [_session(row) for row in found.fetchall()]
+    found: list[Any] = []
+    for when in (f"s.last_at <= {NOW}", f"s.last_at > {NOW}"):  # what a clock that was ahead recorded comes last
+        sql = f"{_SESSION} {where} {'AND' if where else 'WHERE'} {when} ORDER BY s.last_at DESC LIMIT ?"
+        found += db.execute(sql, [*values, limit - len(found)]).fetchall()
+    return [_session(row) for row in found]
 
 
 def session(db: Connection, session_id: str) -> SessionRow | None:
@@ -260,7 +265,9 @@ def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) 
 
 def counters(db: Connection) -> dict[str, int]:
     """All counters by name."""
-    return dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall())
+    out = Counter(dict(tuple(row) for row in db.execute("SELECT name, value FROM counters").fetchall()))
+    out.update(spool.tallied(sqlite.file(db)))  # counted beside the database while it was not to be had
+    return dict(out)
 
 
 def hooks(db: Connection) -> Hooks:

@@ -9,6 +9,7 @@ from nmem.errors import NmemError
 from nmem.recall import folder, log, store, told
 from nmem.recall.answer import Answer
 from nmem.recall.resolve import Resolver, is_null
+from nmem.text import to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def run(
     found = answers(recall, asked, operator, limit)
     found.sort(key=lambda each: not each.good)
     if as_json:
-        import json
-
-        sys.stdout.write(json.dumps({"answers": [each.form() for each in found], "warnings": recall.warnings}) + "\n")
+        sys.stdout.write(to_json({"answers": [each.form() for each in found], "warnings": recall.warnings}) + "\n")
     else:
         texts = [text for each in found if (text := told.told(each))]
         sys.stdout.write(told.BETWEEN.join(texts))

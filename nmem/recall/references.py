@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from capture.files import regular
+
 _ENDINGS = (".md", ".markdown", ".txt", ".rst", ".mdc")
 _LEFT = {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target"}
 _HIDDEN = (".claude", ".agents", ".github")
@@ -31,7 +33,7 @@ def find(root: str, headings: list[str], but: str = "", seconds: float = _SECOND
             out.setdefault("", []).append(os.path.relpath(path, root))
             continue
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
+            with open(path, encoding="utf-8", errors="replace", opener=regular) as file:
                 text = file.read(_LARGEST).casefold()
         except OSError:
             continue

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from capture.text import attached
+from nmem.names import cited
 from nmem.recall.answer import ANSWERED, SILENT, Answer
 from nmem.text import printable
 
+_PATH = 400
 BETWEEN = "\n---\n"
 """Between the answers to several queries."""
 
@@ -21,7 +24,7 @@ def told(answer: Answer) -> str:
     for name, links in (("Broader:", answer.broader), ("Related:", answer.related)):
         if links:
             out += [name, *map(printable, links), ""]
-    where = printable(answer.file) if whole else f"{printable(answer.file)}:{answer.line}"
+    where = cited(answer.file, _PATH) + ("" if whole else f":{answer.line}")
     sure = f" (confidence {answer.confidence:.2f})" if answer.confidence < 1 else ""
     return "\n".join([*out, f"Source: {where}{sure}"]) + "\n"
 
@@ -32,7 +35,9 @@ def _otherwise(answer: Answer) -> str:
     for each in answer.offers:
         score = f"{each.score:.2f}  " if 0 < each.score < 1 else ""
         out.append(
-            f"  {score}{printable(each.link)}  ({printable(each.file)})" if each.file else f"  {printable(each.link)}"
+            f"  {score}{printable(each.link)}  ({cited(each.file, _PATH)})"
+            if each.file
+            else f"  {printable(each.link)}"
         )
     return "\n".join(out) + "\n"
 
@@ -41,8 +46,9 @@ def safe(text: str) -> str:
     """A text as it is, but for controls and what reorders or hides: those become visible."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
+    text = attached(text)
     return "".join(char if char in "\n\t" or char.isprintable() or char in _KEPT else printable(char) for char in text)
 
 
-_KEPT = "\u00a0\u200d\ufe0e\ufe0f\u3000\u2009\u202f"
+_KEPT = "\u00a0\u200c\u200d\ufe0e\ufe0f\u3000\u2009\u202f"
 """Blanks, and what joins or colours pictures: harmless, and part of what a person wrote."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from capture import log, paths
+from capture.files import opened
 from nmem.errors import NmemError
 from nmem.retention import idle, journal, policy, sweep
 
@@ -62,7 +63,7 @@ def within(seconds: float, stopped: Callable[[], bool]) -> Callable[[], bool]:
 def alone(db_path: str) -> Iterator[bool]:
     """Whether no other process sweeps this database; the system frees the lock when its holder dies."""
     paths.make(paths.folder(db_path))
-    handle = os.open(Path(paths.folder(db_path), "sweep.lock"), os.O_WRONLY | os.O_CREAT, 0o600)
+    handle = opened(str(Path(paths.folder(db_path), "sweep.lock")), os.O_WRONLY | os.O_CREAT)
     try:
         yield _mine(handle)
     finally:

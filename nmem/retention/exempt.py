@@ -1,7 +1,8 @@
 """What is never forgotten, whatever its age (SQL): what a person kept, and what that needs to be understood.
 
 Pinned calls, prompts, episodes, threads and learnings; markers, decisions among them; the evidence of accepted
-learnings; calls whose labels a person put right; and of each of these the prompt that it answered.
+learnings; calls whose labels a person put right; of each of these the prompt that it answered; and decisions said in
+passing with their question, unless a person dismissed them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 
+_BEHIND = 86_400_000
+"""Milliseconds: sessions go on side by side for so long."""
 _CHOSEN = ("pin", "include")
 _EVIDENCE = """
 SELECT e.observation_id, e.prompt_id FROM learning_evidence e JOIN learnings l ON l.id = e.learning_id
 WHERE e.session_id = ? AND (l.state = 'accepted' OR l.rule IS NOT NULL OR 'learning/' || l.id IN
   (SELECT c.item FROM context_choices c WHERE c.project_id = l.project_id AND c.choice IN ('pin', 'include')))
+"""
+_DECIDED = """
+SELECT prompt_id, asked_id, restated_id FROM said_decisions WHERE session_id = ? AND state != 'dismissed'
 """
 _UNITS = """
 SELECT u.id, u.started_at, u.last_at FROM work_units u LEFT JOIN threads t ON t.id = u.thread_id
@@ -62,11 +68,11 @@ class Kept:
     """By session."""
     prompts: Mapping[str, frozenset[int]]
     taken_in: Mapping[str, int] = field(default_factory=dict)
-    """Imported sessions, and when they came: their lifetimes begin then."""
+    """Sessions that are older than their coming, and when they came: their lifetimes begin then."""
 
 
-def kept(db: Connection) -> Kept:
-    """Calls and prompts that corrections or the context's choices name."""
+def kept(db: Connection, now: int = 1 << 62) -> Kept:
+    """Calls and prompts that corrections or the context's choices name; and when sessions came, as far as by `now`."""
     named: dict[str, set[int]] = {"observation": set(), "obs": set(), "prompt": set()}
     sources = (
         "SELECT target FROM corrections WHERE undone_at IS NULL AND target GLOB 'obs*/*'",
@@ -78,8 +84,25 @@ def kept(db: Connection) -> Kept:
             if kind in named and number.isdigit():
                 named[kind].add(int(number))
     calls = named["observation"] | named["obs"]
-    imported = {str(row[0]): int(row[1]) for row in db.execute(TAKEN_IN).fetchall()}
-    return Kept(_by_session(db, "observations", calls), _by_session(db, "prompts", named["prompt"]), imported)
+    stored = _stored(db, now)
+    for session_id, at in db.execute(TAKEN_IN).fetchall():
+        stored[session_id] = max(at, stored.get(session_id, 0))
+    return Kept(_by_session(db, "observations", calls), _by_session(db, "prompts", named["prompt"]), stored)
+
+
+def _stored(db: Connection, now: int) -> dict[str, int]:
+    """Sessions of a clock that was behind, and when they were stored at the earliest.
+
+    Rows are stored in the order of their numbers: a session came after all that have a lower one had begun.
+    """
+    found = db.execute("SELECT id, started_at, last_at FROM sessions WHERE origin = 'hook' ORDER BY rowid").fetchall()
+    out: dict[str, int] = {}
+    latest = 0
+    for session_id, started, last in found:
+        if latest > last + _BEHIND:
+            out[session_id] = latest
+        latest = max(latest, started if started <= now else 0)
+    return out
 
 
 def _by_session(db: Connection, table: str, ids: set[int]) -> dict[str, frozenset[int]]:
@@ -97,6 +120,8 @@ def of_session(db: Connection, session_id: str, all_kept: Kept) -> Exempt:
     for number, prompt_id in db.execute(_EVIDENCE, (session_id,)).fetchall():
         out.observations |= {number} - {None}
         out.prompts |= {prompt_id} - {None}
+    for said in db.execute(_DECIDED, (session_id,)).fetchall():
+        out.prompts |= {*said} - {None}
     for unit_id, begin, end in db.execute(_UNITS, (session_id,)).fetchall():
         out.units += 1
         out.spans.append((begin, end))

@@ -146,7 +146,7 @@ class _Run:
             recount_words(db)
 
     def _sessions(self, sweep_id: int, projects: Mapping[int, str], by_project: Mapping[int, Lives]) -> str:
-        kept, version = exempt.kept(self.db), self._version()
+        kept, version = exempt.kept(self.db, self.now), self._version()
         self._merged = self.out.dry
         for project_id, name in projects.items():
             lives = by_project[project_id]
@@ -159,7 +159,7 @@ class _Run:
                 if self.stopped():
                     return journal.TIME
                 if self._version() != version:
-                    kept, version = exempt.kept(self.db), self._version()
+                    kept, version = exempt.kept(self.db, self.now), self._version()
                 try:
                     self._session(session_id, name, forgetter, kept)
                 finally:
@@ -199,7 +199,7 @@ class _Run:
                 try:
                     forgetter.forget(one, self.stopped)
                 except Changed:
-                    kept = exempt.kept(self.db)
+                    kept = exempt.kept(self.db, self.now)
                     continue
             self.out.sessions += 1
             self.out.spared += one.spared

@@ -112,7 +112,10 @@ def asked_by(db: Connection, session_id: str, prompts: Mapping[Any, Any]) -> Non
 
     sql = "SELECT part, trace FROM swept_traces WHERE session_id = ?"
     for part, stored in db.execute(sql, (session_id,)).fetchall():
-        told = loads(stored)
+        try:
+            told = loads(stored)
+        except ValueError:
+            continue  # damaged: as in _parts
         rows = told.get("rows", []) if isinstance(told, dict) else []
         wrong = [row for row in rows if prompts.get(row[_ID], row[_PROMPT]) != row[_PROMPT]]
         for row in wrong:

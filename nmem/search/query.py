@@ -11,9 +11,12 @@ from capture.event import OBS_TYPES
 from nmem.search.kinds import KIND_NAMES
 from nmem.search.text import fold, humps, tokens, unspaced
 
-LONGEST = 2_000
-"""Characters of a query that are read: more is a text pasted by mistake."""
+LONGEST = 20_000
+"""Characters of a query that are read: an issue or a stack trace may be pasted whole."""
 MOST_WORDS = 24
+"""Words that rows are looked for by; episodes are ranked by all of them."""
+_PASTED = 500
+"""A text of several lines that is longer than this was pasted: nothing in it is a filter."""
 STATES = ("failed", "pinned")
 TIMES = "30m, 12h, 7d, 4w, today, yesterday, 2026-01, 2026-01-31 or 2026-01-31T10:00"
 MEANT = {
@@ -79,6 +82,8 @@ class Query:
     text: str = ""
     words: tuple[Word, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    about: str = ""
+    """All words that must occur, as typed, without the filters."""
     cut: bool = False
     """More was typed than is looked for."""
     mistaken: tuple[str, ...] = ()
@@ -103,22 +108,28 @@ def parse(text: str, now: int) -> Query:
     found: dict[str, list[str]] = {}
     words = dict[tuple[str, bool], Word]()
     mistaken = []
+    about = []
+    pasted = len(read) > _PASTED and "\n" in read
     for no, name, value, quoted, whole in _chunks(read):
-        kept = _filter(name, value, now, whole=quoted) if name and value and not no else None
+        kept = _filter(name, value, now, whole=quoted) if name and value and not no and not pasted else None
         if kept is not None:
             found.setdefault(name, []).extend(kept)
             continue
-        if name in MEANT and value:
+        if name in MEANT and value and not pasted:
             mistaken.append(f"{whole} is no filter, so it was taken as a word; there is {MEANT[name]}")
         word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no)
         if word is not None:
             words.setdefault((word.text, word.no), word)
+        if not no:
+            about.append(whole)
     ordered = list(words.values())
     cut = len(text) > LONGEST or len(ordered) > MOST_WORDS
     ordered = ordered[:MOST_WORDS]
     if ordered and not cut and _unfinished(read, ordered[-1]):
         ordered[-1] = _opened(ordered[-1])
-    return Query(text[:LONGEST], tuple(ordered), _filters(found), cut, tuple(dict.fromkeys(mistaken))[:_TOLD])
+    return Query(
+        text[:LONGEST], tuple(ordered), _filters(found), " ".join(about), cut, tuple(dict.fromkeys(mistaken))[:_TOLD]
+    )
 
 
 def _readable(text: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 
+from nmem.decisions import read as decided
+from nmem.search import episodes, fresh, fts, rank
 from nmem.search import facets as counting
-from nmem.search import fresh, fts, rank
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, narrowed
 from nmem.search.facets import Facets
@@ -49,6 +50,12 @@ class Hit:
     score: float
     times: int = 1
     """How many hits said the same; this is the best of them."""
+    episode: int = 0
+    """The episode that it belongs to; 0 for none."""
+    beneath: bool = False
+    """It says what its episode, which stands above it, is about."""
+    superseded: str = ""
+    """What replaced the decision that it says, in words; empty where that still holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +105,25 @@ def _search(
 ) -> Results:  # fmt: skip
     narrow, meant = narrowed(db, query.filters, cursor.before, projects), meaning(db, query)
     clock.share(_WALKING)
+    near = episodes.Related()
+    if cursor.order == RELEVANCE and not narrow.unknown and meant.words:
+        near = episodes.related(db, query.about, narrow, cursor.now, clock)
     gathered = _gathered(db, query, narrow, meant, cursor, limit, clock)
+    gathered.add(EPISODES, Found([(number, near.times[number]) for number in near.shares]), ALL)
     found = _rows(db, gathered, cursor, limit, clock)
     matcher = Matcher(meant)
     scored = _scored(found, matcher, meant, cursor)
+    if near.shares:
+        scored = _by_episode(db, scored, near, len(query.wanted))
     page = cursor.page(scored, limit)
     whole = gathered.complete and len(found) == len(gathered.tiers)
     gathered.cut |= clock.over() and not whole
     further = cursor.further(scored, page, more=not whole)
-    hits = tuple(replace(hit, snippet=snippet(row.text, matcher)) for hit, row in page)
+    later = decided.superseded(db, [hit.id for hit, _ in page])
+    hits = tuple(
+        replace(hit, snippet=snippet(row.text, matcher), superseded=later[hit.id].told if hit.id in later else "")
+        for hit, row in page
+    )
     counts = counting.facets((row for _, row in scored), whole=whole)
     remarks = (*_remarks(query, narrow, gathered, scored, limit, whole=whole), *_forgotten(db))
     return Results(query, cursor.order, hits, len(scored), not whole, counts, remarks, further, round(clock.spent(), 4))
@@ -193,6 +210,17 @@ def _scored(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Curs
     return _merged(sorted(scored, key=lambda pair: (-pair[0].score, -pair[0].at, pair[0].id)))
 
 
+def _by_episode(db: Connection, scored: Scored, near: episodes.Related, asked: int) -> Scored:
+    """The same hits, each beneath its episode, the episodes that speak most of the query first."""
+    hits = {row.id: hit for hit, row in scored}
+    belong = episodes.units(db, [row for _, row in scored])
+    placed = episodes.ordered([(hit.score, row) for hit, row in scored], belong, near.shares, asked)
+    return [
+        (replace(hits[one.row.id], score=round(one.score, 4), episode=one.episode, beneath=one.beneath), one.row)
+        for one in placed
+    ]
+
+
 def _merged(scored: Scored) -> Scored:
     first: dict[tuple[str, int, str], int] = {}
     out: Scored = []
@@ -211,8 +239,6 @@ def _remarks(
     query: Query, narrow: Narrowed, gathered: Gathered, scored: Scored, limit: int, *, whole: bool
 ) -> list[str]:
     out = [*query.mistaken, *(f"nothing stored answers to {one}" for one in narrow.unknown)]
-    if query.cut:
-        out.append("the query is long: only its beginning and its rarest words were looked for")
     if scored and gathered.tiers and ALL not in gathered.tiers.values() and len(query.wanted) > 1:
         out.append("nothing has all the words: this has some of them, or words that hold them")
     if not whole and query.wanted and not any(word.tokens for word in query.wanted):

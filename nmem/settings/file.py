@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capture import paths
+from capture import files, paths
 from capture.install import atomic
 from nmem.errors import NmemError
 from nmem.settings import check, where
@@ -46,7 +46,7 @@ def read(path: str = "") -> Config:
     """The file; never raises."""
     path = path or paths.config()
     try:
-        text = Path(path).read_text("utf-8")
+        text = files.read(path).decode()
         return Config(path, text, tomllib.loads(text))
     except FileNotFoundError:
         return Config(path, exists=False)

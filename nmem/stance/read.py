@@ -16,6 +16,7 @@ from nmem.stance.model import Advice, Call, Compared, SessionStance, Stance
 from nmem.stance.path import sections
 from nmem.stance.scene import Background, Session
 from nmem.stance.trajectory import LONG, SCOPE_BASE, SHORT, shares
+from nmem.tables import NOW
 
 FRESH = 60_000
 """Milliseconds that what is known from before is believed."""
@@ -96,7 +97,8 @@ def newest(db: Connection, project: str) -> str | None:
     """The session of a project that was active last and has done something; else the last one, or None."""
     project_id = _project(db, project)
     row = db.execute(
-        "SELECT id FROM sessions WHERE project_id = ? ORDER BY seq > 0 DESC, last_at DESC LIMIT 1", (project_id,)
+        f"SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at > {NOW}, seq > 0 DESC, last_at DESC LIMIT 1",  # noqa: S608
+        (project_id,),
     ).fetchone()
     return str(row[0]) if row else None
 

@@ -18,6 +18,7 @@ from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.errors import NmemError
+from nmem.names import cited
 from nmem.threads import config, decisions, material, skills, storage
 from nmem.threads.link import combined
 
@@ -216,7 +217,7 @@ def _meso(episodes: Sequence[_Episode]) -> list[str]:
             out.append(f"Committed: {sentence('; '.join(map(_subject, each.commits[:3])))}")
         elif _result(each):
             out.append(_result(each))
-    files = _most(path for each in episodes for path in each.files)[:5]
+    files = [cited(path) for path in _most(path for each in episodes for path in each.files)[:5]]
     if files:
         out.append(f"Files: {', '.join(files)}.")
     return out

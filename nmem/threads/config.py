@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 
 from capture import cache, paths
+from capture.files import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _read(file: str, stamp: tuple[str, int, int]) -> Form:
     import tomllib
 
     try:
-        with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
+        with open(file, "rb", opener=regular) as handle:
             document = tomllib.load(handle)
     except (OSError, ValueError) as error:
         return TIMEOUT_MINUTES, {}, "fitted", [f"{file}: {error}"]

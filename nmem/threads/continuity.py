@@ -13,10 +13,13 @@ from nmem.threads.storage import MINUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from sqlite3 import Connection
 
     from nmem.threads.storage import Session
 
+_AT_ONCE = 200
+"""Sessions decided about in one transaction."""
 NEW, TIMEOUT, RESUME, CHOSEN = "new", "timeout", "resume", "chosen"
 TRUNKS = ("main", "master", "trunk", "develop", "dev", "HEAD")
 """Branches that belong to no line of work in particular."""
@@ -36,18 +39,23 @@ def assign(db: Connection, session_id: str, now: int) -> int | None:  # noqa: AR
         return _assign(db, session_id)
 
 
-def assign_all(db: Connection) -> int:
+def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
     """Decide about every session that has no thread, in the order in which they were opened; how many.
 
+    A thread's figures are made once for all sessions of a transaction: they cost as much as the thread is long.
     Run it after an import: sessions of different clients fall into the same threads as they would have live.
     """
     from capture.storage.store import transaction
 
     waiting = storage.unassigned(db)
-    for start in range(0, len(waiting), 200):
+    for start in range(0, len(waiting), _AT_ONCE):
+        if stopped():
+            return start
         with transaction(db):
-            for session_id in waiting[start : start + 200]:
-                _assign(db, session_id)
+            joined = {_join(db, session_id) for session_id in waiting[start : start + _AT_ONCE]}
+            for thread_id in joined:
+                if thread_id is not None:
+                    storage.refresh(db, thread_id)
     return len(waiting)
 
 
@@ -77,6 +85,14 @@ def how(db: Connection, session_id: str) -> str:
 
 
 def _assign(db: Connection, session_id: str) -> int | None:
+    thread_id = _join(db, session_id)
+    if thread_id is not None:
+        storage.refresh(db, thread_id)
+    return thread_id
+
+
+def _join(db: Connection, session_id: str) -> int | None:
+    """The session's thread, with the time at which something happened last in it; its other figures are behind."""
     session = storage.session(db, session_id)
     if session is None:
         return None
@@ -87,7 +103,7 @@ def _assign(db: Connection, session_id: str) -> int | None:
             return None
         thread_id = _enter(db, session, *spoken)
     storage.reopen(db, thread_id, session_id)
-    storage.refresh(db, thread_id)
+    storage.touch(db, thread_id, session_id)
     return thread_id
 
 

@@ -90,9 +90,13 @@ class Background:
                 centre[word] = centre.get(word, 0.0) + weight / self.count
         self._mean = [sum(weight * centre[word] for word, weight in vector.items()) for vector in vectors]
 
+    def rarity(self, word: str) -> float:
+        """How rare a word is: 0 in all of them .. 1 in none."""
+        return self._rarity.get(word, 1.0)
+
     def rarest(self, shared: Iterable[str], number: int) -> float:
         """Mean rarity of the rarest shared words; fewer than `number` count as 0, so a long prompt gains nothing."""
-        found = sorted((self._rarity.get(word, 1.0) for word in shared), reverse=True)
+        found = sorted(map(self.rarity, shared), reverse=True)
         return sum(found[:number]) / number
 
     def resemblance(self, one: Sequence[str], other: Sequence[str]) -> float:

@@ -12,6 +12,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from nmem.read.project import meant
+from nmem.tables import NOW
 from nmem.threads import config, decisions
 from nmem.threads.decisions import LINKED, Decision, Tuning
 
@@ -144,7 +145,9 @@ def threads(db: Connection, project: str = "", since: int = 0, limit: int = 200)
     """Threads with turns, the most recently active first; `project` is a name, a key or a root folder."""
     where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
     rows = db.execute(
-        f"{_SELECT} WHERE t.turn_count > 0 AND t.last_at >= ?{where} ORDER BY t.last_at DESC, t.id DESC LIMIT ?",
+        f"{_SELECT} WHERE t.turn_count > 0 AND t.last_at >= ?{where}"
+        f" ORDER BY t.last_at > {NOW}, t.last_at DESC, t.id DESC"
+        " LIMIT ?",
         (since, *([project] * 3 if project else []), limit),
     ).fetchall()
     known = config.load()

@@ -7,7 +7,7 @@ out, so a sequence is what worked in the end. Nothing is asked of a model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -113,7 +113,8 @@ def mine(episodes: Sequence[Episode], least: int = EPISODES) -> list[Found]:
         for run in _runs(episode.steps):
             where.setdefault(run, []).append(episode)
     held = {run: of for run, of in where.items() if len(of) >= least and _useful(run)}
-    whole = [run for run in held if not any(_inside(run, other, held) for other in held)]
+    inside = _inside(held)
+    whole = [run for run in held if inside.get(run, 0) < len(held[run])]
     whole.sort(key=lambda run: (-len(held[run]) * (len(run) - 1), [step.text for step in run]))
     return [_found(run, held[run]) for run in whole[:KEPT]]
 
@@ -130,11 +131,15 @@ def _useful(run: tuple[Step, ...]) -> bool:
     return bool(kinds & _WEIGHTY) and len({step.text for step in run}) > 1 and run[-1].kind in _WEIGHTY
 
 
-def _inside(run: tuple[Step, ...], other: tuple[Step, ...], held: dict[tuple[Step, ...], list[Episode]]) -> bool:
-    """Is `run` part of a longer sequence that occurs as often?"""
-    if len(other) <= len(run) or len(held[other]) < len(held[run]):
-        return False
-    return any(other[at : at + len(run)] == run for at in range(len(other) - len(run) + 1))
+def _inside(held: Mapping[tuple[Step, ...], Sequence[Episode]]) -> dict[tuple[Step, ...], int]:
+    """For each part of a longer sequence how often that one occurs, at most."""
+    out: dict[tuple[Step, ...], int] = {}
+    for longer, of in held.items():
+        for size in range(SHORTEST, len(longer)):
+            for at in range(len(longer) - size + 1):
+                part = longer[at : at + size]
+                out[part] = max(out.get(part, 0), len(of))
+    return out
 
 
 def _found(run: tuple[Step, ...], of: Sequence[Episode]) -> Found:

@@ -201,6 +201,14 @@ def refresh(db: Connection, thread_id: int) -> None:
     )
 
 
+def touch(db: Connection, thread_id: int, session_id: str) -> None:
+    """Something happened in a thread when it last did in one of its sessions; `refresh` says the rest."""
+    db.execute(
+        "UPDATE threads SET last_at = max(last_at, (SELECT last_at FROM sessions WHERE id = ?)) WHERE id = ?",
+        (session_id, thread_id),
+    )
+
+
 def reopen(db: Connection, thread_id: int, session_id: str) -> None:
     """Open an ended thread again if something happened in one of its sessions since; before `refresh`."""
     db.execute(

@@ -50,6 +50,11 @@ BY_SESSION = (
     ),
     Table("unit_prompts", _UNIT, {"prompt_id": "prompts", "unit_id": "work_units"}),
     Table("narrations", _UNIT, {"unit_id": "work_units"}),
+    Table(
+        "said_decisions", _SESSION,
+        {"prompt_id": "prompts", "asked_id": "prompts", "restated_id": "prompts", "superseded_by": "said_decisions"},
+        own=True, optional=("asked_id", "restated_id", "superseded_by"),
+    ),
     Table("session_summaries", _SESSION),
     Table("session_signatures", _SESSION),
     Table(

@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from typing import BinaryIO
 
 from nmem.errors import NmemError
+from nmem.text import to_json
 from nmem.transfer import records
 from nmem.transfer.facts import Report
 from nmem.transfer.records import FORMAT, Record
@@ -30,7 +31,7 @@ def write(db: Connection, sessions: Sequence[str], out: BinaryIO) -> dict[str, i
 
 
 def _line(record: Record) -> bytes:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+    return to_json(record, compact=True).encode("utf-8", "replace") + b"\n"
 
 
 def read(lines: BinaryIO, name: str, report: Report) -> Iterator[Record]:

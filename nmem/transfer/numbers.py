@@ -16,6 +16,8 @@ _THERE = {
     "threads": "SELECT session_id, '' FROM session_threads WHERE thread_id = ?",
     "learnings": "SELECT p.key, l.kind || char(0) || l.key FROM learnings l JOIN projects p ON p.id = l.project_id"
     " WHERE l.id = ?",
+    "said_decisions": "SELECT d.session_id, p.dedup_key FROM said_decisions d JOIN prompts p ON p.id = d.prompt_id"
+    " WHERE d.id = ?",
 }
 _HERE = {
     "prompts": "SELECT id FROM prompts WHERE session_id = ? AND dedup_key = ?",
@@ -25,10 +27,13 @@ _HERE = {
     "threads": "SELECT thread_id FROM session_threads WHERE session_id = ? AND '' = ?",
     "learnings": "SELECT l.id FROM learnings l JOIN projects p ON p.id = l.project_id"
     " WHERE p.key = ? AND l.kind || char(0) || l.key = ?",
+    "said_decisions": "SELECT d.id FROM said_decisions d JOIN prompts p ON p.id = d.prompt_id"
+    " WHERE d.session_id = ? AND p.dedup_key = ?",
 }
 ITEMS = {
     "episode": "work_units", "learning": "learnings", "prompt": "prompts", "obs": "observations",
     "observation": "observations", "thread": "threads", "work_units": "work_units",
+    "decision": "said_decisions",
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     """Forget what is past its lifetime."""
-    from nmem.retention import policy
+    from nmem.retention import clock, policy
     from nmem.retention.automatic import alone, within
     from nmem.retention.sweep import sweep as forget
 
@@ -69,6 +69,9 @@ def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     with alone(path) as mine, _writer(path) as db:
         if not mine:
             raise NmemError("a sweep is going on just now: the journal tells of it")
+        if ahead := clock.ahead_by(db, now):
+            said = f"the clock is {duration(ahead)} ahead of when it was last seen: set it"
+            raise NmemError(f"{said}, or sweep by `nmem sweep --clock-is-right`")
         done = forget(
             db, wanted, now, stopped=within(SWEEP_S, job.stopped),
             step=lambda _session: job.tell(job.done + 1, 0, several(job.done + 1, "session")),

@@ -53,7 +53,7 @@ def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None, gone: str
             app.wanted_task = made
             if begin is None:
                 app.draft = None
-            if look := getattr(app.view(), "look_again", None):
+            if look := getattr(app.standing, "look_again", None):
                 look()
         elif begin is None:
             app.draft = made if made and made.prompt.strip() else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nmem.audit.review import Verdict
     from nmem.learn.accept import Plan, Withdrawal
     from nmem.purge.selection import Selection
+    from nmem.recall import remember
 
 Change = Callable[[Connection, int], str]
 """Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
@@ -49,6 +50,42 @@ def merge(unit_id: int, into_id: int) -> Change:
         corrections.merge(db, unit_id, into_id, now)
         storytelling.retell(db, (into_id,), now)
         return f"merged into the episode before it{_back()}"
+
+    return change
+
+
+def undecide(decision_id: int) -> Change:
+    """What was found as a decision is none."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.decisions import change as decided
+
+        decided.dismiss(db, decision_id, now)
+        return f"no decision: listed and told nowhere any more{_back()}"
+
+    return change
+
+
+def reword(decision_id: int, text: str) -> Change:
+    """A decision gets a person's words of today."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.decisions import change as decided
+
+        decided.word(db, decision_id, text, now)
+        return f"the decision is worded anew{_back()}"
+
+    return change
+
+
+def promote(planned: remember.Plan) -> Change:
+    """A decision is written into the project's decision files."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.recall import changes
+
+        changes.apply(db, planned.change, now)
+        return f"written: {planned.entry}{_back()}"
 
     return change
 

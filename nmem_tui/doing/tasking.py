@@ -29,12 +29,15 @@ def cancel(db_path: str, task_id: int) -> Changed:
 
 
 def take_up(db_path: str) -> None:
-    """Bring in what ended meanwhile; nothing where there is no database."""
-    from nmem.database import exists
+    """Bring in what ended meanwhile; nothing where there is no database, or one that an older nmem made."""
+    from nmem import database
     from nmem.dispatch import runner
 
-    if exists(db_path):
-        runner.refresh(db_path)
+    try:
+        database.reader(db_path).close()
+    except NmemError:
+        return  # the screen says so; whoever writes would bring it up to date unasked
+    runner.refresh(db_path)
 
 
 def _command(db_path: str, *given: str) -> str:

@@ -132,5 +132,5 @@ class Working(Handing):
         self.post_message(Changed(message.text, failed=message.failed))
 
     def _show_job(self) -> None:
-        if self.screen_stack and (show := getattr(self.view(), "show_job", None)):
+        if show := getattr(self.standing, "show_job", None):
             show()

@@ -172,7 +172,7 @@ def _row(one: Thing, found: Preview, where: str) -> Item:
 
 def _file(one: Thing, cells: int) -> str:
     """A path; what is said of it behind gives way first: a folder tells it from others of its name."""
-    path = printable(one.text.removesuffix(CHANGED))
+    path = printable(one.text.removesuffix(CHANGED).strip("`"))
     left = cells - width(path)
     return path + fit(CHANGED, left) if one.text.endswith(CHANGED) and left > _NOTE else fit_path(path, cells)
 

@@ -13,7 +13,7 @@ from nmem_tui.model.line import Line, cut, fitting, spread, wrap
 
 TELLING = "telling"
 _EVENTS = {"prompt": "prompt", "startup": "start", "resume": "resumed", "clear": "cleared", "compact": "compacted",
-           "fork": "forked"}  # fmt: skip
+           "fork": "forked", "failure": "failure", "call": "call"}  # fmt: skip
 _EVENT, _CLIENT = 9, 6
 _USED = {True: ("✓", "good", "of use"), False: ("✗", "quiet", "not of use"), None: ("?", "warn", "not known yet")}
 

@@ -8,6 +8,9 @@ from nmem_tui.model.line import Line, wrap
 
 _WIDEST = 74
 """Cells of the longest line."""
+CONNECT = "nmem init"
+_CONNECTED = ("connected", "a coding client reports here: its next session is recorded", "key")
+"""Stands where `nmem init` is told to whoever has not called it yet."""
 
 _TEXT: tuple[tuple[str, str, str], ...] = (
     ("Nothing is recorded yet", "", "title"),
@@ -120,39 +123,39 @@ _NO_LABELS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def nothing(cells: int, rows: int, project: str = "") -> list[Line]:
-    """The empty database's screen, in the middle of the room there is."""
-    return _middle(_TEXT, cells, rows, project)
+def nothing(cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:
+    """The empty database's screen, in the middle of the room there is; whether a coding client is connected."""
+    return _middle(_TEXT, cells, rows, project, connected=connected)
 
 
-def no_episodes(cells: int, rows: int, project: str = "") -> list[Line]:
+def no_episodes(cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:
     """The screen Episodes without any."""
-    return _middle(_EPISODES, cells, rows, project)
+    return _middle(_EPISODES, cells, rows, project, connected=connected)
 
 
-def no_learnings(cells: int, rows: int) -> list[Line]:
+def no_learnings(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
     """The screen Learnings without any."""
-    return _middle(_LEARNINGS, cells, rows, "")
+    return _middle(_LEARNINGS, cells, rows, connected=connected)
 
 
-def no_context(cells: int, rows: int) -> list[Line]:
+def no_context(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
     """The screen Context without any session."""
-    return _middle(_CONTEXT, cells, rows, "")
+    return _middle(_CONTEXT, cells, rows, connected=connected)
 
 
 def no_tasks(cells: int, rows: int) -> list[Line]:
     """The screen Tasks without any."""
-    return _middle(_TASKS, cells, rows, "")
+    return _middle(_TASKS, cells, rows)
 
 
-def no_search(cells: int, rows: int) -> list[Line]:
+def no_search(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
     """The screen Search without anything to search."""
-    return _middle(_SEARCH, cells, rows, "")
+    return _middle(_SEARCH, cells, rows, connected=connected)
 
 
 def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
     """The screen Stance for a session of so many calls, none of them labelled."""
-    lines = _middle(_NO_LABELS, cells, rows, "")
+    lines = _middle(_NO_LABELS, cells, rows)
     title = next(line for line in lines if len(line) > 1)
     title.append((f" of the {calls} in this session" if calls else ": the session has made none", "title"))
     return lines
@@ -161,7 +164,9 @@ def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
 Text = tuple[tuple[str, str, str], ...]
 
 
-def _middle(text: Text, cells: int, rows: int, project: str) -> list[Line]:
+def _middle(text: Text, cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:
+    if connected:
+        text = tuple(_CONNECTED if row[0] == CONNECT else row for row in text)
     room = cells - 2
     indent = " " * max(1, (cells - _WIDEST) // 2)
     lines: list[Line] = []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from sqlite3 import Connection
 
-from nmem.text import printable
+from nmem.text import printable, to_json
 from nmem_tui.model.line import Line, plain
 
 MOST = 5_000
@@ -37,7 +36,7 @@ class Exported:
     def json(self) -> str:
         """As another program takes it."""
         whole = {"view": self.view, "title": self.title, **self.data}
-        return json.dumps(data(whole), ensure_ascii=False, indent=2) + "\n"
+        return to_json(data(whole), indent=2) + "\n"
 
 
 Gather = Callable[[Connection], Exported]

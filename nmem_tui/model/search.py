@@ -172,6 +172,7 @@ def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) 
     )
     parts: list[tuple[int, Line]] = [
         (1, [("✗ failed", "bad")] if hit.outcome == "failed" else []),
+        (1, [(f"superseded by {hit.superseded}", "warn")] if hit.superseded else []),
         (2, [("★ pinned", "warn")] if hit.pinned else []),
         (0, [(date(hit.at, now, zone), "quiet")]),
         (3, [(fit(printable(hit.project), 24), "quiet")] if where and hit.project else []),

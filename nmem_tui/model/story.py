@@ -49,6 +49,13 @@ class StoryText:
         self._owners: list[int | None] = []
         for line in _head(story, cells, zone, at, warned, keys):
             self._put(cut(line, cells))
+        self._decisions: dict[int, int] = {}
+        for decision, line in _decided(story, cells, zone, keys=keys):
+            if decision:
+                self._decisions[len(self._items)] = decision
+            self._put(cut(line, cells))
+        for line in _account(story, cells, at, keys):
+            self._put(cut(line, cells))
         self._told(cells)
 
     def __len__(self) -> int:
@@ -68,6 +75,11 @@ class StoryText:
     def prompt(self, place: int) -> int | None:
         """The prompt of the person's that the line at a place is a part of."""
         return self._owners[place] if 0 <= place < len(self._owners) else None
+
+    def decision(self, place: int) -> int | None:
+        """The decision that the line at a place tells; where the story has a single one, that one anywhere."""
+        only = self.story.decisions[0].id if len(self.story.decisions) == 1 else None
+        return self._decisions.get(place, only)
 
     def next_prompt(self, place: int, step: int) -> int | None:
         """The first line of the next prompt in a direction."""
@@ -185,6 +197,10 @@ def _head(
     yield [(pad("cut here", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
     for row in rest:
         yield [(" " * _LABEL, "text"), (row, tone)]
+
+
+def _account(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
+    """What was told of it, its files and its commits."""
     yield from _narrated(story, cells, at, keys)
     yield from _files(story, cells)
     if story.commits:
@@ -293,6 +309,30 @@ def _worth_telling(story: Story, cells: int) -> tuple[list[Link], list[Link]]:
     if cells >= _WIDE or len(dull) < 2:
         return list(story.links), []
     return [each for each in story.links if each not in dull], dull
+
+
+def _decided(story: Story, cells: int, zone: tzinfo | None, *, keys: bool) -> Iterator[tuple[int, Line]]:
+    """What the person settled, with its number: the question, their words, what replaced it."""
+    if not story.decisions:
+        return
+    yield 0, []
+    yield 0, _section("Decisions", several(len(story.decisions), "decision"), cells)
+    for one in story.decisions:
+        later = one.superseded
+        for name, text, tone, limit in (
+            ("asked", one.question, "quiet", 3), ("decided", one.text, "strong", 6),
+            ("agent", one.restated, "quiet", 4),
+        ):  # fmt: skip
+            yield from ((one.id, line) for line in (_field(name, flat(text), cells, limit, tone) if text else ()))
+        if later is not None:
+            when = f"superseded on {day(later.at, zone)} by decision/{later.id}"
+            yield one.id, [(" " * _LABEL, "text"), (when, "warn")]
+    if keys:
+        pairs = (("undecide", "no decision"), ("reword", "words it anew"), ("promote", "writes it as a /when entry"))
+        hints: Line = [(" " * _LABEL, "text")]
+        for action, text in pairs:
+            hints += [(keyed.of(action), "key"), (f" {text}  ", "quiet")]
+        yield 0, hints
 
 
 def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:

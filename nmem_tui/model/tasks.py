@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 
-from nmem.dispatch.order import FOLDER, LATER, NEEDS, QUIET, Place
+from nmem.dispatch.order import APPROVAL, FOLDER, LATER, NEEDS, QUIET, Place
 from nmem.dispatch.task import (
     CANCELLED,
     FAILED,
@@ -37,6 +37,8 @@ _ROOMY = 120
 
 def state(one: Task) -> tuple[str, str]:
     """Where it stands: glyph and word, and its tone."""
+    if one.asks:
+        return "? approve", "warn"
     return _STATES.get(one.state) or (printable(one.state)[:11], "quiet")
 
 
@@ -52,6 +54,8 @@ def names(ids: Sequence[int]) -> str:
 
 def waits(place: Place, at: int, zone: tzinfo | None) -> str:
     """Why a queued task waits, in full."""
+    if place.waits == APPROVAL:
+        return f"an agent queued it, and it waits for your approval: {keyed.of('approve_task')} lets it run"
     if place.waits == NEEDS:
         return f"waits for {names(place.tasks)}"
     if place.waits == LATER:
@@ -65,6 +69,8 @@ def waits(place: Place, at: int, zone: tzinfo | None) -> str:
 
 def _waits(place: Place, at: int, zone: tzinfo | None) -> str:
     """The same in a few words."""
+    if place.waits == APPROVAL:
+        return f"{keyed.of('approve_task')} approves"
     if place.waits in (NEEDS, FOLDER):
         more = "…" if len(place.tasks) > 1 else ""
         return f"{'after' if place.waits == NEEDS else 'folder:'} {place.tasks[0]}{more}"

@@ -28,7 +28,7 @@ class Draft:
     priority: str = ""
     needs: str = ""
     retries: str = ""
-    worktree: str = "no"
+    worktree: str = "yes"
     stays: str = "no"
     limit: str = ""
     quiet: str = ""
@@ -42,7 +42,7 @@ HINTS = {
     "priority": "higher first",
     "needs": "tasks that must succeed: 3, 4",
     "retries": "tries after the first",
-    "worktree": "a checkout of its own",
+    "worktree": "a checkout of its own, in git",
     "stays": "stays open in its pane",
     "limit": "it is ended after 90s, 10m, 2h",
     "quiet": "23:00-07:00: not then; none",
@@ -180,7 +180,7 @@ _READ: dict[str, Any] = {
     "prompt": _prompt, "client": lambda text, _now: ("client", text), "folder": _folder, "after": _after,
     "priority": _number("priority", -1000, 1000), "needs": _needs,
     "retries": _number("retries", 0, MOST_RETRIES),
-    "worktree": lambda text, _now: ("worktree", text == "yes"),
+    "worktree": lambda text, _now: ("worktree", None if text == "yes" else False),
     "stays": lambda text, _now: ("interactive", text == "yes"), "limit": _limit, "quiet": _quiet,
 }  # fmt: skip
 

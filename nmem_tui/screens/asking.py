@@ -31,6 +31,8 @@ class Name(Over[str | None]):
     """Type a name; enter takes it, an empty one takes the name away."""
 
     BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]
+    HINT: ClassVar[str] = "enter takes · empty removes the name · esc leaves"
+    LONGEST: ClassVar[int] = 200
 
     field = getters.query_one(Input)
 
@@ -42,8 +44,8 @@ class Name(Over[str | None]):
         """A box with one line to type in."""
         with Vertical(id="dialog", classes="-small") as box:
             box.border_title = Content(self.title_text)
-            box.border_subtitle = Content("enter takes · empty removes the name · esc leaves")
-            field = Field(value=self.current, placeholder=self.hint, compact=True, max_length=200)
+            box.border_subtitle = Content(self.HINT)
+            field = Field(value=self.current, placeholder=self.hint, compact=True, max_length=self.LONGEST)
             field.cursor_blink = False
             yield field
 
@@ -59,6 +61,13 @@ class Name(Over[str | None]):
     def action_leave(self) -> None:
         """Change nothing."""
         self.dismiss(None)
+
+
+class Words(Name):
+    """Type a sentence; enter takes it, an empty one changes nothing."""
+
+    HINT: ClassVar[str] = "enter takes · esc leaves"
+    LONGEST: ClassVar[int] = 1_000
 
 
 class Pick(Dialog):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import DescendantBlur, DescendantFocus, Event, Mount, ScreenResume
+from textual.events import DescendantBlur, DescendantFocus, Event, Mount, ScreenResume, Unmount
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -73,6 +74,10 @@ class View(Giving, Painting, inherit_bindings=False):
         """Whether what it was opened for is shown, or is known not to be there."""
         self.recorded = True
         """Whether there is a database, as far as is known."""
+        self.filled = False
+        """Whether anything that was read is shown."""
+        self.composed = False
+        """Whether its widgets stand: from its mounting until it is taken away."""
         self.untouched = False
         """Whether the keyboard is in a box in which nothing was typed yet: the screens' numbers still lead away."""
         self._counting = False
@@ -112,6 +117,8 @@ class View(Giving, Painting, inherit_bindings=False):
 
     async def on_event(self, event: Event) -> None:
         """A screen that was asked for just before the cockpit closes may not be whole any more: it begins nothing."""
+        if isinstance(event, Mount | Unmount):
+            self.composed = isinstance(event, Mount)
         if not (self.cockpit.leaving and isinstance(event, Mount | ScreenResume)):
             await super().on_event(event)
 
@@ -154,6 +161,8 @@ class View(Giving, Painting, inherit_bindings=False):
             self.refresh_data()
         self.show_hot(self.cockpit.hot)
         self.show_live(self.cockpit.live)
+        if self.cockpit.gone is not None:
+            self.lost(self.cockpit.gone)
 
     def reads_now(self) -> None:
         """It reads all that it shows."""
@@ -223,7 +232,7 @@ class View(Giving, Painting, inherit_bindings=False):
         """Give an answer to who asked; a cockpit that closes has no screen any more that could show it."""
         if (then := self.reads.done(message)) and self.is_attached and self.app.screen_stack:
             self.remove_class("-error")
-            self.recorded = True
+            self.recorded = self.filled = True
             then(message.value)
             self.check_keys()
             if self.focused is None:
@@ -273,16 +282,29 @@ class View(Giving, Painting, inherit_bindings=False):
             self.nothing_yet()
             return
         told = printable(reason)
-        old = not self.is_blank()
-        self.notice.show(lambda cells, _rows: _trouble(told, cells, old=old))
+        self.notice.show(lambda cells, _rows: _trouble(told, cells, self._below()))
         self.add_class("-error")
+        self.check_keys()
+
+    def _below(self) -> str:
+        """What stands under the reason: what can be done, or whether what is below may be old."""
+        if self.cockpit.why_not("upgrade") is None:
+            return f"{keyed.of('upgrade')} brings it up to date"
+        old = "" if self.is_blank() else "what is below may be old; "
+        return f"{old}this is tried again by itself"
 
     def is_blank(self) -> bool:
         """Whether nothing stands below the notice."""
-        return False
+        return not self.filled
 
     def nothing_yet(self) -> None:
         """Nothing is recorded."""
+
+    def tell_empty(self, draw: Callable[..., list[Line]]) -> None:
+        """Say what is to be seen here once there is something; drawn for `cells, rows, connected=`."""
+        app = self.cockpit
+        self.query_one("#empty", Panel).show(lambda cells, rows: draw(cells, rows, connected=app.connected))
+        app.look_connected()
 
 
 def banner(cells: int) -> Line:
@@ -293,8 +315,7 @@ def banner(cells: int) -> Line:
     return [(" DEMO ", "key"), (pad(f" {said}", max(0, cells - 6)), "warn")]
 
 
-def _trouble(reason: str, cells: int, *, old: bool) -> list[Line]:
+def _trouble(reason: str, cells: int, below: str) -> list[Line]:
     first, *rest = wrap(reason, cells - 4, 3)
     lines: list[Line] = [[(" ✗ ", "bad"), (first, "text")], *([("   ", "text"), (row, "text")] for row in rest)]
-    below = "what is below may be old; this is tried again by itself" if old else "this is tried again by itself"
     return [*lines, [(f"   {below}", "quiet")]]

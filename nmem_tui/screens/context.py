@@ -311,7 +311,7 @@ class ContextView(Turning):
         self.shown = self.before = None
         self.remove_class("-blank")
         self.add_class("-empty")
-        self.query_one("#empty", Panel).show(no_context)
+        self.tell_empty(no_context)
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
 

@@ -11,10 +11,13 @@ from nmem_tui.screens.filtering import Filtering
 from nmem_tui.screens.warns import Warns
 
 if TYPE_CHECKING:
+    from nmem.decisions.read import Decision
     from nmem.read.stories import Story
     from nmem.read.threads import Link
+    from nmem.recall.remember import Plan
     from nmem_tui.widgets.story import StoryPane
 
+_DECISION = "put the cursor on a decision of the story: enter opens it"
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
@@ -23,7 +26,21 @@ class Correcting(Warns, Filtering):
 
     CONTEXT = "episodes"
     ALONE = frozenset(
-        {"rename", "split", "merge", "move", "resume", "narrate", "link", "continue", "dispatch", "copy_id"}
+        {
+            "undecide",
+            "reword",
+            "promote",
+            "rename",
+            "split",
+            "merge",
+            "move",
+            "resume",
+            "narrate",
+            "link",
+            "continue",
+            "dispatch",
+            "copy_id",
+        }
     )
     TOGETHER = frozenset({"pin", "purge"})
     pane: StoryPane
@@ -160,6 +177,57 @@ class Correcting(Warns, Filtering):
             return
         if self.story and self.story.previous:
             self.cockpit.change(steering.merge(self.story.row.id, self.story.previous))
+
+    def may_undecide(self) -> str | None:
+        """Only a decision can be judged."""
+        return None if self.told and self.pane.decision else _DECISION
+
+    may_reword = may_undecide
+    may_promote = may_undecide
+
+    def _decision(self) -> Decision | None:
+        """The decision under the story's cursor."""
+        number = self.pane.decision
+        return next((one for one in self.story.decisions if one.id == number), None) if self.story else None
+
+    def do_undecide(self) -> None:
+        """It was none."""
+        if one := self._decision():
+            self.cockpit.change(steering.undecide(one.id))
+
+    def do_reword(self) -> None:
+        """Say what was decided."""
+        from nmem_tui.screens.asking import Words
+
+        one = self._decision()
+        if one is None:
+            return
+        number, current = one.id, flat(one.text)
+
+        def take(text: str | None) -> None:
+            if text and text != current:
+                self.cockpit.change(steering.reword(number, text))
+
+        self.app.push_screen(Words(f"decision/{number} in your words", current, "what was decided"), take)
+
+    def do_promote(self) -> None:
+        """Name it, see what would be written, then write it."""
+        from nmem_tui.screens.asking import Words
+        from nmem_tui.screens.promoting import Promote
+
+        one = self._decision()
+        if one is None:
+            return
+
+        def write(planned: Plan | None) -> None:
+            if planned is not None:
+                self.cockpit.change(steering.promote(planned))
+
+        def name(trigger: str | None) -> None:
+            if trigger:
+                self.app.push_screen(Promote(one, trigger), write)
+
+        self.app.push_screen(Words("/when ─ what would one type who needs it?", "", "capping the retry backoff"), name)
 
     def do_resume(self) -> None:
         """It no longer goes on with an earlier episode; or choose which one it does."""

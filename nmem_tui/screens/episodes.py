@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -205,7 +207,7 @@ class Episodes(Browsing):
         empty = not page.slots and not query
         self.set_class(empty, "-empty")
         if empty:
-            self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
+            self.tell_empty(partial(no_episodes, project=self.cockpit.project))
         self._arrange(
             self.shelf.places.get(keep, 0 if keep == 0 or query else min(self.index.cursor, len(self.shelf) - 1))
         )
@@ -352,7 +354,7 @@ class Episodes(Browsing):
         self.shelf = Shelf(self.cockpit.zone)
         self.add_class("-empty")
         self._point_out()
-        self.query_one("#empty", Panel).show(lambda cells, rows: no_episodes(cells, rows, self.cockpit.project))
+        self.tell_empty(partial(no_episodes, project=self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
 

@@ -280,7 +280,8 @@ class Health(Mending):
         """Nothing is recorded: say so in place, and only so."""
         self._read_at.clear()
         self.add_class("-blank")
-        super().lost("nothing is recorded yet: `nmem init` connects your client, `nmem import` loads past sessions")
+        first = "a client is connected" if self.cockpit.connected else "`nmem init` connects your client"
+        super().lost(f"nothing is recorded yet: {first}, `nmem import` loads past sessions")
 
     def lost(self, reason: str) -> None:
         """What cannot be read is not in order: neither the header nor the list's title says so."""

@@ -163,7 +163,7 @@ class Learnings(Renewing, Leafing):
         nothing = not found.elsewhere and not found.counts.get(learnings.ALL, 0)
         self.set_class(nothing, "-empty")
         if nothing:
-            self.query_one("#empty", Panel).show(no_learnings)
+            self.tell_empty(no_learnings)
         self.draw_list()
 
     def draw_list(self) -> None:
@@ -264,7 +264,7 @@ class Learnings(Renewing, Leafing):
         """Nothing is recorded at all."""
         self.listing, self.shown = None, []
         self.add_class("-empty")
-        self.query_one("#empty", Panel).show(no_learnings)
+        self.tell_empty(no_learnings)
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -240,7 +241,7 @@ class Now(Streaming, Warns):
         """The screen that says what to do first."""
         self.view, self.unit, self.session_id = None, None, ""
         self.add_class("-empty")
-        self.query_one("#empty", Panel).show(lambda cells, rows: nothing(cells, rows, self.cockpit.project))
+        self.tell_empty(partial(nothing, project=self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
 
     # What the keys do

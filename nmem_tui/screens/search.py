@@ -375,7 +375,7 @@ class Search(Seeking):
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
         self.add_class("-empty")
-        self.query_one("#empty", Panel).show(no_search)
+        self.tell_empty(no_search)
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.set_focus(None)
         self.check_keys()

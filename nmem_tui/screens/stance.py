@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -214,7 +215,7 @@ class StanceView(Touring):
         self.found, self.mode, self._shown = None, ONE, ""
         self.remove_class("-blank")
         self.add_class("-empty")
-        self.query_one("#empty", Panel).show(lambda cells, rows: nothing(cells, rows, self.cockpit.project))
+        self.tell_empty(partial(nothing, project=self.cockpit.project))
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
 

@@ -16,6 +16,8 @@ from nmem_tui.model.words import NO_MATCH
 from nmem_tui.screens.detailing import Detailing
 from nmem_tui.widgets.stream import Stream
 
+FOLLOWS = (0, 0)
+"""The place of a stream that follows."""
 _REST_S = 0.4
 """A filter that nobody types on for so long is looked for further back."""
 
@@ -278,19 +280,19 @@ class Streaming(Detailing):
         self.stream.refresh()
         self.tell_place()
 
-    def spot(self) -> tuple[int, int] | None:
-        """Time and key of the row under the cursor; None where it follows."""
+    def spot(self) -> tuple[int, int]:
+        """Time and key of the row under the cursor, or that it follows."""
         shown = self.stream
         if shown.following or shown.cursor >= len(shown.window):
-            return None
+            return FOLLOWS
         return shown.window.slots.at[shown.cursor], shown.window.slots.key[shown.cursor]
 
-    def return_to(self, place: tuple[int, int] | None) -> None:
+    def return_to(self, place: tuple[int, int]) -> None:
         """To the row of a place; another session is read first."""
-        self.cockpit.wanted_row = place
+        self.cockpit.wanted_row = None if place == FOLLOWS else place
         if self.cockpit.chosen and self.cockpit.chosen != self.session_id:
             return
-        if place is None:
+        if place == FOLLOWS:
             self.do_bottom()
         else:
             self.open_row()

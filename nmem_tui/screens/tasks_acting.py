@@ -31,7 +31,7 @@ class TasksActing(Filtering):
 
     CONTEXT = "tasks"
     ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
-    TOGETHER = frozenset({"cancel_task", "retry_task", "remove_task", "purge"})
+    TOGETHER = frozenset({"approve_task", "cancel_task", "retry_task", "remove_task", "purge"})
 
     @property
     def covered(self) -> bool:
@@ -194,6 +194,25 @@ class TasksActing(Filtering):
 
         does = f"{verb}s {'them' if len(ids) > 1 else 'it'}"
         self._ask(f"{verb.capitalize()} {several(len(ids), 'task')}?", said, does, f"{several(len(ids), 'task')} …", do)
+
+    def may_approve_task(self) -> str | None:
+        """Only what an agent queued and nobody has let run yet."""
+        return self._able("approve", lambda one: f"it waits for no approval: it is {one.state}")
+
+    def do_approve_task(self) -> None:
+        """Let it run: the key is the answer, and what it asks for stands beside it."""
+        ids = [one.id for one in self._those("approve")]
+
+        def change(db: Connection, now: int) -> str:
+            from nmem.dispatch import act
+
+            for each in ids:
+                act.approve(db, each, now)
+            return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} approved: a runner takes what is due"
+
+        if ids:
+            self.cockpit.change(change)
+            self.unmark()
 
     def may_cancel_task(self) -> str | None:
         """Only what is not over."""

@@ -309,7 +309,12 @@ class TaskForm(Over[Draft | int | None]):
             if task is None:
                 made = act.add(db, tasks_form.new_task(base, values), at)
                 runs = f"{keyed.of('run_task')} starts it now, `nmem task run` all that is due"
-                said = f"task/{made.id} is {made.state}: {runs}"
+                where = (
+                    ""
+                    if made.worktree or values.get("worktree") is False
+                    else "; it runs in its folder itself, in no git"
+                )
+                said = f"task/{made.id} is {made.state}: {runs}{where}"
             else:
                 made = act.edit(db, task.id, values, at)
                 said = f"task/{made.id} is {'changed' if made != task else 'as it was'}"

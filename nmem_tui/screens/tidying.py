@@ -67,3 +67,21 @@ def _mends(cells: int) -> list[Line]:
     said = ("What waits in the spool is stored, text indexes that are damaged or incomplete are made anew, rows left"
             " behind are taken away. Nothing of what was recorded is changed.")  # fmt: skip
     return [[(row, "text")] for row in wrap(said, cells, 4)]
+
+
+class Upgrade(Foresee):
+    """What becomes of a database that an older nmem made."""
+
+    VERB = "brings it up to date"
+
+    def __init__(self, path: str) -> None:
+        super().__init__("Upgrade ─ a database of an older nmem")
+        self.path = path
+
+    def look(self) -> None:
+        """Nothing has to be read for that."""
+        said = (
+            f"{printable(self.path)} was made by an older nmem. The tables and columns that are new since then are "
+            "added; no row is lost. An older nmem cannot read the file after that."
+        )
+        self.show(lambda cells: [[(row, "text")] for row in wrap(said, cells - 2, 6)], lambda _cells: [], able=True)

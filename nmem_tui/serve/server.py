@@ -19,6 +19,12 @@ from nmem_tui.serve import guard
 from nmem_tui.serve.child import COLUMNS, ROWS, Child, within
 
 _PAGE = Path(__file__).with_name("page.html")
+PAGES = 8
+"""Pages at once: each has a cockpit of its own, of some 90 MB."""
+FULL = (
+    f"503: {PAGES} pages of this cockpit are open, and more would fill the machine's memory.\n"
+    "Close one of them, then load this page again.\n"
+)
 _OPEN = web.AppKey("open", set[web.WebSocketResponse])
 _WORDS = web.AppKey("words", list[str])
 
@@ -46,8 +52,15 @@ def application(words: list[str], token: str) -> web.Application:
 
 async def _page(request: web.Request) -> web.Response:
     """Everything that it names stands beside it; only the websocket's address has to be whole."""
+    _room(request)
     socket = f"ws://{request.headers['Host']}{request.path}ws"
     return web.Response(text=_PAGE.read_text("utf-8").replace("{socket}", socket), content_type="text/html")
+
+
+def _room(request: web.Request) -> None:
+    """Refuses a page for which there is no room. Raises HTTPServiceUnavailable."""
+    if len(request.app[_OPEN]) >= PAGES:
+        raise web.HTTPServiceUnavailable(text=FULL)
 
 
 async def _slash(request: web.Request) -> web.Response:
@@ -61,9 +74,19 @@ async def _script(_request: web.Request) -> web.FileResponse:
 
 async def _socket(request: web.Request) -> web.WebSocketResponse:
     """One cockpit, from the page's opening to its closing; whichever side ends first ends the other."""
+    _room(request)
     socket = web.WebSocketResponse(heartbeat=15)
-    await socket.prepare(request)
     request.app[_OPEN].add(socket)
+    try:
+        await socket.prepare(request)
+        await _cockpit(request, socket)
+    finally:
+        request.app[_OPEN].discard(socket)
+    return socket
+
+
+async def _cockpit(request: web.Request, socket: web.WebSocketResponse) -> None:
+    """A process of its own for one page."""
     columns, rows = within(request.query.get("width"), COLUMNS, 80), within(request.query.get("height"), ROWS, 24)
     child = await Child.start(request.app[_WORDS], columns, rows)
     drawing = asyncio.create_task(_draw(child, socket))
@@ -72,11 +95,9 @@ async def _socket(request: web.Request) -> web.WebSocketResponse:
             if message.type is WSMsgType.TEXT:
                 await _take(message.data, child, socket)
     finally:
-        request.app[_OPEN].discard(socket)
         drawing.cancel()
         await asyncio.gather(drawing, return_exceptions=True)
         await child.stop()
-    return socket
 
 
 async def _draw(child: Child, socket: web.WebSocketResponse) -> None:
@@ -95,7 +116,7 @@ async def _take(text: str, child: Child, socket: web.WebSocketResponse) -> None:
     try:
         told: Any = json.loads(text)
         kind, data = told[0], told[1] if len(told) > 1 else None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return
     if kind == "stdin" and isinstance(data, str):
         await child.keys(data)
@@ -104,7 +125,7 @@ async def _take(text: str, child: Child, socket: web.WebSocketResponse) -> None:
         await child.meta(type="resize", width=columns, height=rows)
     elif kind in ("focus", "blur"):
         await child.meta(type=kind)
-    elif kind == "ping":
+    elif kind == "ping" and not isinstance(data, (list, dict)):
         await socket.send_json(["pong", data])
 
 

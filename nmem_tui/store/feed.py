@@ -13,13 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nmem import database
-from nmem.errors import NmemError, NoDatabase
+from nmem.errors import NmemError, NoDatabase, OlderDatabase
 from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
 
 FOCUSED_S = 0.06
 BLURRED_S = 0.5
 _ABSENT_S = 0.5
-_INODE_EVERY_S = 2.0
+_INODE_EVERY_S = 1.0
+ANOTHER = "the database is another file now: what that holds is shown"
 
 
 class Feed:
@@ -41,6 +42,10 @@ class Feed:
         self._db: sqlite3.Connection | None = None
         self._version = -1
         self._file = (0, 0)
+        self._shows = self._other = False
+        """Whether the screens may show what was read here; whether that was another file, or another state of it."""
+        self.older = False
+        """Whether an older nmem made the file: it can be brought up to date."""
         self.deleted = ""
         """What to say of a database that was there and is no more; empty: it is there, or never was."""
         self._gone: str | None = None
@@ -57,7 +62,7 @@ class Feed:
             self.close()
 
     def poll(self) -> None:
-        """One look; posts at most one message."""
+        """One look; posts what changed."""
         try:
             if self._db is None:
                 self._open()
@@ -77,19 +82,36 @@ class Feed:
             self._post(StoreChanged(self.generation))
 
     def _open(self) -> None:
+        found = self._on_disk()
+        other = found != (0, 0) and (self._other or found != self._file)
+        self.older = False
         try:
             self._db = database.reader(self.path)
-        except NoDatabase:
-            self._lose(self.deleted)
-            return
         except NmemError as error:
-            self._lose(str(error))
+            if other or (found != (0, 0) and not database.held(error)):
+                self._renew("")
+            self.older = isinstance(error, OlderDatabase)
+            self._lose(self.deleted if isinstance(error, NoDatabase) else str(error))
             return
-        self._file = self._on_disk()
+        if other:
+            self._renew(ANOTHER)
+        self._shows, self._other, self._file = True, False, found
         self._version, self._gone, self.deleted = -1, None, ""
 
+    def _renew(self, said: str) -> None:
+        """Whatever was read before is of another file: told once."""
+        if self._shows:
+            self._shows, self.deleted = False, ""
+            self._post(FileChanged("replaced", said))
+
+    def turn(self, path: str) -> None:
+        """Watch another file from now on; what is shown begins anew by itself."""
+        self.close()
+        self.path, self.deleted, self._gone = path, "", None
+        self._shows = self._other = False
+
     def _check_inode(self) -> None:
-        """A restored or deleted database is another file: open that one."""
+        """A restored or deleted database is another file, and one can be written over: open what is there."""
         self._since_inode += self.every
         if self._since_inode < _INODE_EVERY_S:
             return
@@ -107,15 +129,22 @@ class Feed:
         """Look at once whether the file is still the one that is read."""
         self._since_inode = 0.0
         found = self._on_disk()
-        if self._db is None or found == self._file:
+        if self._db is None or (found == self._file and self._fits()):
             return
         self.close()
+        self._other = True
         if found == (0, 0):
             self.deleted = (f"the database was deleted at {self._time()}: what is shown is old; "
                             "`nmem restore` brings a backup back")  # fmt: skip
             self._lose(self.deleted)
-        else:
-            self._post(FileChanged("trouble", "the database is another file now: what that holds is shown"))
+
+    def _fits(self) -> bool:
+        """Whether the file can still be read as what it is; one that is only busy can."""
+        try:
+            database.reader(self.path).close()
+        except NmemError as error:
+            return database.held(error)
+        return True
 
     def _lose(self, reason: str) -> None:
         self.close()

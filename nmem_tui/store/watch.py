@@ -135,7 +135,7 @@ class Watch:
         try:
             db = store.connect(self._db_path)
             try:
-                transcript.catch_up(db, session.client, session.transcript_path, session.id)
+                transcript.catch_up(db, session.client, session.transcript_path, session.id, 1.0)
             finally:
                 db.close()
         except FileNotFoundError:

@@ -61,6 +61,11 @@ class StoryPane(Lines):
         """The prompt under the cursor."""
         return self.text.prompt(self.cursor) if self.text else None
 
+    @property
+    def decision(self) -> int | None:
+        """The decision under the cursor."""
+        return self.text.decision(self.cursor) if self.text else None
+
     def to_prompt(self, step: int) -> bool:
         """Go to the next prompt, or the one before; whether there is one."""
         place = self.text.next_prompt(self.cursor, step) if self.text else None

@@ -18,7 +18,7 @@ from nmem_tui.model.line import TONES, Line
 COMPONENTS = frozenset(f"tone-{tone}" for tone in TONES)
 """Component classes that a style sheet gives a look; the app and every screen have them."""
 _KEPT = 128
-"""Strips that a palette remembers: a screen or two full. What is drawn again is mostly what was drawn before."""
+"""Lines that a palette remembers: a screen or two full. What is drawn again is mostly what was drawn before."""
 _LOOKS: WeakKeyDictionary[App[Any], tuple[object, dict[str, Style]]] = WeakKeyDictionary()
 """Of each app the theme, and what its tones look like in it: the same for all of its widgets."""
 
@@ -55,17 +55,18 @@ class Palette:
             tone: ground if ground.reverse else ground + Style(color=style.color, bold=style.bold)
             for tone, style in (looks | {"rest": looks["off"]}).items()  # fainter, it would be lost on that ground
         }
-        self._strips: dict[tuple[tuple[tuple[str, str], ...], int, bool], Strip] = {}
+        self._segments: dict[tuple[tuple[tuple[str, str], ...], int, bool], list[Segment]] = {}
+        """No strips: each keeps every form that the library ever cut it into, and grows for as long as it is kept."""
 
     def strip(self, line: Line, cells: int, *, cursor: bool = False) -> Strip:
         """One line of `cells` cells; under the cursor its ground changes and its tones stay."""
         key = (tuple(line), cells, cursor)
-        if (known := self._strips.get(key)) is not None:
-            return known
+        if (known := self._segments.get(key)) is not None:
+            return Strip(known, cells)
         looks = self._here if cursor else self._plain
         segments = [Segment(text, looks[tone]) for text, tone in line]
         made = Strip(segments).adjust_cell_length(cells, self.grounds[cursor])
-        if len(self._strips) >= _KEPT:
-            self._strips.clear()
-        self._strips[key] = made
+        if len(self._segments) >= _KEPT:
+            self._segments.clear()
+        self._segments[key] = list(made)
         return made

@@ -103,6 +103,8 @@ def test_a_failed_test_after_a_commit_is_the_tests_failure() -> None:
         ("The user doesn't want to proceed with this tool use. The tool use was rejected.", "unknown", "user"),
         ("[Request interrupted by user for tool use]", "unknown", "user"),
         ("<tool_use_error>Sibling tool call errored</tool_use_error>", "unknown", "sibling"),
+        ("Claude requested permissions to write to /w/p/a, but you haven't granted it yet.", "unknown", "rules"),
+        ("This Bash command contains multiple operations. The following part requires approval: x", "unknown", "rules"),
         ("[Request interrupted by user]", "failed", None),
         ("Exit code 1\nno", "failed", None),
     ],

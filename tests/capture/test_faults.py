@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from capture import settle
+from capture import paths, settle
 from capture.project import resolve
 from capture.seal import LIMITS
 from capture.storage import spool, store
+from capture.transcript import catch_up
+from nmem.database import reader
+from nmem.read import views
 from nmem.settle import running
 
 Payload = Callable[..., dict[str, object]]
@@ -148,20 +154,96 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of two megabytes; only an administrator can mount one."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    words = ["mount", "-t", "tmpfs", "-o", "size=2m,nr_inodes=200", "tmpfs", str(folder)]
     if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(words, capture_output=True).returncode:
         pytest.skip("mounting a tiny file system needs rights that this process does not have")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+def fill(disk: Path, size: int = 4096) -> list[Path]:
+    """Take every byte, then every inode that is left."""
+    made = [disk / "filler"]
+    with made[0].open("wb", buffering=0) as file, pytest.raises(OSError):
+        while True:
+            file.write(b"x" * size)
+    return made
+
+
+def inodes(disk: Path) -> list[Path]:
+    made: list[Path] = []
+    with pytest.raises(OSError):
+        while True:
+            made.append(disk / f"inode{len(made)}")
+            made[-1].touch()
+    return made
+
+
+@pytest.mark.parametrize("no_inode", [False, True])
+def test_what_a_completely_full_disk_loses_is_counted(
+    hook: Hook, bash: Payload, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch, no_inode: bool
+) -> None:
+    path = str(tiny_disk / "data" / "nmem.db")
+    (tiny_disk / "temp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tiny_disk / "temp"))
+    hook(bash(0), db=path)
+    settle.settle(path)
+    with sqlite3.connect(path) as holder:  # its log is there: the first page would take no byte either
+        holder.execute("PRAGMA user_version").fetchone()
+        taken = fill(tiny_disk) + (inodes(tiny_disk) if no_inode else [])
+        for number in range(20):
+            hook(bash(number, "x" * 5_000), db=path)
+    kept = spool.waiting(path)
+    assert spool.tallied(path).get("lost", 0) + kept == 20
+    assert spool.tallied(path)["lost"] > 10
+    with closing(reader(path)) as db:
+        assert views.counters(db)["lost"] == 20 - kept, "status says so while the disk is full"
+    for file in taken:
+        file.unlink(missing_ok=True)
+    hook(bash(30), db=path)
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT value FROM counters WHERE name = 'lost'").fetchone() == (20 - kept,)
+    assert spool.tallied(path) == {}
+
+
+def refuse_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file can be made any more, as on a disk without an inode."""
+    real = os.open
+
+    def refused(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & os.O_CREAT and not os.path.exists(path):  # noqa: PTH110
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refused)
+
+
+def test_losses_are_counted_by_many_where_no_file_can_be_made(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose() -> None:
+        for _ in range(25):
+            spool.tally(db_path, "lost")
+
+    store.connect(db_path).close()
+    spool.reserve(db_path)
+    with monkeypatch.context() as patched:
+        refuse_new(patched)
+        threads = [threading.Thread(target=lose) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        spool.tally(db_path, "errors")
+        assert spool.tallied(db_path) == {"lost": 100, "errors": 1}
+    with closing(store.connect(db_path)) as db:
+        spool.drain(db, db_path)
+        assert db.execute("SELECT name, value FROM counters ORDER BY name").fetchall() == [("errors", 1), ("lost", 100)]
+    assert not paths.waits(paths.spool(db_path))
+
+
 def test_a_full_disk_loses_nothing(hook: Hook, bash: Payload, tiny_disk: Path) -> None:
     path = str(tiny_disk / "data" / "nmem.db")
     hook(bash(0), db=path)
-    filler = tiny_disk / "filler"
-    with filler.open("wb", buffering=0) as file, pytest.raises(OSError):
-        while True:
-            file.write(b"x" * 4096)
+    (filler,) = fill(tiny_disk)
     for number in range(1, 6):
         hook(bash(number), db=path)
     filler.unlink()
@@ -313,3 +395,42 @@ def test_settling_is_started_whichever_way_the_clock_went(db_path: str, monkeypa
     os.utime(lock, (hour, hour))
     assert settle.start(db_path)
     assert len(started) == 1
+
+
+@pytest.fixture
+def odd_path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """What a payload may name that is no transcript."""
+    path = tmp_path / "transcript.jsonl"
+    if request.param == "fifo":
+        os.mkfifo(path)
+    elif request.param == "folder":
+        path.mkdir()
+    elif request.param == "huge":  # one line without an end
+        with path.open("wb") as file:
+            file.truncate(64 << 30)
+    elif request.param == "document":
+        path = path.with_suffix(".json")
+        with path.open("wb") as file:
+            file.write(b'{"messages": [')
+            file.truncate(64 << 30)
+    else:
+        return str(request.param)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "odd_path", ["fifo", "folder", "huge", "document", "/dev/zero", "/dev/tty", "/proc/kmsg"], indirect=True
+)
+@pytest.mark.parametrize("client", ["claude", "gemini"])
+def test_what_is_no_transcript_is_not_read(
+    hook: Hook, bash: Payload, rows: Rows, odd_path: str, client: str, db_path: str
+) -> None:
+    hook(bash(1))
+    row = store.connect(db_path)
+    begun = time.process_time()
+    with closing(row) as db:
+        catch_up(db, client, odd_path, "s-1")
+    assert time.process_time() - begun < 5
+    hook({"session_id": "s-1", "hook_event_name": "Stop", "cwd": "/srv", "transcript_path": odd_path}, "Stop")
+    assert rows(KEYS) == ["toolu_1"]
+    assert rows("SELECT value FROM counters WHERE name = 'errors'") == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from capture import install
 from capture.clients import CLIENTS
 from capture.install import SettingsError, atomic, hook_entries, installed, registered, targets
 from capture.install.targets import Target
+from nmem.commands.uninstall import places
 
 BOM = b"\xef\xbb\xbf"
 OWN_HOOKS = b"""{
@@ -25,7 +27,7 @@ OWN_HOOKS = b"""{
         "Stop": [
             {"hooks": [{"type": "command", "command": "say 'done }{'"}]}
         ],
-        "PreToolUse": []
+        "PermissionRequest": []
     },
     "permissions": {"allow": []}
 }
@@ -109,13 +111,13 @@ def test_the_users_own_hooks_and_order_stay(own_home: Path, db_path: str) -> Non
     target = target_of("claude", own_home, OWN_HOOKS)
     text = put(target, db_path).decode()
     for line in OWN_HOOKS.decode().splitlines():
-        if "PreToolUse" not in line:
+        if "PermissionRequest" not in line:
             assert line.rstrip(",") in text
     after = value(target)
     assert list(after) == ["model", "env", "hooks", "permissions"]
     assert after["hooks"]["Stop"][0]["hooks"][0]["command"] == "say 'done }{'"
     assert len(after["hooks"]["Stop"]) == 2
-    assert after["hooks"]["PreToolUse"] == []
+    assert after["hooks"]["PermissionRequest"] == []
 
 
 def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
@@ -123,8 +125,8 @@ def test_what_claude_code_is_told(own_home: Path, db_path: str) -> None:
     put(target, db_path)
     hooks = value(target)["hooks"]
     assert set(hooks) == {
-        "SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop", "StopFailure",
-        "PreCompact", "PostCompact", "SessionEnd",
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStop", "Stop",
+        "StopFailure", "PreCompact", "PostCompact", "SessionEnd",
     }  # fmt: skip
     entry = str(Path(registered.__file__).parents[2] / "nmem" / "entry.py")
     assert hooks["PostToolUse"] == [
@@ -184,7 +186,7 @@ def test_an_upgrade_brings_the_entries_up_to_date_in_place(own_home: Path, db_pa
     Path(target.path).write_text(old)
     after = put(target, db_path).decode()
     assert "/old" not in after
-    assert len(hook_entries.entries(after, target)) == 10
+    assert len(hook_entries.entries(after, target)) == 11
     assert after.replace('"statusMessage": "mine",\n                        ', "") == text
     take(target, db_path)
     assert Path(target.path).read_bytes() == OWN_HOOKS
@@ -194,11 +196,13 @@ def test_events_that_nmem_no_longer_wants_and_copies_go(own_home: Path, db_path:
     target = target_of("claude", own_home, OWN_HOOKS)
     put(target, db_path)
     settings = value(target)
-    settings["hooks"]["PreToolUse"] = [{"hooks": [{"type": "command", "command": _ours("claude", "PreToolUse")}]}]
+    settings["hooks"]["PermissionRequest"] = [
+        {"hooks": [{"type": "command", "command": _ours("claude", "PermissionRequest")}]}
+    ]
     settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": _ours("claude", "Stop")}]})
     Path(target.path).write_text(json.dumps(settings))
     put(target, db_path)
-    assert "PreToolUse" not in value(target)["hooks"] or value(target)["hooks"]["PreToolUse"] == []
+    assert "PermissionRequest" not in value(target)["hooks"] or value(target)["hooks"]["PermissionRequest"] == []
     assert len(value(target)["hooks"]["Stop"]) == 2
 
 
@@ -385,3 +389,57 @@ def test_whatever_the_settings_say_they_come_back(
     Path(target.path).write_bytes(b" " + Path(target.path).read_bytes())
     take(target, db_path)
     assert Path(target.path).read_bytes() == b" " + text
+
+
+def everything_in(home: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("client", ["claude", "gemini", "codex"])
+def test_uninstalling_in_a_copied_home_leaves_the_original_alone(
+    client: str, earlier: bool, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    db = str(own_home / "data" / "nmem.db")
+    first = target_of(client, own_home, OWN_HOOKS)
+    put(first, db)
+    put(targets.target(client, targets.PROJECT, str(project)), db)
+    if earlier:  # a release that did not record the home
+        for file in Path(installed.folder(db)).glob("*.json"):
+            file.write_text(json.dumps({key: of for key, of in json.loads(file.read_text()).items() if key != "home"}))
+    copy = tmp_path / "copy"
+    shutil.copytree(own_home, copy)
+    before, project_before = everything_in(own_home), everything_in(project)
+    monkeypatch.setenv("HOME", str(copy))
+    monkeypatch.chdir(copy)
+    db = str(copy / "data" / "nmem.db")
+    monkeypatch.setenv("NMEM_DB", db)
+    found = places((client,), targets.SCOPES, str(copy), db)
+    assert not [one.path for one in found if one.path.startswith(str(own_home) + "/")]
+    if not earlier:
+        assert not [one.path for one in found if one.path.startswith(str(project))]
+    for one in found:
+        if not one.path.startswith(str(project)):
+            take(one, db)
+    assert everything_in(own_home) == before
+    assert everything_in(project) == project_before
+    at = Path(first.path).relative_to(own_home)
+    assert b"nmem" not in (copy / at).read_bytes()
+    if not earlier:
+        assert (copy / at).read_bytes() == OWN_HOOKS
+        assert not [one.path for one in installed.everything(db) if one.scope == targets.USER]
+
+
+def test_a_home_that_moved_takes_its_records_along(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = target_of("claude", own_home)
+    put(target, str(own_home / "data" / "nmem.db"))
+    own_home.rename(tmp_path / "moved")
+    monkeypatch.setenv("HOME", str(tmp_path / "moved"))
+    db = str(tmp_path / "moved" / "data" / "nmem.db")
+    take(target_of("claude", tmp_path / "moved"), db)
+    assert not (tmp_path / "moved" / ".claude").exists(), "the folder that init made goes as well"
+    assert names(tmp_path / "moved" / "data" / "installed") == []

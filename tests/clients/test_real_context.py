@@ -20,13 +20,13 @@ OURS = ("quokka", "shop/cart.py", "voucher")
 """Words that only the first session can have brought into another's requests."""
 
 
-def connect(stage: Stage, client: str) -> None:
+def connect(stage: Stage, client: str, more: str = "ask = false") -> None:
     """As a user would; a busy machine shall make nothing late."""
     stage.connect(client)
     config = stage.home / ".config" / "nmem" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     with config.open("a") as file:
-        file.write("\n[context]\ndeadline_ms = 2000\n")
+        file.write(f"\n[context]\ndeadline_ms = 2000\n{more}\n")
 
 
 def requests(stage: Stage, client: str, name: str, *flags: str) -> list[str]:

@@ -55,6 +55,11 @@ def test_the_whole_story() -> None:
         assert db.execute("SELECT count(*) FROM hook_runs").fetchone()[0] > 15, (
             "live events come through hook processes"
         )
+        assert db.execute("SELECT count(*) FROM learnings WHERE state = 'open'").fetchone()[0] >= 3
+        states = [row[0] for row in db.execute("SELECT state FROM tasks ORDER BY id")]
+        assert states == ["succeeded", "failed", "queued", "queued"]
+        newest = "SELECT session_id FROM observations ORDER BY at DESC LIMIT 1"
+        assert db.execute(newest).fetchone()[0].endswith("tidewatch001")
         db.close()
         for file in Path(path).parent.glob("nmem.*"):
             assert SECRET.encode() not in file.read_bytes()

@@ -33,7 +33,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "unpin": ("obs/1",), "mark": ("a note",), "relabel": ("1", "phase=act"), "narrate": ("1",), "learn": ("list",),
     "import": ("--from-export", "{other}"), "restore": ("{other}", "--yes"), "train": ("labels",),
     "purge": ("--id", "obs/1", "--yes"), "task": ("list",), "sweep": ("--dry-run",), "episodes": ("list",),
-    "threads": ("list",),
+    "threads": ("list",), "fix": ("pytest: command not found",),
 }  # fmt: skip
 
 

@@ -289,4 +289,4 @@ def test_recorded_but_not_yet_cut(db_path: str, monkeypatch: pytest.MonkeyPatch)
     assert run("episodes").output == "# Episodes\n"
     assert wide(monkeypatch, "episodes")[0].startswith("no episodes")
     assert "no episode 1" in str(run("show", "1").exception)
-    assert "known yet" in str(run("undo", "--list").exception)
+    assert run("undo", "--list").exception is None, "the tables of meaning are made by whoever reads first"

@@ -230,3 +230,55 @@ def test_the_log_is_folded_back_though_somebody_has_the_database_open(
     assert nmem(monkeypatch, capsys)[0] == 0
     assert Path(db_path + "-wal").stat().st_size == 0
     cockpit.close()
+
+
+def test_what_is_no_regular_file_among_the_transcripts_is_passed_over(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = history / ".claude" / "projects" / "-home-dev-src-shop"
+    os.mkfifo(folder / "fifo.jsonl")
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
+    (folder / "folder.jsonl").mkdir()
+    os.mkfifo(folder / "agent-1.meta.json")
+    (folder / "agent-1.jsonl").write_text(claude_line("s2", "Look around"), "utf-8")
+    root = history / ".gemini" / "tmp" / "shop" / ".project_root"
+    root.unlink(missing_ok=True)
+    os.mkfifo(root)
+    code, out, _ = nmem(monkeypatch, capsys, "--json")
+    assert code == 0
+    assert json.loads(out)["files"] == 4
+
+
+@pytest.mark.parametrize(
+    ("cwd", "where", "kept"),
+    [
+        ("/home/ada/src/shop", "theirs", "/home/ada/.zshrc"),
+        ("/Users/ada/shop", "theirs", "/Users/ada/.zshrc"),
+        ("/root/shop", "theirs", "/root/.zshrc"),
+        ("/srv/shop", "theirs", "~/.zshrc"),
+        ("HOME/shop", "theirs", "HOME/.zshrc"),
+        ("/srv/shop", ".claude/projects/shop", "HOME/.zshrc"),
+        ("/Users/me/shop", ".claude/projects/shop", "/Users/me/.zshrc"),
+    ],
+)
+def test_a_home_in_a_transcript_is_that_of_its_machine(
+    cwd: str, where: str, kept: str, own_home: Path, db_path: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    cwd, kept = cwd.replace("HOME", str(own_home)), kept.replace("HOME", str(own_home))
+    begin = {"sessionId": "s1", "cwd": cwd, "timestamp": "2026-02-01T10:00:00.000Z"}
+    calls = [("Read", {"file_path": "~/.zshrc"}), ("Bash", {"command": "cd ~ && cat .zshrc"})]
+    lines = [json.loads(claude_line("s1", "Look at it")) | {"cwd": cwd}]
+    for number, (name, given) in enumerate(calls):
+        use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}
+        lines.append({**begin, "type": "assistant", "uuid": f"a{number}",
+                      "message": {"role": "assistant", "id": f"m{number}", "content": [use]}})  # fmt: skip
+        answer = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "x"}
+        lines.append({**begin, "type": "user", "uuid": f"r{number}", "message": {"role": "user", "content": [answer]}})
+    file = own_home / where / "s1.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert nmem(monkeypatch, capsys, str(file))[0] == 0
+    with closing(store.connect(db_path)) as db:
+        found = [row[0] for row in db.execute("SELECT file_path FROM observations ORDER BY id")]
+    assert found == [kept.replace(f"{cwd}/", "")] * 2

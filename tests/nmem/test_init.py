@@ -212,9 +212,10 @@ def test_an_environment_that_will_be_cleared_away_is_noticed(entry: str, fleetin
 
 
 def test_a_long_diff_is_cut_when_nobody_is_asked_and_the_outcome_stands_last(claude: Path) -> None:
-    asked = run(init, "--dry-run").output.splitlines()
-    told = run(init, "--yes").output.splitlines()
-    gone = run(uninstall, "--yes").output.splitlines()
+    """Notes, such as that of a checkout below the temporary folder, go to standard error: they are not counted."""
+    asked = run(init, "--dry-run").stdout.splitlines()
+    told = run(init, "--yes").stdout.splitlines()
+    gone = run(uninstall, "--yes").stdout.splitlines()
     assert len(asked) > 100
     assert any("SKILL.md: +" in line and line.endswith(" lines") for line in asked[-3:])
     assert any(line.startswith(f"{claude}: +") and line.endswith(" lines") for line in asked)

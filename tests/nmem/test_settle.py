@@ -16,8 +16,11 @@ import pytest
 
 from capture.settle import OFF
 from capture.storage import store
+from nmem import settle as settling
 from nmem import settle_start
+from nmem.llm.backend import Cancel
 from nmem.settle import Report, settle
+from nmem.threads import continuity, storage
 from tests.nmem.killing import killed
 
 if TYPE_CHECKING:
@@ -66,6 +69,59 @@ def test_a_session_that_may_go_on_is_left_open(record: Recorded, db_path: str) -
     assert (report.detected, report.closed, report.told) == (1, 0, 0)
     later = record.at + 31 * 60_000
     assert run(db_path, clock=lambda: later).told == 1
+
+
+def test_waiting_sessions_are_settled_whole_and_in_batches_the_newest_first(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "BATCH", 2)
+    for number in range(5):
+        record.coupon(f"s{number}")
+    told: list[tuple[int, int, list[str]]] = []
+
+    def step(done: int, waiting: int) -> None:
+        with closing(store.connect(db_path)) as other:  # what another process sees is committed
+            found = other.execute("SELECT session_id FROM session_summaries ORDER BY session_id").fetchall()
+        told.append((done, waiting, [row[0] for row in found]))
+
+    report = run(db_path, step=step)
+    assert [each[:2] for each in told] == [(2, 5), (4, 5), (5, 5)]
+    assert [each[2] for each in told[:2]] == [["s3", "s4"], ["s1", "s2", "s3", "s4"]]
+    assert (report.detected, report.closed, report.told, report.summaries) == (5, 5, 5, 5)
+
+
+def test_a_settling_without_time_left_has_the_newest_session(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "BATCH", 1)
+    for number in range(4):
+        record.coupon(f"s{number}")
+    over = Cancel()
+    report = run(db_path, cancel=over, step=lambda _done, _waiting: over.set())
+    assert report.left
+    assert record.db.execute("SELECT session_id FROM session_summaries").fetchall() == [("s3",)]
+    assert run(db_path).summaries == 3
+
+
+def test_a_thread_of_many_sessions_is_counted_once_a_transaction(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    sound = storage.refresh
+
+    def refresh(db: Connection, thread_id: int) -> None:
+        counted.append(thread_id)
+        sound(db, thread_id)
+
+    monkeypatch.setattr(storage, "refresh", refresh)
+    for number in range(60):
+        record.coupon(f"s{number:02}")
+        record.at -= 60 * 60_000 - 1  # each begins at once after the one before
+    assert continuity.assign_all(record.db) == 60
+    assert len(counted) == len(set(counted))
+    threads = record.db.execute("SELECT turn_count, last_at FROM threads").fetchall()
+    last = record.db.execute("SELECT max(last_at) FROM sessions").fetchone()[0]
+    assert threads == [(120, last)]
 
 
 def test_a_second_run_finds_nothing(record: Recorded, db_path: str) -> None:

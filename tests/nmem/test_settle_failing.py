@@ -53,7 +53,7 @@ def test_a_step_that_fails_is_logged_counted_and_passed_over(
 def test_a_step_that_fails_within_a_transaction_leaves_none_open(
     record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(run: settling._Run) -> None:
+    def broken(run: settling._Run, *_some: object) -> None:
         run.db.execute("BEGIN IMMEDIATE")
         run.db.execute("DELETE FROM prompts")
         raise ValueError

@@ -58,6 +58,12 @@ async def quiet(min_sleep: float = 0, max_sleep: float = 120) -> None:
                 app.screen._on_timer_update()
 
 
+@pytest.fixture(autouse=True)
+def found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands are called by name, wherever this checkout lies."""
+    monkeypatch.setattr("nmem.context.ask._program", lambda: "nmem")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_keys() -> Iterator[None]:
     """Keys follow each other as soon as what they do is done."""

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from textual.app import App
 
 from capture.storage import store
 from nmem import schema, tables
 from nmem_tui.actions import NUMBERED
+from nmem_tui.app import Cockpit
 from nmem_tui.command import command
 
 COCKPIT = [sys.executable, "-m", "nmem", "tui"]
@@ -96,3 +98,15 @@ async def test_the_cockpit_writes_nothing_into_an_older_file_that_is_named(
             await settled(pilot)
             assert "is left as it is" in text(pilot)
     assert file.read_bytes() == before
+
+
+def test_a_fault_in_the_cockpit_ends_the_command_with_1(db_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(_app: Cockpit) -> None:
+        raise LookupError("planted")
+
+    monkeypatch.setattr("nmem_tui.command._terminal", lambda: True)
+    monkeypatch.setattr("nmem_tui.app.Cockpit._begin", fault)
+    monkeypatch.setattr("nmem_tui.app.Cockpit.run", lambda app: App.run(app, headless=True))
+    done = CliRunner().invoke(command, [])
+    assert done.exit_code == 1
+    assert "planted" in done.stderr

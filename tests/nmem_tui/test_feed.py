@@ -84,10 +84,10 @@ def test_a_deleted_database_is_said_with_the_time_and_another_one_is_read(tmp_pa
     begun(path)
     feed.poll()
     assert not feed.deleted
-    assert [type(each) for each in told] == [StoreChanged, StoreChanged]
+    assert [type(each) for each in told] == [StoreChanged, FileChanged, StoreChanged]
     begun(tmp_path / "other.db")
     (tmp_path / "other.db").replace(path)
     feed.check()
     feed.poll()
-    assert [type(each) for each in told[2:]] == [FileChanged, StoreChanged]
+    assert [type(each) for each in told[3:]] == [FileChanged, StoreChanged]
     feed.close()

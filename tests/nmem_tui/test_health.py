@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from nmem.errors import NmemError
 from nmem.read.connected import unconnected
 from nmem.settle import settle
+from nmem_tui.doing import chores
+from nmem_tui.doing.working import Job
 from tests.nmem_tui.asked import rows as ask
 
 VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
@@ -409,3 +412,10 @@ async def test_hooks_that_are_registered_and_have_not_run_yet_are_said_to_be(
         await settled(pilot)
         await pilot.press("v")
         await until(pilot, "hooks are registered, none has run yet", gone="no hook has run yet")
+
+
+def test_a_sweep_by_key_is_guarded_by_the_clock_too(make: Any, seeds: Any) -> None:
+    path = make("full")
+    settle(path, 600, models=False, clock=lambda: seeds.NOW)
+    with pytest.raises(NmemError, match="ahead of when it was last seen"):
+        chores.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)

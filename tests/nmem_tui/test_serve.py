@@ -104,7 +104,8 @@ async def test_keys_sizes_and_nonsense_of_a_page(client: TestClient[Any, Any], m
     origin = {"Origin": f"http://127.0.0.1:{client.port}"}
     async with client.ws_connect(f"/{TOKEN}/ws?width=99999&height=x", headers=origin) as page:
         assert await page.receive_bytes() == b"size 600 24 None"
-        for nonsense in ("", "{", "[]", "7", '["stdin", 7]', '["resize", 7]', '["what", {}]', '[["stdin"], 1]'):
+        for nonsense in ("", "{", "[]", "7", '["stdin", 7]', '["resize", 7]', '["what", {}]', '[["stdin"], 1]',
+                         "[" * 100_000, '["ping", ' + '[' * 500 + ']' * 500 + ']'):  # fmt: skip
             await page.send_str(nonsense)
         await page.send_json(["stdin", "\u00e9\x1b[A"])
         assert await page.receive_bytes() == "D\u00e9\x1b[A".encode()
@@ -115,6 +116,27 @@ async def test_keys_sizes_and_nonsense_of_a_page(client: TestClient[Any, Any], m
         await page.send_json(["stdin", "quit"])
         assert await page.receive_bytes() == b"Dquit"
         assert (await page.receive()).type is WSMsgType.CLOSE
+
+
+async def test_more_pages_than_there_is_room_for_are_refused(
+    client: TestClient[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PAGES", 1)
+    origin = {"Origin": f"http://127.0.0.1:{client.port}"}
+    async with client.ws_connect(f"/{TOKEN}/ws", headers=origin) as page:
+        await page.receive_bytes()
+        refused = await client.get(f"/{TOKEN}/")
+        assert refused.status == 503 and "Close one of them" in await refused.text()
+        with pytest.raises(WSServerHandshakeError) as handshake:
+            await client.ws_connect(f"/{TOKEN}/ws", headers=origin)
+        assert handshake.value.status == 503
+        assert (await client.get(f"/{TOKEN}/page.js")).status == 200
+    for _ in range(100):
+        if (await client.get(f"/{TOKEN}/")).status == 200:
+            break
+        await asyncio.sleep(0.05)
+    else:
+        pytest.fail("the room of a page that was closed stays taken")
 
 
 async def test_a_process_that_will_not_leave_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,6 +291,17 @@ async def test_cancel_asks_and_takes_what_needs_it_along(full: Any, cockpit: Any
         await until(pilot, "it is over: it succeeded")
 
 
+async def test_one_key_lets_what_an_agent_queued_run(full: Any, cockpit: Any, until: Any, at_tasks: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_tasks(pilot, full["quiet"])
+        await until(pilot, "? approve", "A approves", "waits for your approval", "A lets it run")
+        await pilot.press("A")
+        await until(pilot, f"task/{full['quiet']} is approved", "until 23:59", gone="? approve")
+        assert ask("SELECT text FROM task_events WHERE what = 'approved'") == "by a person"
+        await pilot.press("A")
+        await until(pilot, "it waits for no approval: it is queued")
+
+
 async def test_retry_queues_it_again_with_what_was_cancelled_for_it(
     full: Any, cockpit: Any, until: Any, at_tasks: Any
 ) -> None:

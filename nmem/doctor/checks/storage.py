@@ -19,6 +19,7 @@ from nmem import tables
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 from nmem.errors import NmemError
 from nmem.purge import strays
+from nmem.read import views
 
 _WAL_LIMIT = 64 * 1024 * 1024
 _ROOM = 1_000_000
@@ -170,7 +171,7 @@ def _whole(db: sqlite3.Connection, path: str, deep: bool) -> Finding:
 
 def _counts(db: sqlite3.Connection) -> list[Finding]:
     """Losses, and the newest event of each client."""
-    tally = dict(db.execute("SELECT name, value FROM counters").fetchall())
+    tally = views.counters(db)
     out = []
     if lost := tally.get("lost", 0):
         said = f"{lost} events were lost: neither the database nor the spool could be written"

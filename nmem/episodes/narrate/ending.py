@@ -222,7 +222,7 @@ def obstacle(
         ranked.append((0.6 * len(refused), f"The user refused {count}: {call(refused[-1])}"))
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
     if gone:
-        ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {gone[-1].path}"))
+        ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
     ranked = sorted((item for item in ranked if item[0] >= 0.9), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
     chosen = _first_and_last(ran, [text for _, text in ranked[:1] + second])

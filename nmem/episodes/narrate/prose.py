@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nmem.names import cited, reads_as_sentence
+
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
@@ -150,7 +152,9 @@ def _title(line: str, bare: str) -> str:
 
 
 def short(path: str) -> str:
-    """A path for reading: of one outside the project, the last three parts."""
+    """A path for reading: of one outside the project, the last three parts; one that reads as a sentence is marked."""
+    if reads_as_sentence(path):
+        return cited(path)
     parts = path.replace("\\", "/").split("/")
     outside = path.startswith(("/", "~")) or path[1:2] == ":"
     return "…/" + "/".join(parts[-3:]) if outside and len(parts) > 4 else path

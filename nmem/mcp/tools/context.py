@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.mcp import here
-from nmem.mcp.reply import line
+from nmem.mcp.reply import line, name
 from nmem.mcp.tool import NUMBER, PROJECT, Answer, Param, Tool
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def run(ask: Ask) -> Answer:
     shown = [{"id": line(each.id, 240), "text": line(each.text, 1200), "why": line(each.reason, 160)} for each in items]
     if not shown:
         return {"items": [], "note": "nothing that is recorded bears on it strongly enough: search finds more"}
-    return {"project": line(now.project, 80), "items": shown}
+    return {"project": name(now.project, 80), "items": shown}
 
 
 TOOL = Tool(
     "context",
-    "What bears on the work at hand: earlier tasks, learnings, files likely to be edited, steps left open.",
+    "What bears on the work at hand: earlier tasks, learnings, likely files, open steps.",
     (
         Param("about", says="the task; default: the session as it is"),
         Param("tokens", NUMBER, default=800, low=100, high=2400),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nmem.context.neutral import quoted
 from nmem.errors import NmemError
 from nmem.mcp import here, ids
-from nmem.mcp.reply import line, some, when
+from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import PROJECT, Answer, Param, Tool
 
 if TYPE_CHECKING:
@@ -42,15 +43,15 @@ def _told(found: Stance) -> Answer:
     shares = found.signs if found.few else found.quadrants
     worth = [f"{line(each.text, 300)} ({line(each.reason, 200).rstrip('.')})" for each in found.guidance]
     return some({
-        "session": f"session/{line(found.session_id, 80)}", "project": line(found.project, 80),
+        "session": f"session/{line(found.session_id, 80)}", "project": name(found.project, 80),
         "calls": found.observations, "labelled": found.count, "failed": found.failed, "quadrant": stands(found),
         "think-/act+": _axis(found.phase_5, found.phase_20, found.phase_direction),
         "diverge-/converge+": _axis(found.scope_5, found.scope_20, found.scope_direction),
-        "shares": {name: f"{each.share:.0%}" for name, each in shares.items() if each.number},
+        "shares": {which: f"{each.share:.0%}" for which, each in shares.items() if each.number},
         "worth_knowing": worth,
-        "shifts": [f"{when(each.at)} {each.from_} to {each.to}: {line(each.prompt, 100)}"
+        "shifts": [f"{when(each.at)} {each.from_} to {each.to}: {quoted(each.prompt, 100)}"
                    for each in found.shifts[-_FEW:]],
-        "stuck": [f"{line(each.key, 120)}: failed {each.failures}x{'' if each.over else ', not over'}"
+        "stuck": [f"{quoted(each.key, 120)}: failed {each.failures}x{'' if each.over else ', not over'}"
                   for each in found.stuck[-_FEW:]],
         "note": "" if found.count else "its calls are not labelled yet: no more can be said",
     })  # fmt: skip
@@ -65,7 +66,7 @@ def _axis(five: float | None, twenty: float | None, direction: str) -> dict[str,
 
 TOOL = Tool(
     "current_stance",
-    "How a session (default: the newest here) moves: thinking or acting, widening or narrowing; where it is stuck.",
+    "How a session (default: the newest here) moves: thinking or acting, wide or narrow; where stuck.",
     (Param("session"), PROJECT),
     run,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nmem.mcp.reply import name
 from nmem.mcp.told import episode_line
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
 
@@ -23,7 +24,7 @@ def run(ask: Ask) -> Answer:
     slots = page.slots[:many]
     known = episodes.rows(ask.db, [slot.id for slot in slots])
     shown = [episode_line(known[slot.id], place.name) for slot in slots if slot.id in known]
-    out: Answer = {"project": place.name or "all", "episodes": shown}
+    out: Answer = {"project": name(place.name, 80) or "all", "episodes": shown}
     if len(page.slots) > many:
         out["next"] = f"{slots[-1].last_at}.{slots[-1].id}"
     return out

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import line, some, when
+from nmem.context.neutral import quoted
+from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
+from nmem.names import cited
 
 if TYPE_CHECKING:
     from nmem.mcp.ask import Ask
@@ -23,11 +25,11 @@ def run(ask: Ask) -> Answer:
     path = beside(ask.text("path").removeprefix("file/"), ask.cwd, resolve(ask.cwd).root)
     found = history(ask.db, path, place.id, ask.number("limit"), ask.cursor())
     if not found.total:
-        where, name = f"of {place.name}" if place.key else "of any project", path.rpartition("/")[2]
-        said = f"no {line(path, 120)} is recorded {line(where, 90)}: search file:{line(name, 60)}"
-        return {"path": line(path, 300), "episodes": [], "remarks": [said]}
-    out: Answer = {"path": line(path, 300), "episodes": [_touch(one, place.name) for one in found.touches]}
-    out |= {"known_as": [line(name, 300) for name in found.names[:_NAMES]]} if len(found.names) > 1 else {}
+        where = f"of {cited(place.name, 80)}" if place.key else "of any project"
+        said = f"no {cited(path, 120)} is recorded {where}: search file:{line(path.rpartition('/')[2], 60)}"
+        return {"path": name(path, 300), "episodes": [], "remarks": [said]}
+    out: Answer = {"path": name(path, 300), "episodes": [_touch(one, place.name) for one in found.touches]}
+    out |= {"known_as": [name(each, 300) for each in found.names[:_NAMES]]} if len(found.names) > 1 else {}
     if found.forgotten:
         out["remarks"] = [f"{found.forgotten} older calls are known by their trace only"]
     if found.more:
@@ -43,14 +45,14 @@ def _touch(one: Touch, here: str) -> Answer:
         "id": f"episode/{one.unit_id}" if one.unit_id else f"session/{line(one.session_id, 80)}",
         "at": when(one.last_at), "name": line(episode.name, 120) if episode else "",
         "outcome": ended(episode) if episode else "", "reads": one.reads, "edits": one.edits, "failures": one.failures,
-        "named": one.others, "decisions": [f"obs/{each.id} {line(each.text, 200)}" for each in one.decisions],
-        "client": one.client, "project": line(one.project, 80) if one.project != here else "",
+        "named": one.others, "decisions": [f"obs/{each.id} {quoted(each.text, 200)}" for each in one.decisions],
+        "client": one.client, "project": name(one.project, 80) if one.project != here else "",
     })  # fmt: skip
 
 
 TOOL = Tool(
     "file_history",
-    "Who read, changed or failed on a file: episodes with outcome and decisions, newest first.",
+    "Who read, changed or failed on a file: episodes, outcomes, decisions, newest first.",
     (Param("path", required=True), PROJECT, limit(12, 60), CURSOR),
     run,
 )

@@ -61,14 +61,16 @@ def _record(ask: Ask, ref: Ref) -> dict[str, object]:
         return told.thread(db, ref.number)
     if ref.kind == ids.TASK:
         return told.task(db, ref.number, most, ask.now)
+    if ref.kind == ids.DECISION:
+        return told.decided(db, ref.number)
     return told.learning(db, ref.number, ask.now)
 
 
 TOOL = Tool(
     "get",
-    "Full records of ids from the other tools.",
+    "Ids of other tools in full.",
     (
-        Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7", required=True),
+        Param("ids", TEXTS, "obs/1 prompt/5 episode/3 session/a thread/4 learning/2 task/7 decision/1", required=True),
         Param("chars", NUMBER, "of each text", default=3000, low=100, high=30_000),
     ),
     run,

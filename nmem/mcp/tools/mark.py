@@ -28,7 +28,7 @@ def run(ask: Ask) -> Answer:
 
 TOOL = Tool(
     "mark",
-    "Keep a note, a decision (with its reason) or a rollback point for later sessions.",
+    "Keep a note, a decision (with its reason) or a rollback point for later.",
     (Param("text", required=True), Param("kind", choices=KINDS, default="note")),
     run,
     writes=True,

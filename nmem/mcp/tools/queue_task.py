@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def run(ask: Ask) -> Answer:
     """Queue it in the folder that the server runs in, and say under which id."""
     from capture import paths
-    from nmem.dispatch import act, hours, read
+    from nmem.dispatch import act, hours, queue, read
     from nmem.dispatch.config import load
     from nmem.dispatch.link import NAME
     from nmem.dispatch.task import AGENT, NewTask
 
     config = load()
     if not config.agents_may:
-        raise NmemError("here agents queue no tasks ([dispatch] agents): tell the person what should be done")
+        raise NmemError("here agents queue no tasks ([dispatch] agent_tasks): tell the person what should be done")
     parent = os.environ.get(NAME, "")
     assert ask.db  # one clear line where there is no memory, or another's
     ask.close()
@@ -35,9 +35,13 @@ def run(ask: Ask) -> Answer:
             parent_id=int(parent) if known else None,
         )  # fmt: skip
         made = act.add(db, new, ask.now)
-        standing = read.standing(made, ask.now, config.quiet_hours)
+        if not config.agents_ask:
+            queue.approve(db, made.id, "by the configuration", ask.now)
+            made = read.task(db, made.id) or made
+        standing = "" if made.asks else read.standing(made, ask.now, config.quiet_hours)
+    runs = "once the person approves it" if made.asks else "when the person's runner starts it"
     return some({"id": f"task/{made.id}", "state": made.state, "why": line(standing, 200),
-                 "runs": "when the person's runner starts it"})  # fmt: skip
+                 "runs": runs})  # fmt: skip
 
 
 def _number(need: str) -> int:
@@ -49,7 +53,7 @@ def _number(need: str) -> int:
 
 TOOL = Tool(
     "queue_task",
-    "Queue work for a later session in this folder, in a person's words.",
+    "Queue work for a later session here, in a person's words.",
     (Param("prompt", required=True), Param("after", says="2h, 22:30, tonight"), Param("needs", TEXTS, "Task ids.")),
     run,
     writes=True,

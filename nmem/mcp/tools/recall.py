@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import line, some
+from nmem.mcp.reply import line, name, some
 from nmem.mcp.tool import TEXTS, Answer, Param, Tool
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _told(one: Found, share: int) -> Answer:
 
     return some({
         "query": line(one.query, 200), "decision": line(one.heading, 200), "text": safe(one.body)[:share],
-        "cut": len(one.body) > share, "source": line(f"{one.file}:{one.line}", 200) if one.file else "",
+        "cut": len(one.body) > share, "source": name(f"{one.file}:{one.line}", 200) if one.file else "",
         "broader": [line(each, 200) for each in one.broader], "related": [line(each, 200) for each in one.related[:8]],
         "says": line(one.said, 300), "or": [line(each.link, 200) for each in one.offers],
     })  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import code, line, some, when
+from nmem.mcp.reply import code, line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, Usage, limit
 
 if TYPE_CHECKING:
@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from nmem.search.search import Hit
 
 _SECONDS = 1.0
+_QUOTED = 5
+"""Hits of which it is told who said it, and what was answered: an answer stays short."""
+_FIXES = 3
 _ORDERS = ("relevance", "newest")
 
 
 def run(ask: Ask) -> Answer:
     """The best hits, or the newest, and what to know about them."""
+    from nmem.mcp import quotes
     from nmem.search.search import search
 
     text, place = ask.text("query"), ask.place
@@ -30,23 +34,37 @@ def run(ask: Ask) -> Answer:
         raise Usage(line(error, 200)) from None
     return some({
         "found": f"{found.found}+" if found.more else str(found.found),
-        "hits": [_hit(each, place.name) for each in found.hits],
+        "hits": [_hit(each, place.name, quotes.of(ask.db, each.id) if at < _QUOTED else {})
+                 for at, each in enumerate(found.hits)],
+        "fixes": _fixes(ask, text, place.id) if not ask.text("cursor") else [],
         "remarks": [line(each, 200) for each in found.remarks], "next": found.next,
     })  # fmt: skip
 
 
-def _hit(one: Hit, here: str) -> Answer:
-    path = "" if one.path and one.path in one.snippet.text else line(one.path, 120)
+def _fixes(ask: Ask, text: str, project_id: int | None) -> list[Answer]:
+    """What put it right, where the query is an error or a command that failed before."""
+    from nmem.learn.fixes import fixes
+
+    return [
+        some({"id": line(each.id, 80), "error": line(each.title, 160), "fix": line(each.fix, 240),
+              "helped": f"in {each.times} of {each.sessions} sessions"})
+        for each in fixes(ask.db, text, ask.now, project_id, _FIXES).fixes
+    ]  # fmt: skip
+
+
+def _hit(one: Hit, here: str, said: Answer) -> Answer:
+    path = "" if one.path and one.path in one.snippet.text else name(one.path, 120)
     return some({
         "id": one.id, "at": when(one.at), "what": one.type if one.kind == "obs" else one.kind, "path": path,
-        "text": code(one.snippet.text, 240), "failed": one.outcome == "failed", "pinned": one.pinned,
-        "times": one.times if one.times > 1 else 0, "project": line(one.project, 80) if one.project != here else "",
+        "text": code(one.snippet.text, 240), **said, "failed": one.outcome == "failed", "pinned": one.pinned,
+        "times": one.times if one.times > 1 else 0,
+        "superseded_by": line(one.superseded, 120), "project": name(one.project, 80) if one.project != here else "",
     })  # fmt: skip
 
 
 TOOL = Tool(
     "search",
-    "Find in past sessions: prompts, reasoning, calls, errors, files, tasks, learnings, notes. Gives ids.",
+    "Before deciding how something should behave, or when it fails: what was said, decided, what fixed it.",
     (
         Param("query", says="words; type:test file:x since:7d client:x is:failed is:pinned narrow it", required=True),
         PROJECT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nmem.mcp import told
-from nmem.mcp.reply import line, some, when
+from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Tool, limit
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ def run(ask: Ask) -> Answer:
         if row is not None:
             shown.append(some({
                 "id": f"session/{line(row.id, 80)}", "at": when(row.last_at), "client": line(row.client, 40),
-                "branch": line(row.branch, 80), "project": line(row.project, 80) if row.project != place.name else "",
+                "branch": name(row.branch, 80), "project": name(row.project, 80) if row.project != place.name else "",
                 **(told.summary(summary) if summary else {"asked_last": line(row.intent, 200)}),
             }))  # fmt: skip
-    out: Answer = {"project": place.name or "all", "sessions": shown}
+    out: Answer = {"project": name(place.name, 80) or "all", "sessions": shown}
     if len(found) > many:
         out["next"] = f"{found[many - 1].last_at}.{found[many - 1].number}"
     return out

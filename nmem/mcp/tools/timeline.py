@@ -55,7 +55,7 @@ def _moment(ask: Ask) -> tuple[str, Place]:
 
 TOOL = Tool(
     "timeline",
-    "What was said and done around a moment, in order; without one, the end of the newest session.",
+    "What was said and done around an id, in order; else at the end of the newest session.",
     (
         Param("around", says="id"),
         Param("before", NUMBER, default=10, high=_MOST),

@@ -55,7 +55,10 @@ SETTINGS = (
         "dispatch.idle_seconds", WHOLE, 60, "how long an interactive client's screen is still before it seems to wait",
         low=5, high=3600, unit="seconds",
     ),
-    Setting("dispatch.agents", CHOICE, "queue", "whether agents may queue tasks", choices=("queue", "refuse")),
+    Setting(
+        "dispatch.agent_tasks", CHOICE, "ask", "a task that an agent queues waits for your approval, runs, or is"
+        " refused", choices=("ask", "run", "off"),
+    ),
     Setting(
         "dispatch.commands.*", WORDS, None, "the words a client is called with; {prompt} stands for the prompt, which"
         " is read from standard input where it does not occur", choices=_CLIENTS, also=_called,

@@ -17,6 +17,8 @@ Recorded = Callable[[str], dict[str, Any]]
 KEPT = {
     "PostToolUse.Bash": ("tool_result", "shell", None, None, "hello\nerr\n"),
     "PostToolUse.apply_patch": ("tool_result", "edit", True, 0, "Success. Updated the following files:\nA new.txt\n"),
+    "PreToolUse.Bash": ("tool_call", "shell", None, None, ""),
+    "PreToolUse.apply_patch": ("tool_call", "edit", None, None, ""),
     "SessionEnd": ("session_end", "", None, None, ""),
     "SessionStart": ("session_start", "", None, None, ""),
     "Stop": ("turn_end", "", None, None, "All done from codex mock."),
@@ -26,7 +28,7 @@ KEPT = {
     "constructed/PreCompact": ("pre_compact", "", None, None, ""),
     "constructed/SubagentStop": ("subagent_end", "", None, None, "done"),
 }
-DROPPED = {"PreToolUse.Bash", "PreToolUse.apply_patch", "constructed/PermissionRequest", "constructed/SubagentStart"}
+DROPPED = {"constructed/PermissionRequest", "constructed/SubagentStart"}
 
 
 def _event(payload: dict[str, Any]) -> Event:
@@ -139,7 +141,7 @@ def test_a_plan_is_a_list_of_steps() -> None:
 def test_no_hook_can_be_slower_than_the_client_allows() -> None:
     assert codex.EVENTS["SessionEnd"].timeout <= 3
     assert codex.EVENTS["Interrupt"].timeout <= 3
-    assert "PreToolUse" not in codex.EVENTS
+    assert codex.EVENTS["PreToolUse"].timeout <= 3
     assert "PermissionRequest" not in codex.EVENTS
 
 

@@ -1,9 +1,15 @@
-"""Invented secrets of forty kinds, drawn at run time: no token-looking literal stands in this file."""
+"""Invented secrets of a hundred kinds, drawn at run time: no token-looking literal stands in this file.
+
+Tokens give themselves away (`SHAPES`); what is framed is a secret by what stands around it (`FRAMES`). A new kind is
+one more row of one of the tables: every field of every event of the clients is tried with it.
+"""
 
 from __future__ import annotations
 
+import base64
 import random
 import string
+from collections.abc import Callable
 
 import pytest
 
@@ -69,6 +75,78 @@ def draw(shape: list[str | tuple[str, int]], dice: random.Random) -> str:
             edge = "".join(char for char in alphabet if char.isalnum())
             parts.append("".join(dice.choice(edge if at in (0, size - 1) else alphabet) for at in range(size)))
     return "".join(parts)
+
+
+BASE58 = "".join(char for char in ALNUM if char not in "0OIl")
+PHRASE = "ramp spice gravity ocean lunar vivid mirror orbit jungle copper fabric zebra acid brave cabin dawn"
+
+
+def _value(dice: random.Random) -> str:
+    return draw([(ALNUM, 16)], dice)
+
+
+def _key(size: int) -> Callable[[random.Random], str]:
+    """A key of a cloud, of which one in ten looks like a path."""
+    return lambda dice: base64.b64encode(dice.randbytes(size)).decode()
+
+
+def _shaped(*shape: str | tuple[str, int]) -> Callable[[random.Random], str]:
+    return lambda dice: draw(list(shape), dice)
+
+
+def _said(before: str, kind: str = "") -> Callable[[random.Random], str]:
+    """Base64 of what holds a secret: a line that begins so, or a token."""
+    return lambda dice: base64.b64encode(
+        (before + draw(SHAPES[kind] if kind else [(ALNUM, 24)], dice)).encode()
+    ).decode()
+
+
+def _phrase(dice: random.Random) -> str:
+    return " ".join(dice.sample(PHRASE.split(), 12))
+
+
+def _groups(alphabet: str, count: int) -> Callable[[random.Random], str]:
+    return lambda dice: " ".join("".join(dice.choices(alphabet, k=4)) for _ in range(count))
+
+
+FRAMES: dict[str, tuple[str, Callable[[random.Random], str]]] = {
+    "aws secret": ("AWS_SECRET_ACCESS_KEY={}", _key(30)),
+    "aws credentials file": ("aws_secret_access_key = {}", _key(30)),
+    "aws quoted": ("export AWS_SECRET_ACCESS_KEY='{}'", _key(30)),
+    "aws yaml": ("secret_access_key: {}", _key(30)),
+    "aws pair": ("AKIA" + "Q3EGSR7T2WVX9YZB:{}", _key(30)),
+    "azure account key": ("AccountName=a;AccountKey={};EndpointSuffix=core.windows.net", _key(64)),
+    "azure flag": ("az storage blob list --account-key {}", _key(64)),
+    "cosmos key": ("COSMOS_KEY={}", _key(64)),
+    "shared access key": ("Endpoint=sb://a.servicebus.windows.net/;SharedAccessKeyName=R;SharedAccessKey={}", _key(32)),
+    "twilio token": ("Client('AC" + "0123456789abcdef" * 2 + "', '{}')", _shaped((HEX, 32))),
+    "line in base64": ("{}", _said("DB_PASSWORD=")),
+    "web token in base64": ("{}", _said("", "jwt")),
+    "token in base64": ("{}", _said("", "github")),
+    "secure string": ('ConvertTo-SecureString "{}" -AsPlainText -Force', _value),
+    "network drive": ("net use Z: \\\\srv\\share {} /user:joe", _value),
+    "wireless": ("nmcli dev wifi connect Home password {}", _value),
+    "wallet": ("{}", _shaped("K", (BASE58, 51))),
+    "wallet, long": ("{}", _shaped("5J", (BASE58, 49))),
+    "seed phrase": ("{}", _phrase),
+    "application password": ("gmail password: {}", lambda dice: "wxqz " + _groups("bcdfghjkmpqvwxz", 3)(dice)),
+    "application password of a blog": ("application password {}", _groups(ALNUM, 6)),
+    "file name": ("token-{}.txt", _value),
+    "file below a folder": ("secrets/{}", _value),
+    "repeating token": ("gh" + "p_{}", lambda dice: draw([(UPPER, 1), (LOWER, 1), (DIGITS, 1)], dice) * 12),
+}
+"""Kind -> what stands around the secret, and how one is drawn."""
+
+
+@pytest.fixture(scope="session")
+def framed() -> dict[str, tuple[str, str]]:
+    """Kind -> the text that is planted, and the secret in it; tokens are their own text."""
+    dice = random.Random(20261123)
+    found = {kind: (token, token) for kind, token in ((kind, draw(shape, dice)) for kind, shape in SHAPES.items())}
+    for kind, (frame, drawn) in FRAMES.items():
+        secret = drawn(dice)
+        found[kind] = (frame.format(secret), secret)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -13,13 +13,13 @@ from nmem.evaluate.secrets import evaluate, records
 
 def test_hand_labelled_lines(shared: Path) -> None:
     figures = evaluate(records([shared / "data/secrets/creddata_30repos.jsonl"]))
-    assert figures["by"]["without_uuid"]["recall"] >= 0.78  # type: ignore[index]
+    assert figures["by"]["without_uuid"]["recall"] >= 0.80  # type: ignore[index]
     assert figures["false_alarm_rate"] <= 0.015  # type: ignore[operator]
 
 
 def test_other_scanners_samples(shared: Path) -> None:
     files = [file for file in sorted((shared / "data/secrets").glob("*.jsonl")) if "creddata" not in file.name]
-    assert evaluate(records(files))["recall"] >= 0.85  # type: ignore[operator]
+    assert evaluate(records(files))["recall"] >= 0.90  # type: ignore[operator]
 
 
 def test_real_sessions_are_left_alone(shared: Path) -> None:

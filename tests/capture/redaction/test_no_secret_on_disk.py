@@ -1,4 +1,4 @@
-"""Forty kinds of tokens go through every field of every event of the clients' hooks; none of them reaches the disk."""
+"""Every kind of secret goes through every field of every event of the clients' hooks; none of them reaches the disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from capture import paths
+from capture import hook, paths
+from tests.capture.redaction.conftest import FRAMES, SHAPES
 
 ENTRY = paths.entry()
 KEPT = frozenset(("hook_event_name", "type", "tool_name", "toolName", "permission_mode"))
@@ -140,6 +141,28 @@ def test_nothing_that_was_planted_is_on_the_disk(planted: dict[str, str], db_pat
     finally:
         db.close()
     assert left(Path(db_path).parent, planted) == []
+
+
+@pytest.mark.slow
+def test_nothing_that_a_frame_gives_away_is_on_the_disk(
+    framed: dict[str, tuple[str, str]], db_path: str, tmp_path: Path
+) -> None:
+    feed(payloads({kind: text for kind, (text, _) in framed.items()}, tmp_path), db_path)
+    assert left(Path(db_path).parent, {kind: secret for kind, (_, secret) in framed.items()}) == []
+
+
+@pytest.mark.parametrize("kind", [*SHAPES, *FRAMES])
+def test_every_kind_is_found_in_every_field(framed: dict[str, tuple[str, str]], kind: str, tmp_path: Path) -> None:
+    """The way of a payload through a hook up to the store, in this process: a kind beside and instead of each text."""
+    text, secret = framed[kind]
+    halves = {json.dumps(half)[1:-1] for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :])}
+    kept: list[tuple[str, str]] = []
+    for client, native, payload in payloads({kind: text}, tmp_path, ids=True):
+        event = hook._parsed(client, native, payload, 1_700_000_000_000)
+        sealed = hook.sealed_event(event)
+        stored = json.dumps([sealed.to_dict() if sealed else {}, hook._shape(client, payload, event, sealed)])
+        kept += [(f"{client} {native}", half) for half in halves if half in stored]
+    assert kept == []
 
 
 @pytest.mark.slow

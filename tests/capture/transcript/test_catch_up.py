@@ -7,15 +7,18 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capture import hook, settle
 from capture.clients import claude, codex, gemini
 from capture.hook import sealed_event
 from capture.storage import store
-from capture.transcript import catch_up
+from capture.transcript import catch_up, missed
+from capture.transcript import records as records_module
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 
@@ -350,3 +353,67 @@ def test_the_hook_s_path_stays_light(session: Session, db_path: str) -> None:
     stored, loaded = ran.stdout.splitlines()
     assert stored == "4"
     assert not set(loaded.split()) & {"json", "dataclasses", "typing", "pathlib", "logging", "hashlib", "datetime"}
+
+
+def rows_of(db: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
+    return said(db), done(db)
+
+
+def test_a_hook_goes_on_where_an_import_stopped(
+    db: sqlite3.Connection, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = session.records
+    session.records = whole[:6]
+    session.write()
+    Importer(db, workers=0).run(find([session.path], "claude"))
+    session.records = whole
+    session.write()
+    begun: list[int] = []
+    sound = records_module.records
+
+    def records(path: str, offset: int) -> Any:
+        begun.append(offset)
+        return sound(path, offset)
+
+    monkeypatch.setattr(records_module, "records", records)
+    assert not catch_up(db, "claude", str(session.path), "s1")
+    lengths = [len(json.dumps(each)) + 1 for each in whole]
+    assert begun == [sum(lengths[:6])], "what the import read is not read again"
+    assert [text for _, text in said(db)].count("Fix the total") == 1
+    assert "The tax was added twice." in [text for _, text in said(db)]
+
+
+def test_what_a_hook_has_no_time_for_is_stored_once_by_settling(
+    db: sqlite3.Connection, session: Session, db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.write()
+    play(db, hooks(session)[:1])
+    with closing(store.connect(str(tmp_path / "other.db"))) as other:
+        play(other, hooks(session)[:1])
+        assert not catch_up(other, "claude", str(session.path), "s1")
+        wanted = rows_of(other)
+    monkeypatch.setattr(missed, "_SLICE", 1)
+    left = [catch_up(db, "claude", str(session.path), "s1", 0.0) for _ in range(3)]
+    assert left == [True, True, True], "a slice each time, however late it is"
+    assert len(said(db)) < len(wanted[0])
+    settle.settle(db_path)
+    assert rows_of(db) == wanted
+    assert not catch_up(db, "claude", str(session.path), "s1", 0.0)
+    settle.settle(db_path)
+    assert rows_of(db) == wanted
+
+
+def test_a_stop_that_leaves_something_starts_settling(
+    db_path: str, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr("capture.settle.start", lambda path, pause=1.0: started.append(path))
+    monkeypatch.setattr("capture.transcript.catch_up.__defaults__", (0.0,))
+    monkeypatch.setattr(missed, "_SLICE", 1)
+    session.write()
+    with closing(store.connect(db_path)) as db:
+        native, after, payload = hooks(session)[-1]
+        event = claude.parse(native, payload, START + after)
+        assert event is not None
+        hook._afterwards(db, db_path, event, None)
+    assert started == [db_path]

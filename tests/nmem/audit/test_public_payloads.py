@@ -53,10 +53,11 @@ def told(db: Connection, kind: str) -> dict[str, set[tuple[str, str]]]:
 def test_each_version_s_news_is_told_once_and_nothing_else(fed: Connection) -> None:
     ends = {("Stop", "last_assistant_message"), ("SubagentStop", "last_assistant_message")}
     assert told(fed, drift.ADDED) == {
-        "2": {(event, "permission_mode") for event in ("PostToolUse", "Stop", "SubagentStop", "UserPromptSubmit")},
+        "2": {(event, "permission_mode") for event in ("PreToolUse", "PostToolUse", "Stop", "SubagentStop",
+                                                        "UserPromptSubmit")},
         "3": {("SubagentStop", "agent_id"), ("SubagentStop", "agent_transcript_path"),
               ("PostToolUse(Grep)", "tool_response.appliedLimit")},
-        "4": {("PostToolUse", "tool_use_id")},
+        "4": {("PostToolUse", "tool_use_id"), ("PreToolUse", "tool_use_id")},
         "5": ends | {("PostToolUse", "agent_id"), ("PostToolUse", "agent_type"), ("SubagentStop", "agent_type"),
                      ("PostToolUse(Bash)", "tool_response.noOutputExpected")},
         "6": {(event, field) for event in ("PostToolUse", "Stop") for field in ("effort", "prompt_id")}

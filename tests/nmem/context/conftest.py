@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from capture.clients import telling
+from capture.event import TOOL_CALL
 from capture.hook import LARGE, sealed_event
 from capture.salvage import shorten
 from capture.storage import store
-from nmem import live, tables
+from nmem import entry, tables
 from nmem.context import config
 from nmem.settle import settle
 
@@ -46,12 +47,12 @@ class Played:
         event = adapter.parse(native, shorten(given) if len(str(given)) > LARGE else given, self.at)
         if event is None:
             return ""
-        sealed = sealed_event(event)
+        sealed = None if event.kind == TOOL_CALL else sealed_event(event)
         db = store.connect(self.path)
         try:
             if sealed is not None:
                 store.write(db, sealed)
-            _, text = live.after(db, event, self.path)
+            _, text = entry.listen(db, event, self.path)  # type: ignore[no-untyped-call]
         finally:
             db.close()
         return self._received(event, text)
@@ -76,8 +77,8 @@ class Played:
         native = "BeforeAgent" if self.client == "gemini" else "UserPromptSubmit"
         return self.hook(native, prompt=text)
 
-    def _tool(self, name: str, given: dict[str, Any], response: object, **more: Any) -> None:
-        self.hook("PostToolUse", tool_name=name, tool_input=given, tool_response=response,
+    def _tool(self, name: str, given: dict[str, Any], response: object, **more: Any) -> str:
+        return self.hook("PostToolUse", tool_name=name, tool_input=given, tool_response=response,
                   tool_use_id=f"t{next(self.numbers)}", **more)  # fmt: skip
 
     def edit(self, path: str, old: str = "a = 1", new: str = "a = 2") -> None:
@@ -86,12 +87,16 @@ class Played:
     def read(self, path: str, content: str = "x = 1") -> None:
         self._tool("Read", {"file_path": f"{self.folder}/{path}"}, {"type": "text", "file": {"content": content}})
 
-    def run(self, command: str, output: str = "ok") -> None:
-        self._tool("Bash", {"command": command}, {"stdout": output, "stderr": "", "interrupted": False})
+    def run(self, command: str, output: str = "ok") -> str:
+        return self._tool("Bash", {"command": command}, {"stdout": output, "stderr": "", "interrupted": False})
 
-    def fail(self, command: str, output: str = "boom") -> None:
-        self.hook("PostToolUseFailure", tool_name="Bash", tool_input={"command": command},
+    def fail(self, command: str, output: str = "boom") -> str:
+        return self.hook("PostToolUseFailure", tool_name="Bash", tool_input={"command": command},
                   error=f"Exit code 1\n{output}", tool_use_id=f"t{next(self.numbers)}")  # fmt: skip
+
+    def about_to(self, name: str, **given: Any) -> str:
+        """What is told before a call."""
+        return self.hook("PreToolUse", tool_name=name, tool_input=given, tool_use_id=f"t{next(self.numbers)}")
 
     def say(self, text: str) -> None:
         self.hook("Stop", stop_hook_active=False, last_assistant_message=text)
@@ -121,8 +126,9 @@ class Played:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine makes nothing late that a test expects."""
+    """A busy machine makes nothing late that a test expects; what is selected stands without the line beside it."""
     monkeypatch.setitem(config.DEFAULTS, "deadline_ms", 600_000.0)
+    monkeypatch.setitem(config.DEFAULTS, "ask", 0.0)
 
 
 @pytest.fixture

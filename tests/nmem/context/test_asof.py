@@ -285,6 +285,7 @@ def test_real_history_is_told_better_than_newest_first(shared: Path, tmp_path: P
     assert settle(path, models=False) is not None
     found = ev.evaluate(path)
     assert found["sessions"] > 300
-    assert found["hit_rate"] >= 0.73
-    assert found["precision"] >= 1.6 * found["baseline"]["precision"]
+    assert found["hit_rate"] >= 0.55
+    assert found["precision"] >= 0.3
+    assert found["precision"] >= 3 * found["baseline"]["precision"]
     assert found["tokens"] <= found["baseline"]["tokens"]

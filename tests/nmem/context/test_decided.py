@@ -31,7 +31,7 @@ In February, above an outward bud.
 Round half up.
 """
 YELLOW = "the leaves in the greenhouse turn yellow, what shall I do about it?"
-TOLD = "/when Leaves Turn Yellow: `nmem when leaves turn yellow` (docs/decisions/garden.md)"
+TOLD = "“/when Leaves Turn Yellow”: `nmem when leaves turn yellow` (`docs/decisions/garden.md`)"
 RANKING = {"nmem.recall.index", "nmem.recall.rank", "nmem.recall.alike"}
 
 

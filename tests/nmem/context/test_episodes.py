@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import pytest
+
 from nmem.context import episodes
 
 _SUMMARY = (
     "Deploy the kettle to staging, it fails with permission denied. Tests passed before the last edits."
     " Obstacle: bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh."
 )
+_RESULT = "The cause was a missing execute bit on deploy.sh."
 
 
-def told(summary: str | None) -> str:
-    row = (7, "Deploy the kettle to staging", 0, '{"tests": "passed"}', "[]", "[]", '["Write it down"]', "s", summary)
-    return episodes.told(row, 60_000, ("deploy.sh",), 0.5, "why").text
+def row(summary: str | None, result: str | None = _RESULT) -> episodes.Unit:
+    return (7, "Deploy the kettle to staging", 0, '{"tests": "passed"}', '["Write it down"]', "s", summary, result,
+            "kettle", 2)  # fmt: skip
 
 
-def test_what_stood_in_the_way_is_told_between_what_it_was_and_what_is_left() -> None:
-    text = told(_SUMMARY)
-    assert (
-        text.index("(tests passed)") < text.index("Obstacle: “bash deploy.sh staging failed once") < text.index("Left")
+def test_what_came_of_it_and_what_stood_in_the_way_are_told_and_no_list_of_files() -> None:
+    text = episodes.tell(row(_SUMMARY), 60_000, 0.5, "why").text
+    assert text == (
+        "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
+        " The agent reported: “The cause was a missing execute bit on deploy.sh.”."
+        " In the way: “bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh”."
     )
-    assert "then passed after edits to deploy.sh”." in text
 
 
-def test_without_an_obstacle_nothing_is_said_of_one() -> None:
-    assert "Obstacle" not in told("It went well.")
-    assert "Obstacle" not in told(None)
+@pytest.mark.parametrize("summary", ["It went well.", None])
+def test_what_is_not_known_is_not_spoken_of(summary: str | None) -> None:
+    text = episodes.tell(row(summary, None), 60_000, 0.5, "why").text
+    assert text == "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
+
+
+def test_what_a_session_goes_on_with_says_where_and_what_is_open() -> None:
+    item = episodes.tell_continued(row(None), 60_000, "why")
+    assert item.text.startswith("You were working on “Deploy the kettle to staging” 1 minute ago (episode 7, branch")
+    assert item.text.endswith("Left open: “Write it down”.")
+
+
+@pytest.mark.parametrize(
+    ("intent", "told"),
+    [
+        ("Implement the following plan:\n\n# Merge the lists\n\n## Context", "Merge the lists"),
+        ("fix it. And then the other thing", "fix it"),
+        ("only this:", "only this:"),
+        ("", ""),
+    ],
+)
+def test_the_headline_is_the_first_line_that_says_what_it_is_about(intent: str, told: str) -> None:
+    assert episodes.headline(intent) == told

@@ -21,7 +21,7 @@ SAME = "the voucher total in shop/cart.py must never be negative, fix the cart"
 def patient(own_home: Path) -> None:
     file = own_home / ".config" / "nmem" / "config.toml"
     file.parent.mkdir(parents=True)
-    file.write_text("[context]\ndeadline_ms = 2000\n")
+    file.write_text("[context]\ndeadline_ms = 2000\nask = false\n")
 
 
 def run(played: Played, event: str, client: str = "claude", **payload: Any) -> bytes:

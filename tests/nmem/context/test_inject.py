@@ -260,7 +260,7 @@ def test_a_greeting_is_no_first_prompt(played: Played) -> None:
 def test_a_text_that_cannot_be_marked_is_counted(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     played.fix()
     played.begin("b")
-    monkeypatch.setattr("nmem.context.compose.neutral", lambda *_: f"shop {END}")
+    monkeypatch.setattr("nmem.context.compose.named", lambda *_: f"shop {END}")
     assert played.ask(SAME) == ""
     assert count(played, "SELECT value FROM counters WHERE name = 'context_unsound'") == 1
 

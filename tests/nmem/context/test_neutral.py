@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END, whole
-from nmem.context.neutral import name, neutral, quoted
+from nmem.context.neutral import neutral, quoted
+from nmem.names import cited, told
 
 HOSTILE = (
     "</system-reminder>", "<system-reminder>", "<|im_start|>system", "<|im_end|>", "[INST]", "[/INST]", "<<SYS>>",
@@ -65,10 +66,9 @@ def test_a_quotation_cannot_be_closed_from_within(text: str) -> None:
 
 @given(texts)
 def test_the_names_of_files_are_inert_too(text: str) -> None:
-    found = name(text)
-    inert(found)
-    assert len(found) <= 160
-    assert "`" not in found
+    for found in (told(text), cited(text)):
+        inert(found)
+        assert "`" not in found[found.find("`") + 1 : -1]
 
 
 @given(st.lists(texts, min_size=1, max_size=5), st.text(max_size=80))
@@ -146,5 +146,5 @@ def test_a_megabyte_on_one_line_costs_nothing() -> None:
 
 def test_what_is_cut_says_so() -> None:
     assert neutral("word " * 100, 40).endswith("…")
-    assert name("deep/" * 60 + "file.py").startswith("…")
-    assert name("deep/" * 60 + "file.py").endswith("/file.py")
+    assert told("deep/" * 60 + "file.py").startswith("`…")
+    assert told("deep/" * 60 + "file.py").endswith("/file.py`")

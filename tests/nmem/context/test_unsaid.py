@@ -125,7 +125,7 @@ def test_a_file_is_not_named_but_what_was_said_of_it_is_told(shop: Played) -> No
     told = everything(shop, "after")
     lists = [line for line in told.splitlines() if "Files likely" in line or " Files: " in line]
     assert FILE not in "".join(lists)
-    assert f"- {FILE}" not in told
+    assert f"- `{FILE}`" not in told
     assert "`int()`" in told or "quokka" in told, "a pinned episode that speaks of it is no list of files"
 
 

@@ -47,7 +47,7 @@ class Place:
 
     def add(self, prompt: str, **values: object) -> int:
         """Queue a task; its number."""
-        new = NewTask(prompt, **{"cwd": str(self.project), **values})  # type: ignore[arg-type]
+        new = NewTask(prompt, **{"cwd": str(self.project), "worktree": False, **values})  # type: ignore[arg-type]
         with act.writing(self.db_path) as db:
             return act.add(db, new, act.now()).id
 

@@ -10,13 +10,14 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nmem import own_process
 from nmem.dispatch import act, headless, processes, queue, read, runner, takeup
 from nmem.dispatch.folder import Folder, Spec
+from nmem.dispatch.task import Outcome
 from nmem.errors import NmemError
 from tests.nmem.dispatch.conftest import git
 
@@ -239,6 +240,24 @@ def test_a_killed_runner_loses_nothing_and_the_next_one_goes_on(place: Place) ->
     assert place.task(first).attempt == place.task(second).attempt == 1
 
 
+def test_one_that_ends_between_two_looks_ends_no_runner(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = place.add("a"), place.add("b")
+    claim = queue.claim
+    ended: list[object] = []
+
+    def busy(db: Any, *words: Any) -> Any:
+        """Another runner has the first; it ends right after that was seen."""
+        found = claim(db, *words)
+        if found is None and not ended:
+            ended.append(queue.finish(db, first, 1, Outcome("succeeded", 0), act.now()))
+        return found
+
+    claimed(place, first, processes.me())
+    monkeypatch.setattr(queue, "claim", busy)
+    assert runner.Runner(place.db_path, place.config).turn()
+    assert ended == [True] and place.until(second, lambda one: one.over).state == "succeeded"
+
+
 def claimed(place: Place, number: int, by: str) -> None:
     with act.writing(place.db_path) as db:
         assert queue.claim(db, by, act.now(), 9, only=number)
@@ -363,6 +382,6 @@ def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
     first = place.add(f"write={other} wait-for={gate}", worktree=True)
     second = place.add(f"wait-for={other} write={gate}", worktree=True)
     place.run()
-    assert place.task(first).state == place.task(second).state == "succeeded"
+    assert place.task(first).exit_code == place.task(second).exit_code == 0
     with act.writing(place.db_path) as db:
         assert read.counts(db) == {"succeeded": 2}

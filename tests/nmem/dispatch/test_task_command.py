@@ -28,12 +28,14 @@ NOW = 1_760_000_000_000
 
 
 def add(place: Place, *words: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(place.command("add", "--cwd", str(place.project), "--json", *words).stdout)
+    told: dict[str, Any] = json.loads(
+        place.command("add", "--cwd", str(place.project), "--json", "--no-worktree", *words).stdout
+    )
     return told
 
 
 def test_from_queueing_to_the_end(place: Place) -> None:
-    done = place.command("add", "say", "hello", "--cwd", str(place.project), "--priority", "2")
+    done = place.command("add", "say", "hello", "--cwd", str(place.project), "--priority", "2", "--no-worktree")
     assert done.stdout == "task/1 is queued: say hello\n"
     add(place, "exit=4", "--depends-on", "task/1", "--time-limit", "10m", "--retries", "0")
     listed = place.command("list").stdout.splitlines()
@@ -175,8 +177,7 @@ def queue_task(place: Place, **given: object) -> dict[str, object]:
 def test_an_agent_queues_a_task_and_is_bounded(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.add("a person's")
     answer = queue_task(place, prompt="run the slow tests", after="2h", needs=["task/1"])
-    assert answer == {"id": "task/2", "state": "queued", "why": "waits for task/1",
-                      "runs": "when the person's runner starts it"}  # fmt: skip
+    assert answer == {"id": "task/2", "state": "queued", "runs": "once the person approves it"}
     assert (place.task(2).source, place.task(2).cwd) == ("agent", str(place.project))
     with pytest.raises(NmemError, match="x is no task"):
         queue_task(place, prompt="p", needs=["x"])
@@ -193,13 +194,48 @@ def test_an_agent_queues_a_task_and_is_bounded(place: Place, monkeypatch: pytest
         queue_task(place, prompt="too many")
 
 
-def test_what_an_agent_queued_is_told_before_it_runs(place: Place) -> None:
+WAITS = "an agent queued it, and it waits for your approval: `nmem task approve 2`"
+
+
+def test_what_an_agent_queued_waits_for_a_person(place: Place) -> None:
     place.add("a person's")
-    queue_task(place, prompt="run the slow tests")
+    queue_task(place, prompt="say hello")
     listed = place.command("list").stdout.splitlines()
-    assert [line.split("\t")[0] for line in listed if "queued by an agent" in line] == ["task/2"]
+    assert [line.split("\t")[0] for line in listed if line.endswith(WAITS)] == ["task/2"]
     following = place.command("run", "--dry-run").stdout.splitlines()
-    assert following == ["task/1\tnext\ta person's", "task/2\tqueued by an agent; next\trun the slow tests"]
+    assert following == ["task/1\tnext\ta person's", f"task/2\t{WAITS}\tsay hello"]
+    place.run()
+    assert (place.task(1).state, place.task(2).state) == ("succeeded", "queued")
+    ran = place.command("run", "--headless").stdout.splitlines()
+    assert ran == ["1 task of agents waiting for your approval: `nmem task approve`"]
+    assert "approve" in json.loads(place.command("show", "2", "--json").stdout)["can"]
+    assert place.command("approve", "2").stdout == "task/2 is approved: say hello\n"
+    assert "waits for no approval" in place.command("approve", "2", check=False).stderr
+    assert "waits for no approval" in place.command("approve", "1", check=False).stderr
+    place.run()
+    assert place.task(2).over
+    assert place.happened(2)[:3] == ["queued", "approved", "claimed"]
+
+
+def test_naming_it_approves_it_and_a_retry_stays_approved(place: Place) -> None:
+    place.add("a person's")
+    queue_task(place, prompt="exit=3")
+    place.command("run", "--headless", "2", check=False)
+    assert (place.task(2).state, place.happened(2)[:2]) == ("failed", ["queued", "approved"])
+    place.command("retry", "2")
+    assert place.task(2).approved
+
+
+@pytest.mark.parametrize(("said", "runs", "state"), [("run", "when the person's runner starts it", "failed"),
+                                                     ("ask", "once the person approves it", "queued")])  # fmt: skip
+def test_the_configuration_says_what_becomes_of_an_agents_task(
+    place: Place, own_home: Path, said: str, runs: str, state: str
+) -> None:
+    configured(own_home, f'agent_tasks = "{said}"')
+    place.add("a person's")
+    assert queue_task(place, prompt="exit=3")["runs"] == runs
+    place.run()
+    assert place.task(2).state == state
 
 
 def test_running_a_task_that_is_none_or_is_over_says_so(place: Place) -> None:
@@ -214,11 +250,14 @@ def read_newest(place: Place) -> int:
         return max(one.id for one in read.tasks(db))
 
 
-def test_agents_can_be_refused(place: Place, own_home: Path) -> None:
-    place.add("a")
+def configured(own_home: Path, line: str) -> None:
     config = own_home / ".config" / "nmem" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[dispatch]\nagents = "refuse"\n')
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"[dispatch]\n{line}\n")
+
+
+def test_agents_can_be_refused(place: Place, own_home: Path) -> None:
+    configured(own_home, 'agent_tasks = "off"')
     with pytest.raises(NmemError, match="here agents queue no tasks"):
         queue_task(place, prompt="x")
 
@@ -246,7 +285,10 @@ def test_a_timer_of_systemd_is_shown_written_and_removed(place: Place, own_home:
     program(place.folder, "systemctl", f'echo "$@" >> {place.folder}/systemctl.log')
     shown = place.command("schedule", "--dry-run", "--systemd").stdout
     assert "OnUnitActiveSec=5min" in shown and "KillMode=process" in shown and '"task" "run" "--no-wait"' in shown
-    assert "# what agents queue is started as well" in shown
+    assert "# what agents queue" not in shown
+    configured(own_home, 'agent_tasks = "run"')
+    assert "# what agents queue is started as well" in place.command("schedule", "--dry-run", "--systemd").stdout
+    configured(own_home, "")
     units = own_home / ".config" / "systemd" / "user"
     assert not units.exists()
     assert "nobody is there to be asked" in place.command("schedule", check=False).stderr
@@ -349,6 +391,21 @@ def test_a_session_is_linked_by_its_first_hook_and_a_nested_one_is_not(
     monkeypatch.setenv("NMEM_TASK", str(number))
     assert begins("first", "clear") == "cleared"  # over is over
     db.close()
+
+
+def test_a_task_gets_a_worktree_where_there_is_a_repository_and_says_where_not(place: Place) -> None:
+    place.command("add", "write=new.py", "--cwd", str(place.project))
+    assert place.task(1).worktree
+    plain = place.folder / "plain"
+    plain.mkdir()
+    done = place.command("add", "write=new.py", "--cwd", str(plain))
+    assert not place.task(2).worktree
+    assert done.stderr == f"it runs in its folder itself: {plain} is in no git repository\n"
+    queue_task(place, prompt="x")
+    assert place.task(3).worktree
+    assert "is in no git repository" in place.command("add", "x", "--worktree", "--cwd", str(plain), check=False).stderr
+    place.run()
+    assert not (place.project / "new.py").exists() and (plain / "new.py").exists()
 
 
 def act_finish(db: Any, number: int) -> None:

@@ -67,7 +67,7 @@ def test_hostile_prompts_and_folders_reach_no_shell(panes: Place) -> None:
 def test_the_whole_server_gone_midway_is_a_failure_that_is_told(panes: Place, socket: str) -> None:
     pid_file = panes.folder / "pid"
     number = panes.add(f"child={pid_file} sleep=60")
-    after = panes.add("say next", worktree=True)
+    after = panes.add("write=next", worktree=True)
     panes.config = replace(panes.config, concurrency=1)
     panes.run(once=True)
     panes.until(number, lambda one: pid_file.exists() and pid_file.read_text() != "" and "doing" in act.output(one))

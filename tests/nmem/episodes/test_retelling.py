@@ -15,7 +15,7 @@ from nmem.settle import ERRORS, settle
 from tests.nmem.conftest import Recorded
 
 OLD = "In older words."
-PINNED = (1, "3e2bc23a218e7a3a")
+PINNED = (1, "cbf9d3a8a6069f0a")
 """The narrator's wording, and a digest of the modules that word it."""
 
 
@@ -63,7 +63,7 @@ def test_settling_words_them_anew_and_sums_their_sessions_up_once(told: Recorded
 def test_what_is_pinned_swept_or_told_by_a_model_stays(told: Recorded, db_path: str) -> None:
     told.db.execute("UPDATE work_units SET pinned = 1 WHERE id = 1")
     told.db.execute("UPDATE narrations SET by_model = 1 WHERE unit_id = 2")
-    told.db.execute("INSERT INTO swept_sessions (session_id, at) VALUES ('s2', 1)")
+    told.db.execute("INSERT INTO swept_sessions (session_id, at) VALUES ('s1', 1)")
     assert retelling.renew(told.db) == 1
     assert old(told) == [1, 2, 3]
 

@@ -240,22 +240,6 @@ def test_why_a_model_of_one_s_own_is_passed_over(hooks: Hooks, db_path: str) -> 
     assert "it is a link" in cards.passed_over(db_path)
 
 
-def test_behind_a_link_hooks_and_commands_use_one_model(
-    hooks: Hooks, db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use(db_path, other_model())
-    link = tmp_path / "elsewhere" / "nmem.db"
-    link.parent.mkdir(mode=0o700)
-    link.symlink_to(db_path)
-    monkeypatch.setenv("NMEM_DB", str(link))
-    with closing(store.connect(str(link))) as db:
-        written = Hooks(db)
-        written.session()
-        by = {row[-1] for row in written.labels()}
-    assert by == {bf.in_force(str(link)).name} == {"0123456789ab"}
-    assert json.loads(CliRunner().invoke(nmem, ["status", "--json"]).output)["labels"]["by_it"] == 10
-
-
 def test_a_person_s_word_stays(hooks: Hooks, db_path: str) -> None:
     hooks.session()
     number = hooks.call("s", "Read", "/src/shop/web/login.py")

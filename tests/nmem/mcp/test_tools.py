@@ -14,6 +14,7 @@ from nmem.mcp import reply
 from nmem.mcp.ask import asking
 from nmem.mcp.registry import TOOLS
 from nmem.mcp.server import answered
+from nmem.settle import settle
 from tests.nmem.conftest import Recorded
 from tests.nmem.mcp.conftest import HOSTILE, Client
 
@@ -93,7 +94,7 @@ def test_episodes_page_too_and_can_be_filtered(client: Client, shop: Recorded) -
         ("learning/9", "there is no learning/9: "),
         ("session/nope", "there is no session/nope: the newest are session/change-log, session/coupon"),
         ("session/c", "session/c is the beginning of several: session/change-log, session/coupon"),
-        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2 or task/7"),
+        ("12", "12 is no id: obs/12, prompt/5, episode/3, session/abc, thread/4, learning/2, task/7 or decision/4"),
         ("obs/x", "obs/x is no id: obs/ and a number"),
         ("file/src/a.py", "file/src/a.py is a file: file_history tells of it"),
         ("", "nothing is no id"),
@@ -304,3 +305,24 @@ def test_a_decision_that_is_asked_for_counts_in_the_session_that_goes_on(
     assert asked == [(newest, "/how Round Totals", "answered")]
     Path(db_path).write_bytes(b"no database at all, but decisions are files")
     assert here.get("recall", queries=["round totals"])["answers"][0]["decision"] == "How to Round Totals"
+
+
+def test_an_agent_reads_what_was_decided_and_what_replaced_it(client: Client, record: Recorded, db_path: str) -> None:
+    record.begin("policy").user("The retry client locked accounts: we need a retry policy with a backoff.")
+    record.agent("How many attempts, and what backoff ceiling should the retry policy have?")
+    record.user("Four attempts in all, and cap the backoff at 60 seconds.").agent(
+        "Settled: backoff capped at 60 seconds."
+    )
+    record.begin("amended").user("The retry backoff of the client dies mid-wait behind the balancer.")
+    record.agent("Which ceiling should the retry backoff of the policy have then?")
+    record.user("Cap the retry backoff at 30 seconds instead of the old 60.")
+    record.agent("Amending the retry policy, superseding the old cap: backoff capped at 30 seconds.")
+    settle(db_path, models=False)
+    hits = client.get("search", query="four attempts backoff")["hits"]
+    old = next(hit for hit in hits if hit["id"].startswith("episode/") and "superseded_by" in hit)
+    (decision,) = client.get("get", ids=[old["id"]])["found"][0]["decided"]
+    assert decision["decided"] == "Four attempts in all, and cap the backoff at 60 seconds."
+    assert decision["superseded_by"] == old["superseded_by"]
+    later = decision["superseded_by"].split()[0]
+    (new,) = client.get("get", ids=[later])["found"]
+    assert new["decided"].startswith("Cap the retry backoff at 30 seconds") and "superseded_by" not in new

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nmem.retention import clock, sweep
+import pytest
+from click.testing import CliRunner
+
+from nmem.commands import terminal
+from nmem.commands.main import nmem
+from nmem.retention import clock, exempt, policy, sweep
 from nmem.retention.automatic import automatic
 from tests.nmem.conftest import Recorded
 from tests.nmem.retention.conftest import DAY
@@ -42,3 +47,60 @@ def test_what_a_clock_ahead_has_noted_stops_no_sweep(record: Recorded, settled: 
     assert not sweep.due(db, now + YEAR)
     assert not sweep.due(db, now), "the week of grace begins now"
     assert sweep.due(db, now + 8 * DAY)
+
+
+def test_many_leaps_below_the_limit_are_a_leap(record: Recorded, settled: Settled, db_path: str) -> None:
+    record.coupon()
+    db = settled().db
+    now = record.at + 10 * DAY
+    db.execute("DELETE FROM upkeep")
+    automatic(db, db_path, now, never)
+    automatic(db, db_path, now + 8 * DAY, never)
+    gone = [automatic(db, db_path, now + 8 * DAY + leap * 30 * DAY, never).forgotten for leap in range(1, 14)]
+    assert gone == [0] * 13
+    assert automatic(db, db_path, now + 8 * DAY + 13 * 30 * DAY + DAY, never).forgotten > 0, "it has lasted a day"
+
+
+def test_by_hand_a_leap_is_said_and_yes_alone_is_not_enough(
+    record: Recorded, settled: Settled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.coupon()
+    db = settled().db
+    db.execute("DELETE FROM upkeep")
+    now = record.at + 10 * DAY
+    clock.believed(db, now)
+    held = db.execute("SELECT count(*) FROM observations").fetchone()
+    monkeypatch.setattr(terminal, "now", lambda: now + YEAR)
+    refused = CliRunner().invoke(nmem, ["sweep", "--yes"])
+    assert refused.exit_code == 1 and "--clock-is-right" in str(refused.exception)
+    assert "365 days after nmem last saw it" in str(refused.exception)
+    assert db.execute("SELECT count(*) FROM observations").fetchone() == held
+    assert CliRunner().invoke(nmem, ["sweep", "--dry-run"]).exit_code == 0
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    assert CliRunner().invoke(nmem, ["sweep", "--yes"], input="n\n").exit_code == 1
+    assert db.execute("SELECT count(*) FROM observations").fetchone() == held
+    assert CliRunner().invoke(nmem, ["sweep", "--yes", "--clock-is-right"]).exit_code == 0
+    assert db.execute("SELECT count(*) FROM observations").fetchone()[0] < held[0]
+
+
+def test_a_clock_that_goes_on_needs_no_flag(record: Recorded, settled: Settled) -> None:
+    record.coupon()
+    db = settled().db
+    for day in range(60):
+        clock.believed(db, record.at + day * DAY)
+    assert clock.ahead_by(db, record.at + 60 * DAY) == 0
+
+
+def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: Settled) -> None:
+    """A clock that was years behind: its session is as old as those beside it."""
+    record.coupon("before")
+    record.coupon("behind")
+    for table in ("prompts", "observations"):
+        record.db.execute(f"UPDATE {table} SET at = at - ? WHERE session_id = 'behind'", (2 * YEAR,))
+    record.db.execute("UPDATE sessions SET started_at = started_at - ?1, last_at = last_at - ?1 WHERE id = 'behind'",
+                      (2 * YEAR,))  # fmt: skip
+    db = settled().db
+    now = record.at + DAY
+    assert exempt.kept(db, now).taken_in.keys() == {"behind"}
+    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0

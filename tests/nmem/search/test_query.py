@@ -140,7 +140,7 @@ def test_exclusion_quotation_camel_and_signs() -> None:
 
 
 def test_long_texts_are_cut_and_it_is_said() -> None:
-    assert parse("x" * 10_000, NOW).cut
+    assert parse("x" * (LONGEST + 1), NOW).cut
     assert len(parse(" ".join(f"word{n}" for n in range(100)), NOW).words) == MOST_WORDS
     assert not parse("x" * LONGEST, NOW).cut
 
@@ -162,3 +162,15 @@ def test_long_texts_are_cut_and_it_is_said() -> None:
 )
 def test_since(text: str, at: int | None) -> None:
     assert since(text, NOW) == at
+
+
+def test_nothing_in_a_pasted_report_is_a_filter() -> None:
+    report = "Traceback (most recent call last):\n  file:src/a.py type:test since:7d\n" + "more of the same\n" * 40
+    found = parse(report, NOW)
+    assert not found.filters
+    assert not found.mistaken
+    assert "file:src/a.py" in found.about
+
+
+def test_what_is_asked_about_is_the_text_without_its_filters() -> None:
+    assert parse("coupon type:test !legacy rounding", NOW).about == "coupon rounding"

@@ -37,7 +37,6 @@ def test_what_tells_weighs(examples: list[training.Example]) -> None:
     assert known["text"] > 0
     start = training.fit_files(examples, start=True)
     assert start[1:4] == (0.0, 0.0, 0.0)
-    assert len(training.fit_episodes(examples)) == len(weights.EPISODE)
     ranked = training.ranked(examples[-1].prompt, fitted)
     assert examples[-1].prompt.paths[ranked[0][1]] in examples[-1].moment.gold
 
@@ -46,18 +45,10 @@ def test_the_shipped_weights_are_of_every_feature() -> None:
     assert len(weights.PROMPT) == len(weights.START) == 1 + len(FEATURES)
 
 
-def test_episodes_within_a_budget() -> None:
-    two = [training.Story(90, ("a", "b"), True), training.Story(90, ("b", "c"), False)]
-    stories = [*two, training.Story(90, ("d",), True)]
-    assert training.within(stories, 200) == (["a", "b", "c"], [True, False])
-    assert training.within(stories, 50) == ([], [])
-
-
 def test_the_report_has_curves(examples: list[training.Example]) -> None:
     pytest.importorskip("sklearn")
     for number, one in enumerate(examples):
-        examples[number] = training.Example(one.moment, f"g{number % 2}", one.prompt, one.start, one.episodes, one.best,
-                                            one.newest)  # fmt: skip
+        examples[number] = training.Example(one.moment, f"g{number % 2}", one.prompt, one.start)
     text = "\n".join(training.report(examples, curves=True))
-    for said in ("held out, at the prompt", "episodes alone, 400 tokens", "of use", "PROMPT = ("):
+    for said in ("held out, at the prompt", "held out, 10 names", "PROMPT = ("):
         assert said in text

@@ -167,8 +167,8 @@ def test_who_is_stopped_between_reading_and_summing_up_loses_nothing(
             refresh.refresh(history.db, history.at)
     assert [one.sessions for one in history.learn()] == [3]
     history.begin("d").runs("ls").begin("e").fails("rtk bun run test", NO_BUN)
-    read_d = "SELECT 1 FROM learned_sessions WHERE session_id = 'd'"
-    done = refresh.refresh(history.db, history.at, stopped=lambda: history.db.execute(read_d).fetchone() is not None)
+    read_e = "SELECT 1 FROM learned_sessions WHERE session_id = 'e'"
+    done = refresh.refresh(history.db, history.at, stopped=lambda: history.db.execute(read_e).fetchone() is not None)
     assert (done.sessions, done.left) == (1, 1)
     assert [one.sessions for one in history.learn()] == [4]
 
@@ -178,7 +178,7 @@ def test_other_rules_read_every_session_again(history: History, monkeypatch: pyt
     history.learn()
     assert sessions.stale(history.db) == []
     monkeypatch.setattr(sessions, "VERSION", "another")
-    assert [session for session, _ in sessions.stale(history.db)] == ["a", "b"]
+    assert [session for session, _ in sessions.stale(history.db)] == ["b", "a"]
 
 
 def test_an_episode_that_asks_for_the_command_inherits_the_warning(history: History) -> None:

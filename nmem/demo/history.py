@@ -1,8 +1,8 @@
-"""Invented earlier sessions and tasks of the demo's project, for pictures of what a single session does not show."""
+"""Invented earlier sessions and tasks of the demo's project: they show what a single session does not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,8 @@ def tasks(path: str, at: int) -> None:
         db.close()
 
 
-def record(path: str, at: int) -> None:
-    """Store them through the pipeline of the hooks, in the days before `at` (ms)."""
+def record(path: str, at: int, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Store them through the pipeline of the hooks, in the days before `at` (ms); ends early once it is stopped."""
     db, root = store.connect(path), str(Path(path).with_name("tidewatch"))
     try:
         for days, name, asked, calls in _SESSIONS:
@@ -92,6 +92,8 @@ def record(path: str, at: int) -> None:
             for number, (native, payload) in enumerate(_events(root, name, asked, calls)):
                 event = claude.parse(native, payload, began + number * _STEP)
                 sealed = sealed_event(event)
+                if stopped():
+                    return
                 if event is None or sealed is None:
                     continue
                 sealed.batch.origin = "demo"

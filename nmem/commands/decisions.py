@@ -1,0 +1,137 @@
+"""`nmem decisions`: what was settled in conversation, what holds no more, and a person's word on each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.commands.episodes import Default, number_of
+from nmem.errors import NmemError
+from nmem.text import printable, to_json
+
+if TYPE_CHECKING:
+    from nmem.decisions.read import Decision
+
+_UNDO = "`nmem undo` takes it back"
+_NUMBER = number_of("decision")
+_ID = click.argument("decision", type=_NUMBER, metavar="ID")
+_QUESTION, _TEXT = 300, 1_000
+
+
+@click.group(cls=Default)
+def command() -> None:
+    """What was settled in conversation: list, show, keep, dismiss, word; `nmem recall remember` takes one."""
+
+
+@command.command("list")
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--since", metavar="WHEN", help="Only decisions since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=terminal.LIMIT, default=20, show_default=True, help="How many to list.")
+@click.option("--dismissed", is_flag=True, help="Also those that you dismissed.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json: bool) -> None:
+    """Decisions said in passing, the newest first; a superseded one names what replaced it."""
+    from nmem.decisions import read
+
+    after = terminal.when(since) if since else 0
+    with terminal.reading("decisions") as db:
+        found = read.listed(db, project, after, limit, dismissed=dismissed)
+    if as_json:
+        click.echo(to_json({"decisions": [asdict(one) for one in found]}))
+    elif not found:
+        click.echo("no decisions: they are found in conversations that are over")
+    elif not terminal.is_terminal():
+        click.echo("\n".join(["# Decisions", *map(_tabs, found)]))
+    else:
+        many = len({one.project for one in found}) > 1
+        terminal.say("Decisions", [(_heading(one, project=many), rows(one)) for one in found])
+
+
+@command.command()
+@_ID
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def show(decision: int, as_json: bool) -> None:
+    """One decision with its question, the agent's restatement and where it was made."""
+    from nmem.decisions import read
+
+    with terminal.reading("decisions") as db:
+        found = read.get(db, decision)
+    if found is None:
+        raise NmemError(f"there is no decision {decision}: `nmem decisions` lists them")
+    if as_json:
+        click.echo(to_json(asdict(found)))
+    else:
+        terminal.say(_heading(found, project=True), [("", [*rows(found), *_place(found)])])
+
+
+@command.command()
+@_ID
+def keep(decision: int) -> None:
+    """Confirm that this was decided: it stays, whatever later rules find."""
+    from nmem.decisions import change
+
+    with terminal.writing() as db:
+        change.keep(db, decision, terminal.now())
+    click.echo(f"decision/{decision} is kept ({_UNDO})")
+
+
+@command.command()
+@_ID
+def dismiss(decision: int) -> None:
+    """This was no decision: it is listed and told nowhere any more, and supersedes nothing."""
+    from nmem.decisions import change
+
+    with terminal.writing() as db:
+        change.dismiss(db, decision, terminal.now())
+    click.echo(f"decision/{decision} is dismissed ({_UNDO})")
+
+
+@command.command()
+@_ID
+@click.argument("text", nargs=-1, required=True)
+def word(decision: int, text: tuple[str, ...]) -> None:
+    """Say what was decided in TEXT, where the words of then say too little."""
+    from nmem.decisions import change
+
+    with terminal.writing() as db:
+        change.word(db, decision, " ".join(text), terminal.now())
+    click.echo(f"decision/{decision} is worded anew ({_UNDO})")
+
+
+def rows(one: Decision) -> list[tuple[str, str]]:
+    """A decision as labels and texts, for every command that shows it."""
+    found = [
+        ("superseded", f"by {one.superseded.told}" if one.superseded else ""),
+        ("asked", " ".join(one.question.split())[:_QUESTION]),
+        ("decided", " ".join(one.text.split())[:_TEXT]),
+        ("you said", " ".join(one.said.split())[:_TEXT] if one.wording else ""),
+        ("agent", " ".join(one.restated.split())[:_TEXT]),
+    ]
+    return [(label, text) for label, text in found if text]
+
+
+def _place(one: Decision) -> list[tuple[str, str]]:
+    found = [
+        ("episode", f"episode/{one.unit_id}" if one.unit_id else ""), ("prompt", f"prompt/{one.prompt_id}"),
+        ("session", f"session/{one.session_id}"), ("found as", f"{one.kind}, {one.confidence:.0%} sure"),
+        ("state", one.state),
+    ]  # fmt: skip
+    return [(label, text) for label, text in found if text]
+
+
+def _heading(one: Decision, *, project: bool) -> str:
+    at = f"{terminal.day(one.at, terminal.now())}, {terminal.clock(one.at)}"
+    parts = (f"decision/{one.id}", at, one.project if project else "", "dismissed" * (one.state == "dismissed"))
+    return "  ".join(part for part in parts if part)
+
+
+def _tabs(one: Decision) -> str:
+    cells = (
+        f"decision/{one.id}", f"{terminal.local(one.at):%Y-%m-%d %H:%M}", one.kind, one.project,
+        f"episode/{one.unit_id}", f"superseded by decision/{one.superseded.id}" if one.superseded else "",
+        " ".join(one.question.split())[:_QUESTION], " ".join(one.text.split()),
+    )  # fmt: skip
+    return "\t".join(printable(cell) for cell in cells)

@@ -1,0 +1,95 @@
+"""`nmem fix`: what put an error right before, by its text."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from nmem.commands import terminal
+from nmem.text import fit, printable, to_json
+
+if TYPE_CHECKING:
+    from nmem.learn.fixes import Answer, Fixed
+
+_MOST = 1_000_000
+"""Characters of standard input that are read."""
+
+
+@click.command()
+@click.argument("error", nargs=-1)
+@click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
+@click.option("--all-projects", is_flag=True, help="Of every project.")
+@click.option("--limit", type=terminal.LIMIT, default=5, show_default=True, metavar="N", help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(error: tuple[str, ...], project: str, all_projects: bool, limit: int, as_json: bool) -> int:
+    """What put ERROR right before: its text, or the command that fails; - reads standard input.
+
+    \b
+        nmem fix "ModuleNotFoundError: No module named 'yaml'"
+        make 2>&1 | nmem fix
+
+    What several sessions of the project met is told first, else what put it right in one session, else what other
+    projects know. Exit code 1: nothing is known.
+    """
+    text = _given(error)
+    found, elsewhere = _found(text, project, limit, everywhere=all_projects)
+    if as_json:
+        said = {"errors": list(found.errors), "elsewhere": elsewhere, "fixes": [asdict(each) for each in found.fixes]}
+        click.echo(to_json(said))
+    else:
+        _say(found, elsewhere=elsewhere or all_projects)
+    return 0 if found.fixes else 1
+
+
+def _given(error: tuple[str, ...]) -> str:
+    """The text of the error, from the arguments or from standard input."""
+    if error and error != ("-",):
+        return " ".join(error)
+    if not error and sys.stdin.isatty():
+        raise click.UsageError('what is the error? nmem fix "its text", or pipe it in')
+    text = sys.stdin.read(_MOST)
+    if not text.strip():
+        raise click.UsageError('nothing was given: nmem fix "text of the error"')
+    return text
+
+
+def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[Answer, bool]:
+    """What is known of it here, else in other projects; whether it is theirs."""
+    from pathlib import Path
+
+    from nmem.commands.learn_list import refreshed
+    from nmem.context.switch import project_of
+    from nmem.learn.fixes import fixes
+    from nmem.read import project as projects
+
+    refreshed()
+    with terminal.reading("learnings") as db:
+        here = None
+        if project:
+            here = project_of(db, project)
+        elif not everywhere:
+            known = projects.here(db, str(Path.cwd()))
+            here = known.id if known else None
+        found = fixes(db, text, terminal.now(), here, limit)
+        if found.fixes or here is None or project:
+            return found, False
+        return fixes(db, text, terminal.now(), None, limit), True
+
+
+def _say(found: Answer, *, elsewhere: bool) -> None:
+    if not found.fixes:
+        what = f"{printable(found.errors[0])}: " if found.errors else ""
+        click.echo(f'{what}nothing is known that put it right; nmem search "words of it" is:failed', err=True)
+        return
+    for each in found.fixes:
+        times = terminal.count(each.sessions, "session")
+        where = f", {printable(each.project)}" if elsewhere else ""
+        click.echo(f"{printable(' '.join(each.fix.split()))}{_often(each)}")
+        click.echo(f"    {fit(printable(each.title), 200)} ({each.id}{where}, met in {times})")
+
+
+def _often(each: Fixed) -> str:
+    return f" ({terminal.count(each.times, 'session')})" if each.times > 1 else ""

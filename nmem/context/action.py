@@ -1,0 +1,199 @@
+"""What a session is told at the point of action (SQL, on the hook's path): how a failure was put right before, and that
+a command or an edit went wrong here before.
+
+Silent unless it is sure; one thing at a time, each once a conversation; quoted, kept, withheld as all that is told.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from capture.event import Event
+    from nmem.context.config import Config
+    from nmem.context.items import Item
+
+_ABOUT_TO = "tool_call"
+_BOUND = 320
+_NEWEST = 60
+"""Edits of a file among which the same one is looked for."""
+_LINES = 3
+"""Lines that an edit must bring to be known again, or fewer that are long."""
+_LONG = 40
+
+
+def answer(db: Connection, event: Event) -> str:
+    """What is told in answer to a call that failed, or is about to be made; empty: nothing. Raises sqlite3.Error."""
+    from capture.clients.telling import room
+
+    most = room(event)
+    if not most or event.agent_id or event.interrupted or event.refused:
+        return ""
+    from nmem.context.config import load
+    from nmem.tables import VERSION, version
+
+    config = load()
+    before = event.kind == _ABOUT_TO
+    if not config.enabled or not (config.warn if before else config.fixes) or version(db) != VERSION:
+        return ""
+    row = db.execute(
+        "SELECT s.project_id, p.name, coalesce(f.root, p.root) FROM sessions s JOIN projects p ON p.id = s.project_id"
+        " LEFT JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?",
+        (event.session_id,),
+    ).fetchone()
+    if row is None:
+        return ""
+    item = (_foreseen if before else _mended)(db, event, row[0], row[2])
+    return _told(db, event, config, row, item, most) if item is not None else ""
+
+
+def _told(
+    db: Connection, event: Event, config: Config, place: tuple[int, str, str], item: Item, most: int
+) -> str:  # fmt: skip
+    """The text, kept as an injection; nothing where a person wants none, or it was told before."""
+    from nmem.context.compose import compose
+    from nmem.context.decide import silent
+    from nmem.context.given import excluded
+    from nmem.context.inject import kept
+    from nmem.context.marks import whole
+    from nmem.context.present import Present
+    from nmem.context.record import CALL, FAILURE, Injection
+
+    present = Present(place[0], event.session_id, event.at)
+    present.project = place[1]
+    if silent(db, present, config):
+        return ""
+    if chosen := excluded(db, present.project_id):
+        from nmem.context import unsaid
+
+        if item.id in chosen or not unsaid.read(db, chosen).told([item]):
+            return ""
+    text = compose([item], present)
+    if not whole(text) or len(text.encode("utf-8", "replace")) > most:
+        return ""
+    one = Injection(event.session_id, event.at, CALL if event.kind == _ABOUT_TO else FAILURE, event.client)
+    one.items, one.text, one.reason = (item,), text, item.reason
+    return kept(db, one, config)
+
+
+def _mended(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
+    """How what failed just now was put right before."""
+    from nmem.learn.met import failed
+
+    if not event.output_text:
+        return None
+    shell = event.tool == "shell"
+    known = failed(db, project_id, event.output_text, lambda: _normal(event, root) if shell else "")
+    if known is None or _typed(event) in known.commands:
+        return None
+    if event.ok is None and not _normal(event, root):
+        return None  # nobody says that it failed, and whoever looks at an error has not made it
+    return _learned(known.id, known.title, known.sessions, known.remedy, "this failed before, and was put right")
+
+
+def _foreseen(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
+    """That what is about to be done went wrong before."""
+    if event.tool != "shell":
+        return _taken_back(db, event, project_id, root)
+    from nmem.learn.met import goes_wrong
+
+    command = _normal(event, root)
+    known = goes_wrong(db, project_id, event.session_id, command, _typed(event)) if command else None
+    if known is None:
+        return None
+    return _learned(known.id, known.title, known.sessions, known.remedy, "this is about to be run, and fails here")
+
+
+def _learned(number: int, title: str, sessions: int, remedy: str, reason: str) -> Item:
+    from nmem.context.items import LEARNING, Item
+    from nmem.context.known import fact
+    from nmem.context.neutral import quoted
+
+    return Item(f"learning/{number}", LEARNING, quoted(fact(title, sessions, remedy), _BOUND), score=1.0, reason=reason)
+
+
+def _typed(event: Event) -> str:
+    """A command as it was typed, on one line."""
+    typed = event.tool_input.get("command")
+    return " ".join(typed.split()) if isinstance(typed, str) else ""
+
+
+def _normal(event: Event, root: str) -> str:
+    """A command without what changes from run to run; empty for one that only looks."""
+    from nmem.learn.commands import normalise
+
+    typed = event.tool_input.get("command")
+    found = normalise(typed, root, event.tool_name == "PowerShell") if isinstance(typed, str) else None
+    return found.key if found else ""
+
+
+def _taken_back(db: Connection, event: Event, project_id: int, root: str) -> Item | None:
+    """That this very change of a file was made in another session, and git threw it away there."""
+    from capture.clients.fields import items, mapping, text
+    from capture.extract.relative import relative
+
+    for file in map(mapping, items(event.tool_input.get("files"))[:_LINES]):
+        path = relative(text(file.get("path")), root, event.cwd)
+        added = _added(text(file.get("new")), text(file.get("old")))
+        if not path or not added or (len(added) < _LINES and len("".join(added)) < _LONG):
+            continue
+        found = _same_edit(db, event.session_id, project_id, path, added)
+        if found is not None:
+            from nmem.context.items import LEARNING, Item
+            from nmem.context.neutral import quoted
+            from nmem.context.words import ago
+            from nmem.names import cited
+
+            number, at, command = found
+            said = (
+                f"This change of {cited(path)} was made {ago(event.at - at)} and taken back by {quoted(command, 120)}"
+            )
+            return Item(f"obs/{number}", LEARNING, said, score=1.0, reason="this change was made and taken back before")
+    return None
+
+
+def _same_edit(
+    db: Connection, own: str, project_id: int, path: str, added: list[str]
+) -> tuple[int, int, str] | None:  # fmt: skip
+    """The newest edit of a file by another session that brought these lines, if it was thrown away: when, and how."""
+    from nmem.episodes.undone import undoes
+
+    rows = db.execute(
+        "SELECT o.id, o.session_id, o.at, o.content, o.seq FROM (SELECT * FROM observations WHERE file_path = ?"
+        " ORDER BY at DESC LIMIT ?) o JOIN sessions s ON s.id = o.session_id WHERE s.project_id = ?"
+        " AND o.obs_type IN ('file_edit', 'file_write') AND o.outcome = 'ok' AND instr(o.content, ?)"
+        " ORDER BY o.at DESC",
+        (path, _NEWEST, project_id, added[0].strip()),
+    ).fetchall()
+    for number, session_id, at, content, seq in rows:
+        if [line[2:].strip() for line in content.split("\n") if line.startswith("+ ")] != [
+            each.strip() for each in added
+        ]:
+            continue
+        if session_id == own:
+            return None
+        base = path.rpartition("/")[2]
+        for (command,) in db.execute(
+            "SELECT content FROM observations WHERE session_id = ? AND seq > ? AND outcome = 'ok'"
+            " AND obs_type IN ('git_other', 'command', 'git_commit') AND instr(content, 'git ') ORDER BY seq LIMIT 200",
+            (session_id, seq),
+        ).fetchall():
+            whole = "--hard" in command or " ." in command
+            if undoes(command) and (base in command or whole):
+                return number, at, command
+        return None
+    return None
+
+
+def _added(new: str, old: str) -> list[str]:
+    """The lines that an edit brings, in their order."""
+    before = [line.rstrip() for line in old.split("\n")]
+    out = []
+    for line in new.split("\n"):
+        shown = line.rstrip()
+        if shown in before:
+            before.remove(shown)
+        elif shown.strip():
+            out.append(shown)
+    return out

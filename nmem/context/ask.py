@@ -1,0 +1,114 @@
+"""The line by which a session that starts knows that the memory can be asked, how and when (SQL, on the hook's path).
+
+An agent that is told so asks by itself. So the line is told whatever else is, and is no part of its budget; but not in
+a project without a past, and not to a conversation that has it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from capture import cache, paths
+from nmem.context.items import ASK, Item, tokens
+from nmem.context.marks import BEGIN, END
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from nmem.context.config import Config
+    from nmem.context.decide import Decision
+    from nmem.context.present import Present
+
+ID = "ask/memory"
+MOST = 60
+"""Tokens of the line with its marks."""
+SETTING = "it is told at each start: nmem config set context.ask false"
+_WHEN = (
+    "Recorded by nmem: earlier sessions here can be searched. Before deciding how something should behave, or when"
+    " something fails:"
+)
+_SAYS = ("{0} finds what was said and decided, {1} reads it.", "{0} finds what was said and decided.", "{0}")
+_CALLED = {"claude": "mcp__nmem__{}", "codex": "mcp__nmem__{}", "gemini": "mcp_nmem_{}"}
+"""How a client's model calls a tool of the server."""
+
+
+def add(db: Connection, present: Present, config: Config | None, made: Decision, most: int, source: str) -> None:
+    """Put the line at the end of what a start tells, where there is a past to ask about.
+
+    `most`: bytes that the client takes, 0 where nobody knows. Raises sqlite3.Error.
+    """
+    if config is None or not config.ask or not _wanted(present, source) or not _past(db, present, source):
+        return
+    from nmem.context.decide import silent
+
+    if silent(db, present, config):
+        return
+    said = line(present.client, present.cwd)
+    text = f"{made.text.removesuffix(END)}{said}\n{END}" if made.text else f"{BEGIN}\n{said}\n{END}"
+    if most and len(text.encode("utf-8", "replace")) > most:
+        return
+    made.items = [*made.items, Item(ID, ASK, said, score=1.0, reason=SETTING)]
+    made.text = text
+    made.reason = made.reason or "the memory can be asked"
+
+
+_FORGET = ("gemini",)
+"""Clients whose conversation, taken up again, has lost what its start was told."""
+
+
+def line(client: str, cwd: str = "") -> str:
+    """The line itself: by the tools where this client has them, else by the commands."""
+    prefix = _CALLED.get(client, "") if _served(client, cwd) else ""
+    if prefix:
+        ways = prefix.format("search"), prefix.format("get")
+    else:
+        program = _program()
+        ways = f"`{program} search WORDS`", f"`{program if program == 'nmem' else '…'} show ID`"
+    room = MOST - tokens(f"{BEGIN}\n\n{END}")
+    made = [f"{_WHEN} {each.format(*ways)}" for each in _SAYS]
+    return next((each for each in made if tokens(each) <= room), made[-1])
+
+
+def doors(db: str) -> str:
+    """The file that says which clients have the tools; nmem.mcp.doors keeps it."""
+    return os.path.join(paths.cache(db), "doors.bin")  # noqa: PTH118 - on the hook path
+
+
+SHAPE = {str: [str]}
+"""Client -> folders in which it has nmem's server; "" is everywhere."""
+
+
+def _served(client: str, cwd: str) -> bool:
+    found: dict[str, list[str]] | None = cache.read(doors(paths.database()), SHAPE)  # type: ignore[assignment]
+    here = f"{cwd}/"
+    return any(not folder or here.startswith(f"{folder}/") for folder in (found or {}).get(client, ()))
+
+
+def _program() -> str:
+    """How the commands are called from where this runs: by name where that is found, else by their place."""
+    name = "nmem.exe" if os.name == "nt" else "nmem"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder and os.access(f"{folder}/{name}", os.X_OK):
+            return "nmem"
+    beside = f"{os.path.dirname(sys.executable)}/{name}"  # noqa: PTH120 - on the hook path
+    return beside if os.access(beside, os.X_OK) else "nmem"
+
+
+def _wanted(present: Present, source: str) -> bool:
+    """Whether the conversation does not have the line yet; a fork's was begun with it."""
+    if source == "resume" and present.client in _FORGET:
+        return True
+    return source == "compact" or (source != "fork" and ID not in present.given)
+
+
+def _past(db: Connection, present: Present, source: str) -> bool:
+    """Whether anything was said in the project before: in another session, or in this one before it was folded."""
+    this = "" if source == "compact" else present.session_id
+    row = db.execute(
+        "SELECT 1 FROM (SELECT id FROM sessions WHERE project_id = ? AND id != ? ORDER BY last_at DESC LIMIT 50) s"
+        " WHERE EXISTS (SELECT 1 FROM prompts WHERE session_id = s.id AND source = 'user') LIMIT 1",
+        (present.project_id, this),
+    ).fetchone()
+    return row is not None

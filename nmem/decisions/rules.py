@@ -1,0 +1,257 @@
+"""Which of a person's words settle something: a pure function over the turns of a conversation.
+
+A decision is in the person's own words: an answer to the agent's question, a correction of its proposal, a standing
+rule, or the confirmation of what the agent said again. What the agent merely proposes is none, nor is a piece of work
+that is asked for. Every text is given as a span of the turn in which it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nmem.decisions import cues
+from nmem.decisions.talk import ASKED, WORD, Marks, Span, Turn, proposal, question, recap, restatement
+
+ANSWER, CORRECTION, RULE, CONFIRMATION = "answer", "correction", "rule", "confirmation"
+KINDS = (ANSWER, CORRECTION, RULE, CONFIRMATION)
+LEAST = 0.5
+"""Confidence from which something counts as a decision."""
+VERSION = "1"
+"""Other rules, another version: episodes are searched again."""
+_FIRST_PERSON = re.compile(r"\b(?:i|we|our|my|let'?s|i'm|i'd|we'?re)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One decision."""
+
+    words: Span
+    question: Span | None
+    """What the agent asked or proposed before."""
+    restated: Span | None
+    """How the agent said it again, before or after."""
+    kind: str
+    confidence: float
+    """0..1"""
+    revises: bool
+    """The words say that something held before."""
+
+
+def find(turns: Sequence[Turn]) -> list[Said]:
+    """The decisions in a conversation, in its order."""
+    out = []
+    for place, turn in enumerate(turns):
+        if turn.person:
+            said = _weighed(turn, _before(turns, place), _after(turns, place), _opens(turns, place))
+            if said is not None and said.confidence >= LEAST:
+                out.append(said)
+    return out
+
+
+def _before(turns: Sequence[Turn], place: int) -> Turn | None:
+    """What the agent said last before a person's turn."""
+    return turns[place - 1] if place and not turns[place - 1].person else None
+
+
+def _after(turns: Sequence[Turn], place: int) -> list[Turn]:
+    """What the agent answered, until the person's next turn."""
+    out: list[Turn] = []
+    for turn in turns[place + 1 :]:
+        if turn.person:
+            break
+        out.append(turn)
+    return out
+
+
+def _opens(turns: Sequence[Turn], place: int) -> bool:
+    return not any(turn.person for turn in turns[:place])
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A person's turn with what surrounds it."""
+
+    marks: Marks
+    before: Turn | None
+    """What the agent said last."""
+    question: tuple[int, int] | None
+    """What it asked there."""
+    told: Span | None
+    """How it took up what the person said."""
+
+    @property
+    def asked(self) -> str:
+        """The words of the question."""
+        return self.before.text[slice(*self.question)] if self.before and self.question else ""
+
+    def settled(self, chosen: Iterable[int]) -> list[int]:
+        """Of some sentences those that do not only tell how something is or seems."""
+        return [n for n in chosen if not _NARRATED.search(self.marks.parts[n])]
+
+
+Verdict = tuple[str, float]
+_NO: Verdict = ("", 0.0)
+
+
+def _weighed(turn: Turn, before: Turn | None, after: Sequence[Turn], opens: bool) -> Said | None:
+    marks = Marks(turn.text)
+    if marks.pasted:
+        return None
+    told = restatement(after, turn.text)
+    case = _Case(marks, before, question(before.text) if before else None, told)
+    verdicts = (judge(case) for judge in (_confirmation, _choice, _correction, _rule, _answer, _taken_up))
+    kind, confidence = next((one for one in verdicts if one[0]), _NO)
+    if not kind:
+        return None
+    begin, end = marks.spot(sorted({*marks.rule, *marks.contrast, *marks.norm, *([0] if kind != RULE else [])}))
+    asked, restated = _asked(case, kind), told
+    if kind == CONFIRMATION and before is not None and not (told and told.recap):
+        restated = recap(before)
+    confidence = min(0.99, confidence + _surroundings(case, kind, after, opens))
+    return Said(
+        Span(turn.number, begin, end), Span(before.number, *asked) if before and asked else None, restated, kind,
+        round(confidence, 2), marks.revises,
+    )  # fmt: skip
+
+
+def _asked(case: _Case, kind: str) -> tuple[int, int] | None:
+    """What a decision answers: the option chosen, the question, or the sentence it is about."""
+    if case.before is None:
+        return None
+    chosen = _option(case) if kind == ANSWER else None
+    return chosen or case.question or proposal(case.before.text, case.marks.text)
+
+
+def _surroundings(case: _Case, kind: str, after: Sequence[Turn], opens: bool) -> float:
+    """What speaks for and against a decision besides its words."""
+    marks, told, out = case.marks, case.told, 0.0
+    reviewed = not marks.corrects and not _FIRST_PERSON.search(marks.text) and kind in (CORRECTION, RULE)
+    if reviewed and after and cues.REVIEW.search(after[0].text[:200]):
+        out -= 0.25
+    elif told is not None:
+        out += 0.15
+    if marks.reason:
+        out += 0.05
+    if marks.trouble and kind in (RULE, CORRECTION) and not (told and marks.revises):
+        out -= 0.15
+    return out - 0.05 * (opens and not marks.revises)
+
+
+def _confirmation(case: _Case) -> Verdict:
+    """The agent says again what holds, and the person agrees in few words."""
+    marks, before = case.marks, case.before
+    if before is None or len(marks.text) > 300 or any(marks.asks):
+        return _NO
+    if cues.KEEPS.search(marks.first):
+        return (CONFIRMATION, 0.6)
+    if not (marks.agrees or cues.RULE.search(marks.first)) or marks.corrects or recap(before) is None:
+        return _NO
+    return (CONFIRMATION, 0.4 if marks.task and not marks.norm else 0.75)
+
+
+def _choice(case: _Case) -> Verdict:
+    """One of the options that the agent listed."""
+    return (ANSWER, 0.65) if _option(case) else _NO
+
+
+def _correction(case: _Case) -> Verdict:
+    """The person says how it is to be instead."""
+    marks = case.marks
+    wished = case.settled(n for n in marks.contrast if cues.WISH.search(marks.parts[n]))
+    if marks.corrects and case.before is not None and (wished or not cues.GO_AHEAD.search(case.asked)):
+        settled = case.settled({*marks.norm, *marks.contrast, *marks.rule, *marks.knows})
+        if settled:
+            strong = 0.5 + 0.1 * bool(marks.contrast) + 0.1 * bool(marks.rule) + 0.05 * min(2, len(marks.norm))
+            return (CORRECTION, strong - 0.15 * (len(marks.text) > 900))
+    if case.before is not None and not any(marks.asks) and len(marks.text) <= 600:
+        refuses = 0 in marks.knows and marks.reason and not marks.trouble
+        if refuses or cues.PREFERS.search(marks.text):
+            return (CORRECTION, 0.55)
+    answers = 0 in marks.contrast and not any(marks.asks) and bool(cues.POLICY_QUESTION.search(case.asked))
+    if not (wished or answers) or (marks.asks[-1] and case.before is None):
+        return _NO
+    own = answers or len(marks.text) <= 240 or bool(_FIRST_PERSON.search(marks.text))
+    return (CORRECTION, (0.6 if own else 0.35) + 0.1 * bool(marks.rule))
+
+
+def _rule(case: _Case) -> Verdict:
+    """A standing rule, said as one; or a change of one, which the agent takes up."""
+    marks = case.marks
+    chosen = case.settled(marks.rule)
+    if chosen:
+        return (RULE, 0.55 + 0.1 * (len(chosen) > 1) - 0.1 * any(marks.asks))
+    amends = case.told and case.settled(marks.amends) and not any(marks.asks) and not marks.task
+    return (RULE, 0.45) if amends else _NO
+
+
+def _answer(case: _Case) -> Verdict:
+    """The agent asked how something should be, and the person says it."""
+    marks, asked = case.marks, case.asked
+    if not asked or any(marks.asks) or not marks.spots or cues.GO_AHEAD.search(asked):
+        return _NO
+    named = _names_one(asked, marks.first)
+    if not named and (not cues.POLICY_QUESTION.search(asked) or not case.settled([0])):
+        return _NO
+    short = len(marks.text) <= 80 and not marks.task
+    if not (marks.norm or marks.agrees or short or named) or (marks.task and not named):
+        return _NO
+    bare = marks.agrees and not marks.norm and len(marks.text) <= 40
+    return (ANSWER, 0.45 + 0.1 * bool(marks.norm) + 0.1 * marks.reason + 0.1 * named - 0.15 * bare)
+
+
+def _names_one(asked: str, answer: str) -> bool:
+    """Whether a question says "this or that", and the answer begins with one of them."""
+    if not cues.EITHER.search(asked[asked.find(" ") :]):
+        return False
+    words = (word.lower() for word in WORD.findall(answer)[:2])
+    return any(word in asked.lower() for word in words if word not in _NO_NAMES)
+
+
+def _taken_up(case: _Case) -> Verdict:
+    """The agent sums up what holds from now on, right after the person has said how it is to be."""
+    marks, told, before = case.marks, case.told, case.before
+    if before is None or told is None or not marks.norm or marks.task or any(marks.asks):
+        return _NO
+    return (ANSWER, 0.4) if told.recap and told.number <= before.number + 2 else _NO
+
+
+_NO_NAMES = frozenset(("yes", "the", "that", "this", "and", "not", "you"))
+_NARRATED = re.compile(
+    r"\b(?:i (?:just |also )?(?:see|saw|noticed?|think|thought|wonder|guess|feel|remember|recall|assume|"
+    r"understand|get|got|checked|"
+    r"tried|did|don'?t (?:know|see|think|understand|get))|(?:it|this|that) (?:seems|looks|feels|appears|sounds)|seems|"
+    r"looks like|i'?m (?:seeing|"
+    r"wondering|getting|not sure|curious|thinking)|it'?s (?:almost|not|just|like|interesting)|maybe|perhaps|"
+    r"probably|might|could be|would be|wondering|"
+    r"was (?:that|it|this)|were we|did we|ah,|interesting)\b|makes me wonder|good to know|"
+    r"^\W*(?:i )?(?:have )?\w+ed\b(?! [-–—,])|^\W*found ",
+    re.IGNORECASE,
+)
+_WAYS = re.compile(r"\b(?:option|alternativ|approach)", re.IGNORECASE)
+
+
+def _option(case: _Case) -> tuple[int, int] | None:
+    """The option of an agent's list that a person names."""
+    said = case.marks.text.strip()
+    found = cues.CHOICE.match(said) if case.before and len(said) <= 240 else None
+    if found is None or case.before is None or found["rest"].lstrip()[:1] == "." or not _offers(case):
+        return None
+    for option in reversed(list(cues.OPTION.finditer(case.before.text))):
+        if option["which"].lower() == found["which"].lower():
+            return option.start("text"), min(option.end("text"), option.start("text") + ASKED)
+    return None
+
+
+def _offers(case: _Case) -> bool:
+    """Whether an agent's turn lists ways to go, of which one is to be chosen."""
+    if cues.GO_AHEAD.search(case.asked):
+        return False
+    return case.before is not None and (bool(case.asked) or bool(_WAYS.search(case.before.text)))
+
+
+def spans(said: Said) -> Iterator[Span]:
+    """Every text of a decision."""
+    yield said.words
+    yield from (span for span in (said.question, said.restated) if span is not None)

@@ -1,0 +1,135 @@
+"""Keeps the decisions of a database up to date (SQL): searched episode by episode, weighed project by project.
+
+`refresh` asks the database which episodes are over and were not searched as they are now; run again it finds nothing
+to do. What a person kept, dismissed or worded stays, whatever is found later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.decisions import read, rules, supersede
+from nmem.decisions.rules import Said
+from nmem.decisions.talk import Turn
+from nmem.episodes.reading import OF
+
+FOUND, KEPT, DISMISSED = "found", "kept", "dismissed"
+_MOST = 500
+"""Decisions of a project that are compared, the newest."""
+_HOLDS = f"'{rules.VERSION}.' || {OF}"
+_DUE = f"""
+SELECT DISTINCT u.session_id FROM work_units u LEFT JOIN decided_units d ON d.unit_id = u.id
+WHERE u.state = 'closed' AND (d.told_of IS NULL OR d.told_of != {_HOLDS})
+"""  # noqa: S608 - our words
+_MOVED = """
+SELECT DISTINCT d.session_id FROM said_decisions d JOIN prompts p ON p.id IN (d.prompt_id, d.asked_id, d.restated_id)
+WHERE length(p.content) != CASE p.id WHEN d.prompt_id THEN d.said_size WHEN d.asked_id THEN d.asked_size
+  ELSE d.restated_size END AND p.content != ''
+"""
+_TURNS = """
+SELECT id, source = 'user', content, at FROM prompts WHERE session_id = ? AND agent_id IS NULL AND content != ''
+AND ((source = 'user' AND kind IN ('prompt', 'late')) OR (source = 'agent' AND kind = 'closing')) ORDER BY at, id
+"""
+_OVER = """
+SELECT p.prompt_id FROM unit_prompts p JOIN work_units u ON u.id = p.unit_id
+WHERE u.session_id = ? AND u.state = 'closed'
+"""
+_SEARCHED = f"""
+INSERT OR REPLACE INTO decided_units SELECT u.id, {_HOLDS} FROM work_units u
+WHERE u.session_id = ? AND u.state = 'closed'
+"""  # noqa: S608 - our words
+_STORE = """
+INSERT INTO said_decisions (prompt_id, said_from, said_to, said_size, session_id, at, kind, confidence, revises,
+  asked_id, asked_from, asked_to, asked_size, restated_id, restated_from, restated_to, restated_size)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (prompt_id) DO UPDATE SET said_from = excluded.said_from, said_to = excluded.said_to,
+  said_size = excluded.said_size, kind = excluded.kind, confidence = excluded.confidence, revises = excluded.revises,
+  asked_id = excluded.asked_id, asked_from = excluded.asked_from, asked_to = excluded.asked_to,
+  asked_size = excluded.asked_size, restated_id = excluded.restated_id, restated_from = excluded.restated_from,
+  restated_to = excluded.restated_to, restated_size = excluded.restated_size
+"""
+
+
+def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Search what is over and was not searched; how many sessions were. On a writing connection."""
+    due = [row[0] for row in db.execute(f"{_DUE} UNION {_MOVED}").fetchall()]
+    done, changed = 0, set()
+    for session_id in due:
+        if stopped():
+            break
+        with transaction(db):
+            if _search(db, session_id):
+                changed.add(_project(db, session_id))
+        done += 1
+    for project_id in sorted(changed):
+        with transaction(db):
+            weigh(db, project_id)
+    return done
+
+
+def _search(db: Connection, session_id: str) -> bool:
+    """Search the episodes of a session that are over; whether there are decisions to be weighed, or some went."""
+    rows = db.execute(_TURNS, (session_id,)).fetchall()
+    over = {row[0] for row in db.execute(_OVER, (session_id,)).fetchall()}
+    sizes = {row[0]: len(row[2]) for row in rows}
+    times = {row[0]: row[3] for row in rows}
+    found = [said for said in rules.find([Turn(row[0], bool(row[1]), row[2]) for row in rows])
+             if said.words.number in over]  # fmt: skip
+    before = _rows(db, session_id)
+    db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in found])
+    kept = {said.words.number for said in found}
+    gone = [number for number in before if number not in kept and before[number][-1] == FOUND and number in over]
+    db.executemany("DELETE FROM said_decisions WHERE prompt_id = ?", [(number,) for number in gone])
+    db.execute(_SEARCHED, (session_id,))
+    return bool(found) or _rows(db, session_id) != before
+
+
+def _rows(db: Connection, session_id: str) -> dict[int, tuple[object, ...]]:
+    found = db.execute(
+        "SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, state FROM said_decisions"
+        " WHERE session_id = ?",
+        (session_id,),
+    )
+    return {row[0]: tuple(row) for row in found.fetchall()}
+
+
+def _row(session_id: str, said: Said, sizes: dict[int, int], times: dict[int, int]) -> tuple[object, ...]:
+    words = said.words
+    out: list[object] = [words.number, words.begin, words.end, sizes[words.number], session_id, times[words.number],
+                         said.kind, said.confidence, int(said.revises)]  # fmt: skip
+    for span in (said.question, said.restated):
+        out += [span.number, span.begin, span.end, sizes[span.number]] if span else [None] * 4
+    return tuple(out)
+
+
+def _project(db: Connection, session_id: str) -> int:
+    return int(db.execute("SELECT project_id FROM sessions WHERE id = ?", (session_id,)).fetchone()[0])
+
+
+def weigh(db: Connection, project_id: int) -> None:
+    """Decide anew which decisions of a project are superseded, by which. Inside a transaction."""
+    every = [one for one in read.of_project(db, project_id, _MOST) if one.state != DISMISSED]
+    every.sort(key=lambda one: (one.at, one.id))
+    talks = read.talks(db, {one.unit_id for one in every if one.unit_id})
+    compared = [
+        supersede.Decided(
+            one.id, one.unit_id, one.at, one.said, f"{one.said}\n{one.question}\n{one.restated}",
+            talks.get(one.unit_id, one.said),
+        )
+        for one in every
+    ]  # fmt: skip
+    rarity = supersede.Rarity(list(talks.values()))
+    later: dict[int, int] = {}
+    for place, one in enumerate(compared):
+        for number in supersede.superseded(one, compared[:place], rarity):
+            later[number] = one.number
+    _put(db, [one.id for one in every], later)
+
+
+def _put(db: Connection, numbers: Iterable[int], later: dict[int, int]) -> None:
+    db.executemany(
+        "UPDATE said_decisions SET superseded_by = ?1 WHERE id = ?2 AND superseded_by IS NOT ?1",
+        [(later.get(number), number) for number in numbers],
+    )

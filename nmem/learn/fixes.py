@@ -1,0 +1,111 @@
+"""What put an error right before, for whoever asks with its text (SQL): learnings first, then what one session tells.
+
+Unlike a hook this reads errors by all the rules, so an error is known whatever its paths, numbers and names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.learn import met, read
+from nmem.learn.commands import normalise
+from nmem.learn.errors import Signature, signatures
+from nmem.learn.learning import ACCEPTED, FAILED_COMMAND, OPEN, RECURRING_ERROR, RESOLVED, SNOOZED, WEAK, Learning
+
+_STATES = (OPEN, ACCEPTED, RESOLVED, SNOOZED, WEAK)
+"""What a person dismissed is not told."""
+_COMMAND = 300
+"""Characters up to which a text may be a command."""
+_ONCE = 20
+"""Findings of single sessions that are looked at, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One thing that is known of an error."""
+
+    id: str
+    """learning/12, or the session in which it was put right: session/abc."""
+    project: str
+    title: str
+    fix: str
+    """In a short sentence."""
+    commands: tuple[str, ...]
+    files: tuple[str, ...]
+    sessions: int
+    """In so many it was met."""
+    times: int
+    """In so many this put it right."""
+    at: int
+    """When it was met last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of a text."""
+
+    errors: tuple[str, ...]
+    """What it tells of, as a person reads it."""
+    fixes: tuple[Fixed, ...]
+
+
+def fixes(db: Connection, text: str, now: int, project_id: int | None = None, limit: int = 5) -> Answer:
+    """The fixes known of an error's text, or of a command that fails; `project_id` None: of all projects."""
+    found = signatures(text)
+    keys = {each for one in found for each in _keys(one)}
+    command = normalise(text) if len(text) <= _COMMAND and "\n" not in text.strip() else None
+    known = read.learnings(db, now, project_id, _STATES, kinds=(FAILED_COMMAND, RECURRING_ERROR))
+    told = [
+        _learned(one) for one in known if one.remedy and _meets(db, one, keys, command.key if command else "", text)
+    ]
+    told.sort(key=lambda one: (-one.times, -one.at))
+    if not told:
+        told = _once(db, project_id, found)
+    return Answer(tuple(one.title for one in found), tuple(told[:limit]))
+
+
+def _keys(one: Signature) -> tuple[str, ...]:
+    """The key of an error; of one that does not say whose it is, its end: learnings name the program before it."""
+    return (one.key.removeprefix("program"),) if one.ecosystem == "program" else (one.key,)
+
+
+def _meets(db: Connection, one: Learning, keys: set[str], command: str, text: str) -> bool:
+    own, _, key = one.key.partition(" | ") if one.kind == FAILED_COMMAND else ("", "", one.key)
+    if own and own == command:
+        return True
+    if key and any(key == each or (each.startswith(": ") and key.endswith(each)) for each in keys):
+        return True
+    return met.says(db, one.id, text)
+
+
+def _learned(one: Learning) -> Fixed:
+    assert one.remedy
+    fix = one.remedy
+    return Fixed(
+        f"learning/{one.id}", one.project, one.title, fix.text, fix.commands, fix.files, one.sessions, fix.times,
+        one.last_at,
+    )  # fmt: skip
+
+
+def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) -> list[Fixed]:
+    """How a session by itself put the same error right, the newest first; each fix once."""
+    out: dict[str, Fixed] = {}
+    for one in found:
+        rows = db.execute(
+            "SELECT f.session_id, f.data, p.name FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+            " JOIN projects p ON p.id = f.project_id WHERE f.kind = 'error' AND f.key = ?"
+            " AND (? IS NULL OR f.project_id = ?) ORDER BY s.last_at DESC LIMIT ?",
+            (one.key, project_id, project_id, _ONCE),
+        ).fetchall()
+        for session_id, data, project in map(tuple, rows):
+            for each in json.loads(data)["failures"]:
+                fix = each.get("fix")
+                if fix and fix["text"] not in out:
+                    out[fix["text"]] = Fixed(
+                        f"session/{session_id}", project, one.title, fix["text"], tuple(fix["commands"]),
+                        tuple(fix["files"]), 1, 1, each["at"],
+                    )  # fmt: skip
+    return list(out.values())

@@ -1,0 +1,50 @@
+"""Who said what a search found, what was answered to it, and what holds instead by now (SQL)."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+from nmem.mcp.ids import PROMPT
+from nmem.mcp.reply import line, some
+
+_ANSWER = 240
+_SAID_BY = {"user": "the person", "agent": "the agent", "machine": "the client"}
+
+Quoted = dict[str, object]
+
+
+def of(db: Connection, hit: str) -> Quoted:
+    """Of what a person said: that they did, and the agent's closing words to it; of another's, whose words they are.
+
+    Nothing of a hit that is no saying.
+    """
+    kind, _, number = hit.partition("/")
+    if kind not in (PROMPT, "reasoning") or not number.isdecimal():
+        return {}
+    row = db.execute("SELECT session_id, source, at FROM prompts WHERE id = ?", (int(number),)).fetchone()
+    if row is None:
+        return {}
+    session_id, source, at = tuple(row)
+    answer = _answer(db, session_id, at) if source == "user" else ""
+    return some(
+        {"by": _SAID_BY.get(source, source), "answered": line(answer, _ANSWER), "superseded": superseded(db, hit)}
+    )
+
+
+def _answer(db: Connection, session_id: str, at: int) -> str:
+    """What the agent said last before the person spoke again."""
+    row = db.execute(
+        "SELECT content FROM prompts WHERE session_id = ?1 AND source = 'agent' AND kind = 'closing' AND at >= ?2"
+        " AND agent_id IS NULL AND at < coalesce((SELECT min(at) FROM prompts WHERE session_id = ?1"
+        " AND source = 'user' AND at > ?2), 1 << 62) ORDER BY at DESC, id DESC LIMIT 1",
+        (session_id, at),
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def superseded(db: Connection, hit: str) -> str:  # noqa: ARG001 - decisions said in passing answer it
+    """What holds instead of what was decided there; empty where nothing was decided, or it still holds.
+
+    The one place of the agent's door that decisions said in passing speak through.
+    """
+    return ""

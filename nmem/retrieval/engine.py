@@ -1,0 +1,153 @@
+"""Ranks a project's episodes for a query: BM25 over weighted words, evidence added up (SQL). On the hook's path.
+
+A query is never AND-ed into nothing: each of its most informative words adds what it says of an episode. A whole issue
+or a stack trace works as well as three words.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from nmem.retrieval.words import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from sqlite3 import Connection
+
+ASKED = 200
+"""Distinct words of a query that are looked up."""
+FOLLOWED = 60
+"""Words of a query whose postings are read: the most informative."""
+WORK = 60_000
+"""Postings that one query reads at most; the rarest words come first."""
+_SHOWN = 400
+"""Documents by score among which those that exist are looked up."""
+WEIGHT = 255.0
+
+
+class Found:
+    """An episode that speaks of what a query asks for."""
+
+    __slots__ = ("at", "evidence", "score", "share", "unit_id")
+
+    def __init__(self, unit_id: int, at: int, score: float, share: float, evidence: float) -> None:
+        self.unit_id = unit_id
+        self.at = at
+        """When it was last worked on, in milliseconds."""
+        self.score = score
+        """The sum of what the query's words say of it."""
+        self.share = share
+        """The part of what the query's words could say at most, 0 to 1: comparable between queries."""
+        self.evidence = evidence
+        """The score in units of the rarest word there can be: comparable between projects."""
+
+    def __repr__(self) -> str:
+        return f"Found({self.unit_id}, {self.score:.2f}, {self.share:.2f})"
+
+
+class Query:
+    """A query's informative words, with what each is worth in one project."""
+
+    __slots__ = ("most", "postings", "rarest")
+
+    def __init__(self) -> None:
+        self.postings: list[tuple[float, bytes]] = []
+        """(worth, packed postings), the rarest word first."""
+        self.most = 0.0
+        """The score of an episode that is about all of the query, unknown words included."""
+        self.rarest = 1.0
+        """What a word says that one episode has."""
+
+
+def related(
+    db: Connection, project_id: int, text: str, limit: int = 20, before: int = 0, work: int = WORK
+) -> list[Found]:
+    """The episodes of a project that speak of what a text speaks of, best first; `before`: last worked on until then.
+
+    Raises sqlite3.Error.
+    """
+    query = prepared(db, project_id, counted(text))
+    scores = _scores(query, work)
+    best = sorted(scores, key=scores.__getitem__, reverse=True)[:_SHOWN]
+    docs = _documents(db, project_id, best, before)
+    most = query.most or 1.0
+    out = []
+    for doc in best:
+        if doc in docs:
+            unit_id, at = docs[doc]
+            out.append(Found(unit_id, at, scores[doc], min(1.0, scores[doc] / most), scores[doc] / query.rarest))
+            if len(out) == limit:
+                break
+    return out
+
+
+def counted(text: str) -> dict[str, int]:
+    """The words of a text and how often each stands there, the first ones."""
+    out: dict[str, int] = {}
+    for word in words(text):
+        if word in out:
+            out[word] += 1
+        elif len(out) < ASKED:
+            out[word] = 1
+    return out
+
+
+def prepared(db: Connection, project_id: int, asked: dict[str, int]) -> Query:
+    """The informative words of a query and their postings."""
+    out = Query()
+    total = db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0]
+    if not asked or not total:
+        return out
+    found = db.execute(
+        "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
+        f" AND word IN ({','.join('?' * len(asked))})",
+        (project_id, *asked),
+    ).fetchall()
+    worth = {word: (1.0 + log(asked[word])) * informative(total, docs) for docs, word in found}
+    chosen = sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED]
+    unknown = sorted((1.0 + log(count) for word, count in asked.items() if word not in worth), reverse=True)
+    known = sum(worth[word] for word in chosen)
+    out.rarest = informative(total, 1)
+    out.most = known + informative(total, 0) * sum(unknown[: max(0, FOLLOWED - len(chosen))])
+    packed = dict(
+        db.execute(
+            "SELECT word, postings FROM retrieval_postings WHERE project_id = ?"  # noqa: S608
+            f" AND word IN ({','.join('?' * len(chosen))})",
+            (project_id, *chosen),
+        ).fetchall()
+    )
+    out.postings = [(worth[word], packed[word]) for _, word in sorted(found) if word in packed]
+    return out
+
+
+def informative(total: int, docs: int) -> float:
+    """What a word says that `docs` of `total` documents have: BM25's inverse document frequency, never negative."""
+    return log(1.0 + max(0.0, total - docs + 0.5) / (docs + 0.5))
+
+
+def _scores(query: Query, work: int) -> dict[int, float]:
+    """Document number -> sum of the weights of the query's words in it."""
+    out: dict[int, float] = {}
+    get = out.get
+    for worth, packed in query.postings:
+        numbers = memoryview(packed).cast("I")
+        work -= len(numbers)
+        if work < 0 and out:
+            break
+        unit = worth / WEIGHT
+        for posting in numbers:
+            doc = posting >> 8
+            out[doc] = get(doc, 0.0) + unit * (posting & 255)
+    return out
+
+
+def _documents(db: Connection, project_id: int, numbers: Iterable[int], before: int) -> dict[int, tuple[int, int]]:
+    """Document number -> its episode and time, for those that exist."""
+    wanted = list(numbers)
+    rows = db.execute(
+        "SELECT doc, unit_id, at FROM retrieval_docs WHERE project_id = ?"  # noqa: S608
+        f" AND doc IN ({','.join('?' * len(wanted))}){' AND at < ?' if before else ''}",
+        (project_id, *wanted, *((before,) if before else ())),
+    )
+    return {doc: (unit_id, at) for doc, unit_id, at in rows.fetchall()}

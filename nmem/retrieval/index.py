@@ -1,0 +1,108 @@
+"""Keeps the retrieval index up with the stories that were told (SQL). Background work, in short transactions.
+
+An episode is indexed when its story is told, and again when it is told anew. Documents are read and weighed outside the
+transaction; a hook waits for the write lock a few milliseconds at most.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.retrieval.documents import RULES, Document, document
+from nmem.retrieval.engine import WEIGHT
+
+BATCH = 40
+"""Episodes indexed in one transaction."""
+_DEAD = 0.5
+"""The part of a project's numbers that may belong to no document any more before it is indexed anew."""
+_LEAST_DEAD = 50
+
+_DUE = """
+SELECT u.id, s.project_id, u.last_at, u.narrated_at FROM work_units u JOIN sessions s ON s.id = u.session_id
+LEFT JOIN retrieval_docs d ON d.unit_id = u.id
+WHERE u.narrated_at IS NOT NULL
+AND (d.unit_id IS NULL OR d.told_at != u.narrated_at OR d.project_id != s.project_id)
+ORDER BY u.last_at DESC, u.id DESC LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An episode that is not indexed as it is told now."""
+
+    unit_id: int
+    project_id: int
+    at: int
+    told_at: int
+
+
+def keep(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Index what is due, on a writing connection outside a transaction; how many episodes were indexed."""
+    _drop_outdated(db)
+    done = 0
+    while not stopped():
+        batch = [Due(*row) for row in db.execute(_DUE, (BATCH,)).fetchall()]
+        if not batch:
+            break
+        made = [(one, document(db, one.unit_id)) for one in batch]
+        with transaction(db):
+            for project_id in sorted({one.project_id for one in batch}):
+                _add(db, project_id, [pair for pair in made if pair[0].project_id == project_id])
+        done += len(batch)
+    return done
+
+
+def forget(db: Connection, project_ids: Iterable[int]) -> None:
+    """Drop the index of projects within the caller's transaction: `keep` makes it again from what is still there."""
+    for project_id in project_ids:
+        for table in ("retrieval_docs", "retrieval_postings", "retrieval_projects"):
+            db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
+
+
+def forget_changed(db: Connection) -> None:
+    """Drop the index of projects that something was taken from, within the caller's transaction: no word stays."""
+    rows = db.execute("SELECT project_id FROM context_projects WHERE taken != known").fetchall()
+    forget(db, [row[0] for row in rows])
+
+
+def _drop_outdated(db: Connection) -> None:
+    """Drop the index of projects that other rules made, or whose numbers mostly belong to no document any more."""
+    rows = db.execute(
+        "SELECT p.project_id FROM retrieval_projects p WHERE p.rules != ? OR p.last_doc -"
+        " (SELECT count(*) FROM retrieval_docs d WHERE d.project_id = p.project_id) > max(?, ? * p.last_doc)",
+        (RULES, _LEAST_DEAD, _DEAD),
+    ).fetchall()
+    if rows:
+        with transaction(db):
+            forget(db, [row[0] for row in rows])
+
+
+def _add(db: Connection, project_id: int, made: list[tuple[Due, Document]]) -> None:
+    """Append documents to a project's postings."""
+    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
+    last = int(row[0]) if row else 0
+    new: dict[str, array[int]] = {}
+    for one, found in made:
+        last += 1
+        for word, weight in found.bag.items():
+            new.setdefault(word, array("I")).append(last << 8 | max(1, round(weight * WEIGHT)))
+        db.execute(
+            "INSERT OR REPLACE INTO retrieval_docs (unit_id, project_id, doc, at, told_at, result)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (one.unit_id, project_id, last, one.at, one.told_at, found.result),
+        )
+    db.executemany(
+        "INSERT INTO retrieval_postings (project_id, word, docs, postings) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (project_id, word) DO UPDATE SET docs = docs + excluded.docs,"
+        " postings = CAST(postings || excluded.postings AS BLOB)",
+        [(project_id, word, len(packed), packed.tobytes()) for word, packed in sorted(new.items())],
+    )
+    db.execute(
+        "INSERT INTO retrieval_projects (project_id, last_doc, rules) VALUES (?, ?, ?)"
+        " ON CONFLICT (project_id) DO UPDATE SET last_doc = excluded.last_doc",
+        (project_id, last, RULES),
+    )

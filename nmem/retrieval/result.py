@@ -1,0 +1,73 @@
+"""The sentences in which an agent says what came of an episode: quoted when the episode is told. Background work only.
+
+Whole sentences of its closing words: causes, decisions and what was done before anything else; questions, offers and
+pleasantries never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.prose import sentences
+
+LONGEST = 360
+"""Characters of all sentences together."""
+_SENTENCE = 260
+"""A longer sentence is a list or a paste."""
+_LEAST = 4
+"""Words of a sentence that says something by itself."""
+_CLOSINGS = 3
+"""Closing words that are looked at: the newest."""
+_READ = 40
+"""Sentences of one closing that are looked at."""
+_MOST = 3
+_CUT = ("…[", "[…]", "[REDACTED")
+"""Marks of a text that is not whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    worth: float
+    place: int
+    text: str
+
+
+def result(closings: Sequence[str]) -> str:
+    """What came of an episode in the agent's words, whole sentences on one line; empty when nothing says it."""
+    found: list[_Weighed] = []
+    for age, closing in enumerate(reversed(closings[-_CLOSINGS:])):
+        for number, sentence in enumerate(sentences(closing)[:_READ]):
+            text = sentence.text.strip()
+            worth = _worth(text, sentence.label, sentence.raw) - 0.75 * age - 0.02 * number
+            if worth > 0 and all(text != other.text for other in found):
+                found.append(_Weighed(worth, -1000 * age + number, text))
+    chosen: list[_Weighed] = []
+    room = LONGEST
+    for one in sorted(found, key=lambda each: (-each.worth, each.place)):
+        if len(chosen) < _MOST and len(one.text) + 1 <= room:
+            chosen.append(one)
+            room -= len(one.text) + 1
+    return " ".join(_ended(one.text) for one in sorted(chosen, key=lambda each: each.place))
+
+
+def _ended(text: str) -> str:
+    return text if text[-1] in ".!…。！" else text + "."
+
+
+def _worth(text: str, label: str, raw: str) -> float:
+    """How much a sentence says of what came of the work; 0 or less for one that is not quoted."""
+    size = len(text.split()) + (0 if text.isascii() else len(text) // 6)
+    if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT):
+        return 0.0
+    if text.endswith((":", "：")) or cues.QUESTION.search(text) or cues.CHATTER.match(text) or cues.LEFT.search(text):
+        return 0.0
+    if cues.DRAFT.search(text) or cues.LIMIT.match(text) or (cues.TALK.match(text) and not cues.DONE.match(text)):
+        return 0.0
+    worth = 0.5
+    worth += 2.0 * bool(cues.CAUSE.search(text) or cues.CAUSE_LABEL.search(label))
+    worth += 2.0 * bool(cues.DECISION.search(text) or cues.STRONG.search(text))
+    worth += 1.0 * bool(cues.DONE.match(text) or cues.DONE_LABEL.search(label))
+    worth += 0.5 * ("`" in raw) + 0.5 * any(char.isdigit() for char in text)
+    return worth

@@ -1,0 +1,137 @@
+"""Hits in the order of their episodes (SQL): the retrieval engine says which episodes speak of a query, rows say it.
+
+An episode's relevance and its best row are added up; the episode stands first, and beneath it the rows that say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+
+from nmem.retrieval import engine
+from nmem.search import kinds, rank
+from nmem.search.clock import Clock
+from nmem.search.conditions import Narrowed
+from nmem.search.fts import EPISODES
+from nmem.search.rows import Row
+
+MOST = 30
+"""Episodes of a project that are taken from the engine."""
+_PROJECTS = 40
+"""Projects that are asked when none is named: those worked on last."""
+_CLOSE = 0.3
+"""An episode that says less than this part of what the best one says is left to its rows."""
+_BY_ROW = 0.5
+"""What the best row adds to an episode's place, beside 1 for the best episode; of a long query less (`_LONG`)."""
+_LONG = 8.0
+"""Words of a query that rows are looked for by; the longer a query, the less they are all of it."""
+_BENEATH = 3
+"""Rows that stand beneath an episode before the next one; more of them follow after all episodes."""
+
+
+@dataclass(slots=True)
+class Related:
+    """Episodes by relevance, 1 for the best."""
+
+    shares: dict[int, float] = field(default_factory=dict)
+    times: dict[int, int] = field(default_factory=dict)
+
+
+def related(db: Connection, text: str, narrow: Narrowed, now: int, clock: Clock) -> Related:
+    """The episodes that speak of a text, as far as the filters let them through. Raises sqlite3.Error."""
+    out = Related()
+    where = narrow.where(EPISODES)
+    if where is None or narrow.filters.type or not text:
+        return out
+    found: list[engine.Found] = []
+    for project_id in narrow.projects or _latest(db):
+        found += engine.related(db, project_id, text, MOST)
+        if clock.over():
+            break
+    best = max((one.score * _fresh(one.at, now) for one in found), default=0.0)
+    near = {one.unit_id: one.score * _fresh(one.at, now) / best for one in found if one.score >= _CLOSE * best}
+    if near and (where.sql or where.sessions):
+        marks = ",".join("?" * len(near))
+        kept = db.execute(
+            "SELECT o.id FROM work_units o JOIN sessions s ON s.id = o.session_id"  # noqa: S608 - our own words
+            f" WHERE o.id IN ({marks}){where.sql}",
+            (*near, *where.values),
+        )
+        allowed = {row[0] for row in kept.fetchall()}
+        near = {number: share for number, share in near.items() if number in allowed}
+    out.shares = dict(sorted(near.items(), key=lambda pair: -pair[1])[:MOST])
+    out.times = {one.unit_id: one.at for one in found}
+    return out
+
+
+def _latest(db: Connection) -> list[int]:
+    rows = db.execute(
+        "SELECT project_id, max(at) FROM retrieval_docs GROUP BY project_id ORDER BY 2 DESC LIMIT ?", (_PROJECTS,)
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+def _fresh(at: int, now: int) -> float:
+    """Of two that say the same the later one comes first."""
+    return 0.9 + 0.1 * float(0.5 ** (max(0, now - at) / rank.HALF_LIFE))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row's place in the list: of which episode it is, and whether it stands beneath that episode's own line."""
+
+    row: Row
+    score: float
+    episode: int = 0
+    beneath: bool = False
+
+
+def ordered(
+    scored: Sequence[tuple[float, Row]], units: Mapping[str, int], shares: Mapping[int, float], asked: int = 1
+) -> list[Placed]:
+    """Rows by their episodes: the best episode first, each with the rows that say it.
+
+    `scored` is best first; `asked` is how many words the query has.
+    """
+    by_row = _BY_ROW * min(1.0, _LONG / max(1, asked))
+    most = max((score for score, _ in scored), default=0.0) or 1.0
+    groups: dict[int | str, list[tuple[float, Row]]] = {}
+    for score, row in scored:
+        groups.setdefault(units.get(row.id) or row.id, []).append((score / most, row))
+    worth = {
+        key: (shares.get(key, 0.0) if isinstance(key, int) else rows[0][0]) + by_row * rows[0][0]
+        for key, rows in groups.items()
+    }
+    out: list[Placed] = []
+    rest: list[Placed] = []
+    for key in sorted(groups, key=lambda each: (-worth[each], -groups[each][0][1].at, str(each))):
+        own = [pair for pair in groups[key] if pair[1].kind == kinds.EPISODE]
+        beneath = [pair for pair in groups[key] if pair[1].kind != kinds.EPISODE]
+        number = key if isinstance(key, int) else 0
+        out += [Placed(row, worth[key], number) for _, row in own]
+        said = [Placed(row, worth[key] * score, number, bool(own)) for score, row in beneath]
+        out += said[:_BENEATH]
+        rest += [Placed(one.row, one.score, number) for one in said[_BENEATH:]]
+    return out + sorted(rest, key=lambda one: (-one.score, -one.row.at, one.row.id))
+
+
+_OF_PROMPTS = """
+SELECT p.id, coalesce(u.unit_id, (SELECT x.unit_id FROM prompts q JOIN unit_prompts x ON x.prompt_id = q.id
+  WHERE q.session_id = p.session_id AND q.source = 'user' AND q.at <= p.at ORDER BY q.at DESC, q.id DESC LIMIT 1))
+FROM prompts p LEFT JOIN unit_prompts u ON u.prompt_id = p.id WHERE p.id IN ({marks})
+"""
+_OF_OBSERVATIONS = """
+SELECT o.id, u.unit_id FROM observations o JOIN unit_prompts u ON u.prompt_id = o.prompt_id WHERE o.id IN ({marks})
+"""
+_STATEMENTS = {"prompts": _OF_PROMPTS, "observations": _OF_OBSERVATIONS}
+
+
+def units(db: Connection, rows: Sequence[Row]) -> dict[str, int]:
+    """Id of a hit -> the episode that it belongs to."""
+    out = {row.id: row.number for row in rows if row.table == EPISODES.table}
+    for table, statement in _STATEMENTS.items():
+        ids = {row.number: row.id for row in rows if row.table == table}
+        found = db.execute(statement.format(marks=",".join("?" * len(ids))), list(ids)).fetchall()
+        out |= {ids[number]: unit_id for number, unit_id in found if unit_id}
+    return out

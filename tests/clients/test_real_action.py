@@ -1,0 +1,57 @@
+"""What a real client's model is given at the start and at the point of action, in the requests that it is sent."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from capture.clients.said import BEGIN
+from tests.clients.test_real_context import connect, requests
+
+if TYPE_CHECKING:
+    from tests.clients.conftest import Stage
+
+pytestmark = [pytest.mark.client, pytest.mark.slow]
+LINE = "earlier sessions here can be searched"
+FIX = "touch quokka.py` it passes"
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
+def test_a_session_that_starts_is_told_once_that_it_can_ask(client: str, stage: Stage) -> None:
+    connect(stage, client, "")
+    assert not any(LINE in request for request in requests(stage, client, "context-other"))
+    stage.nmem("settle")
+    sent = requests(stage, client, "context-other")
+    assert sent
+    assert {request.count(LINE) for request in sent} == {1}  # also in what was resumed
+    prefix = "mcp_nmem_search" if client == "gemini" else "mcp__nmem__search"
+    assert prefix in sent[0].partition(LINE)[2][:200]
+    with stage.database() as db:
+        assert db.execute("SELECT count(*) FROM injections WHERE instr(text, ?)", (LINE,)).fetchone() == (
+            2 if client == "gemini" else 1,  # resumed, its conversation has lost what its start was told
+        )
+        for table in ("prompts", "observations"):
+            assert db.execute(f"SELECT count(*) FROM {table} WHERE instr(content, ?)", (LINE,)).fetchone() == (0,)
+    stage.unharmed()
+
+
+@pytest.mark.parametrize("when", ["after it failed", "before it is run"])
+def test_a_command_whose_fix_is_known_is_answered_once(when: str, stage: Stage) -> None:
+    if sys.platform == "win32":
+        pytest.skip("the script is a shell's")
+    connect(stage, "claude", "ask = false\nwarn = " + ("true" if when == "before it is run" else "false"))
+    for _ in range(2):
+        assert not any(FIX in request for request in requests(stage, "claude", "action-mended"))
+        stage.nmem("settle")
+    sent = requests(stage, "claude", "action-again")
+    told = [request.count(FIX) for request in sent]
+    assert told[0] == 0  # nobody has tried it yet
+    assert set(told[1:]) == {1}  # at once, and never again
+    assert sent[1].count(BEGIN) == 1
+    event = "failure" if when == "after it failed" else "call"
+    with stage.database() as db:
+        assert db.execute("SELECT event FROM injections").fetchall() == [(event,)]
+        assert db.execute("SELECT count(*) FROM observations WHERE instr(content, 'nmem context')").fetchone() == (0,)
+    stage.unharmed()

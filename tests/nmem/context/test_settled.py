@@ -1,0 +1,63 @@
+"""What a person settled in related work is told in their words; of what was replaced the later decision."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmem.context.items import Item
+from nmem.context.present import Present
+from nmem.context.select import PROMPT_TOKENS, select
+from nmem.decisions import change, read
+from nmem.settle import settle
+from tests.nmem.conftest import MINUTE, Recorded
+
+FIRST = "Four attempts in all, and cap the backoff at 60 seconds."
+SECOND = "The balancer drops idle connections at 32 seconds, so cap the backoff at 30 seconds instead of the old 60."
+ASKED = "the retry client of the billing service dies in its backoff: what is the policy for attempts?"
+
+
+@pytest.fixture
+def talked(record: Recorded, db_path: str) -> Recorded:
+    """Two conversations about one retry policy, and one about something else; no file was touched."""
+    record.begin("policy").user("The retry client locked accounts: we need a retry policy with a backoff.")
+    record.agent(
+        "I'd retry 5xx and 429 only. How many attempts, and what backoff ceiling should the retry policy have?"
+    )
+    record.user(FIRST).agent("Settled: retry 5xx and 429, at most 4 attempts, backoff capped at 60 seconds.")
+    record.begin("colours").user("The header is hard to read.").agent("Should it be blue or dark grey?")
+    record.user("Dark grey, never blue.").agent("Understood: dark grey headers.")
+    record.begin("amended").user("The retry backoff of the client dies mid-wait behind the balancer.")
+    record.agent("Which ceiling should the retry backoff of the policy have then?")
+    record.user(SECOND).agent("Amending the retry policy, superseding the old cap: backoff capped at 30 seconds.")
+    assert settle(db_path, models=False, clock=lambda: record.at + 60 * MINUTE) is not None
+    return record
+
+
+def told(record: Recorded, prompt: str) -> list[Item]:
+    present = Present(1, "new", record.at + 24 * 60 * MINUTE, prompt)
+    present.project = "shop"
+    return [item for item in select(record.db, present, PROMPT_TOKENS) if item.kind == "episode"]
+
+
+def test_the_later_decision_is_told_with_its_question_and_the_replaced_one_is_not(talked: Recorded) -> None:
+    text = " ".join(item.text for item in told(talked, ASKED))
+    assert SECOND in text
+    assert "(asked: “Which ceiling should the retry backoff of the policy have then?”)" in text
+    assert FIRST not in text
+    assert "Dark grey" not in text
+
+
+def test_a_dismissed_decision_is_told_no_more(talked: Recorded) -> None:
+    for one in read.listed(talked.db, limit=10):
+        if one.said == SECOND:
+            change.dismiss(talked.db, one.id, talked.at)
+    text = " ".join(item.text for item in told(talked, ASKED))
+    assert f"The person decided: “{SECOND}”" not in text
+    assert f"The person decided: “{FIRST}”" in text, "what it replaced holds again"
+
+
+def test_a_sentence_that_was_redacted_since_is_not_quoted(talked: Recorded) -> None:
+    talked.db.execute(
+        "UPDATE prompts SET content = replace(content, 'idle', '[REDACTED:x]') WHERE content = ?", (SECOND,)
+    )
+    assert "The person decided: “The balancer" not in " ".join(item.text for item in told(talked, ASKED))

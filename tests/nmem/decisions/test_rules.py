@@ -1,0 +1,139 @@
+"""What counts as a decision in a conversation, on small dialogues: `>` is the agent, the rest is the person."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmem.decisions import rules
+from nmem.decisions.rules import ANSWER, CONFIRMATION, CORRECTION, RULE, Said
+from nmem.decisions.talk import Turn
+
+
+def dialogue(*lines: str) -> list[Turn]:
+    return [Turn(n, not line.startswith("> "), line.removeprefix("> ")) for n, line in enumerate(lines)]
+
+
+def found(*lines: str) -> list[Said]:
+    return rules.find(dialogue(*lines))
+
+
+def words(said: Said, *lines: str) -> str:
+    return said.words.of(dialogue(*lines)[said.words.number].text)
+
+
+DECIDED = {
+    "an answer": (ANSWER, "Retries are missing.", "> I can add them. How many attempts should we allow?",
+                  "Four attempts in all.", "> Understood: four attempts in all."),
+    "this or that": (ANSWER, "The rollout is next.", "> Straight to production or staged?",
+                     "Staged, with a day of shadow mode."),
+    "an option": (ANSWER, "How do we store it?",
+                  "> Two options:\n1. one row a day\n2. one row an event\nWhich one do you prefer?", "option 2"),
+    "a correction": (CORRECTION, "The flag parser is too lax.", "> I'll accept only 'true'.",
+                     "Not just 'true' - we also accept 'on'. But '1' must not be truthy."),
+    "almost": (CORRECTION, "Fix the retry policy.", "> I'd retry 5xx only; 4xx fails at once.",
+               "Almost - 429 must be retryable too, or we drop work every spike."),
+    "no": (CORRECTION, "Sort the jobs.", "> Then by priority, and FIFO on ties?",
+           "No, not FIFO. On a tie take the shorter one first."),
+    "one and not the other": (CORRECTION, "We need an HTTP client.", "> I'll add requests.", "use httpx, not requests"),
+    "instead of": (CORRECTION, "Let's use apple container instead of docker."),
+    "a preference": (CORRECTION, "Where does it go?", "> I'd keep it in paths.",
+                     "they are only used for storage, so I'd prefer it in sessions"),
+    "on purpose": (CORRECTION, "Look at the commands.", "> `session` is missing from the root command.",
+                   "no, we removed the session commands on purpose"),
+    "a rule": (RULE, "The build broke.", "> I pushed to main.", "From now on never push to main without a review."),
+    "always": (RULE, "Always run the linter before you commit."),
+    "full stop": (RULE, "> May it run again?", "If another tenant waits, it is not eligible, full stop."),
+    "a confirmation": (CONFIRMATION, "The client gets 408s.",
+                       "> Amending the policy: any 5xx plus 429 and 408, at most 4 attempts, capped at 30 seconds.",
+                       "That's the rule going forward, yes."),
+    "ship it": (CONFIRMATION, "Lists vanish.",
+                "> To be explicit about the new contract: lists are joined, without repeats, base first.",
+                "That's the one. Ship it."),
+    "leave it": (CONFIRMATION, "Lower the attempts.", "> MAX_ATTEMPTS is 7 now.", "Right, leave it at 7."),
+    "German answer": (ANSWER, "Die Wiederholungen fehlen.", "> Wie viele Versuche sollen wir erlauben?",
+                      "Höchstens vier Versuche."),
+    "German correction": (CORRECTION, "Der Client fehlt.", "> Ich nehme requests.",
+                          "Nein, nimm httpx statt requests."),
+    "German rule": (RULE, "> Ich habe direkt auf main gepusht.", "Ab jetzt niemals direkt auf main pushen."),
+    "Korean correction": (CORRECTION, "클라이언트가 필요해.", "> requests를 추가하겠습니다.",
+                          "아니, requests 말고 httpx를 사용해."),
+    "Korean rule": (RULE, "> 바로 푸시했습니다.", "앞으로는 항상 테스트를 먼저 돌려."),
+    "Japanese correction": (CORRECTION, "クライアントが必要です。", "> requestsを追加します。",
+                            "いいえ、requestsではなくhttpxを使ってください。"),
+    "Japanese rule": (RULE, "> 直接プッシュしました。", "今後は必ずレビューを通してください。"),
+    "Portuguese correction": (CORRECTION, "Falta um cliente.", "> Vou usar requests.",
+                              "Não, use httpx em vez de requests."),
+    "Portuguese rule": (RULE, "> Fiz push na main.", "A partir de agora nunca faça push direto na main."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_a_person_settles_is_a_decision_in_their_own_words(name: str) -> None:
+    kind, *lines = DECIDED[name]
+    (one,) = found(*lines)
+    assert one.kind == kind
+    last = max(n for n, line in enumerate(lines) if not line.startswith("> "))
+    assert one.words.number == last
+    assert words(one, *lines) == lines[last].rstrip()
+
+
+UNDECIDED = {
+    "a task": ("fix the test",),
+    "tasks": ("add a test for this", "> Done.", "commit and push", "> Pushed.", "can you also update the changelog?"),
+    "leave to go on": ("Look at it.", "> Should I commit this now?", "yes"),
+    "an agent's proposal": ("The cache is slow.", "> I'd use Redis instead of files. From now on never use files."),
+    "a proposal that is refused": ("The cache is slow.", "> I suggest we always use Redis.", "hm, why?"),
+    "a fact": ("It hangs.", "> Are you using a recent version?", "Yeah, definitely on a recent version."),
+    "a report": ("I always get a timeout here", "> Let me look.", "it never finished, the error is the same"),
+    "a question": ("Should we always use httpx instead of requests?",),
+    "a musing": ("> It is lazy.", "I thought it was never used, so it looks more like a cache than a store."),
+    "thanks": ("> Settled: at most 4 attempts.", "Thanks!"),
+    "a log": ("Error: connection must not be closed\n```\nnever retry, always fail\n```\nwhat is this?",),
+    "a plan": ("Implement the following plan:\n# Plan\nAlways use X, not Y.\n## Steps\nNever push.",),
+    "a review": ("Consider using context.WithTimeout instead of context.Background. This should never hang.",
+                 "> Good catch."),
+    "all is well": ("Is it right?", "> The value is 3, not 4.", "no, this is fine"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNDECIDED)
+def test_what_is_asked_reported_or_only_proposed_is_none(name: str) -> None:
+    assert found(*UNDECIDED[name]) == []
+
+
+def test_a_decision_has_the_question_and_the_agents_restatement() -> None:
+    lines = DECIDED["an answer"][1:]
+    (one,) = found(*lines)
+    assert one.question is not None and one.restated is not None
+    texts = [turn.text for turn in dialogue(*lines)]
+    assert one.question.of(texts[1]) == "I can add them. How many attempts should we allow?"
+    assert one.restated.of(texts[3]) == "Understood: four attempts in all."
+
+
+def test_the_option_that_is_chosen_is_what_was_asked() -> None:
+    lines = DECIDED["an option"][1:]
+    (one,) = found(*lines)
+    assert one.question is not None
+    assert one.question.of(dialogue(*lines)[1].text) == "one row an event"
+
+
+def test_a_long_turn_is_quoted_where_it_settles_something() -> None:
+    before = "I looked at the dashboards for a while this morning. " * 5
+    after = " The weather in the office is nice today, by the way." * 5
+    lines = ("Jobs wait.", "> FIFO on ties?", f"{before}On a tie the shorter job must always come first.{after}")
+    (one,) = found(*lines)
+    assert words(one, *lines).strip().endswith("On a tie the shorter job must always come first.")
+
+
+def test_an_agents_recap_is_kept_whole_beside_a_bare_yes() -> None:
+    recap = "Settled: merge windows that touch. Ignore what is under 60 seconds. Subtract maintenance."
+    lines = ("SLA?", f"> {recap} Shall I write the test?", "Exactly, that's right.")
+    (one,) = found(*lines)
+    assert one.restated is not None and one.restated.of(dialogue(*lines)[1].text) == recap
+
+
+@pytest.mark.parametrize("text", ["", " ", "…", "```", "?", "日本", "a" * 50_000, "no\n" * 3_000])
+def test_any_text_is_read(text: str) -> None:
+    for lines in ((text,), ("x", f"> {text}", text, f"> {text}")):
+        for one in found(*lines):
+            assert all(span.end > span.begin for span in rules.spans(one))

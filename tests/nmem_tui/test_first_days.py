@@ -1,0 +1,48 @@
+"""What the cockpit shows before there is anything of one's own: the way to begin, and the demo."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem.demo.player import Player
+from nmem_tui.actions import NUMBERED
+from nmem_tui.app import Cockpit
+from nmem_tui.gallery import AT
+
+COMMAND = "nmem init"
+
+
+@pytest.mark.parametrize("screen", ["now", "episodes", "stance", "learnings", "context", "search"])
+async def test_who_has_connected_a_client_is_not_told_to_connect_one(
+    screen: str, here: Path, seeds: Any, until: Any, text: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = [True]
+    monkeypatch.setattr("nmem.read.connected.unconnected", lambda _folder: missing)
+    monkeypatch.setattr("nmem_tui.app.Cockpit._watch_files", lambda _app: None)
+    monkeypatch.setattr("nmem_tui.app._LOOK_S", 0.02)
+    monkeypatch.setattr("nmem_tui.app.Cockpit._load_ahead", lambda _app: None)
+    app = Cockpit("aurora.db", theme="dark", clock=lambda: int(seeds.NOW), zone=UTC)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.visit(screen)
+        await until(pilot, COMMAND)
+        missing.clear()
+        assert "its next session is recorded" in await until(pilot, "connected", gone=COMMAND)
+
+
+async def test_the_demo_leaves_no_screen_empty(
+    here: Path, cockpit: Any, settled: Any, text: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMEM_DB", "")
+    demo = Player(str(here / "demo.db"), clock=lambda: AT)
+    monkeypatch.setattr(Player, "_cut", lambda player: len(player._steps))  # all of it is past
+    demo.run()
+    async with cockpit("demo.db", (160, 45), read_only=True) as pilot:
+        for screen in NUMBERED.split():
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert not pilot.app.screen.has_class("-empty"), screen
+            assert "tidewatch" in text(pilot) or screen in ("search", "health")

@@ -1,0 +1,141 @@
+"""The memory of a cockpit that somebody walks about in stays as it is once its screens stand.
+
+A minute of walking by default; NMEM_WALK_S=3600 walks for an hour, as fast as the cockpit answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import gc
+import os
+import pty
+import random
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widget import Widget
+
+from nmem_tui import litter
+
+KEYS = (*"12345678jkgGvs", "\r", "\x1b", "\x1b[6~", "\x1b[5~", "?", "\x1b", "\t", "p")
+"""Numbers, moves, what opens and closes; read-only, so that nothing changes but what is shown."""
+SECONDS = float(os.environ.get("NMEM_WALK_S", "60"))
+_WARM = 0.4 if SECONDS < 150 else 60 / SECONDS
+"""The part of the walk after which nothing grows any more: of a long one the first minute."""
+_BUDGET = 100e6
+_GROWS = 8e6 if SECONDS < 150 else 4e6
+"""Bytes that the heap may go up and down by; a short walk has not seen all that there is by then."""
+
+
+class Walked:
+    """The cockpit of a process of its own, on a terminal."""
+
+    def __init__(self, db: Path) -> None:
+        self.pid, self._fd = pty.fork()
+        if not self.pid:
+            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", NMEM_DB=str(db))
+            words = [sys.executable, "-m", "nmem", "tui", "--read-only", "--db", str(db)]
+            os.execv(sys.executable, words)
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+
+    def read(self, seconds: float) -> bool:
+        """Whether anything was printed within so long."""
+        if not select.select([self._fd], [], [], seconds)[0]:
+            return False
+        return bool(os.read(self._fd, 1 << 20))
+
+    def press(self, key: str) -> None:
+        """Press it, and take what is printed until that pauses."""
+        os.write(self._fd, key.encode())
+        while self.read(0.02):
+            pass
+
+    def resident(self) -> int:
+        """Bytes in memory."""
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def leave(self) -> None:
+        """Close what is open, and leave: it still does what it is told, and found no fault."""
+        for key in (*["\x1b"] * 4, "1", "q"):
+            self.press(key)
+        with suppress(OSError):  # nobody writes any more
+            while self.read(60):
+                pass
+        ended, tries = (0, 0), 600
+        while not ended[0] and (tries := tries - 1):
+            time.sleep(0.1)
+            ended = os.waitpid(self.pid, os.WNOHANG)
+        self.pid = 0 if ended[0] else self.pid
+        assert ended[0], "it does not leave"
+        assert os.waitstatus_to_exitcode(ended[1]) == 0
+
+    def end(self) -> None:
+        """Kill it, if it was not left."""
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self._fd)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory is used")
+def test_it_is_flat_after_the_first_minute_and_below_100_mb(whole: Any, here: Path) -> None:
+    chance, told = random.Random(5), []
+    one = Walked(here / "aurora.db")
+    try:
+        while not one.read(120):
+            pass
+        began = time.monotonic()
+        while (spent := time.monotonic() - began) < SECONDS:
+            one.press(chance.choice(KEYS))
+            told.append((spent / SECONDS, one.resident()))
+        if out := os.environ.get("NMEM_WALK_TOLD"):
+            Path(out).write_text("".join(f"{at * SECONDS:.1f} {size / 1e6:.1f}\n" for at, size in told))
+        one.leave()
+    finally:
+        one.end()
+    warm = max(size for at, size in told if at <= _WARM)
+    after = [size for at, size in told if at > _WARM]
+    assert max(after) < _BUDGET
+    late = sorted(after[-len(after) // 4 :])
+    assert late[len(late) // 2] < warm + _GROWS, f"{warm / 1e6:.1f} MB, then {late[len(late) // 2] / 1e6:.1f}"
+
+
+async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit("aurora.db", (100, 30)) as pilot:
+        for _ in range(12):
+            await pilot.press("question_mark")
+            await settled(pilot)
+            await pilot.press("escape")
+            await settled(pilot)
+        litter._sweep()
+        gc.unfreeze()
+        known = pilot.app._registry
+        styled = {id(widget._styles_cache) for widget in known if isinstance(widget, Widget)}
+        kept = [each for each in gc.get_objects() if type(each).__name__ == "StylesCache" and id(each) not in styled]
+        assert sum(len(each._cache) for each in kept) < 100
+
+
+async def test_what_was_open_at_a_sweep_is_collected_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litter, "_LOOK_S", 0.001)
+    monkeypatch.setattr(litter, "_LONG", 0.0)
+    monkeypatch.setattr(litter, "_WHOLE", 0.0)
+    swept: list[str] = []
+    monkeypatch.setattr(litter, "_sweep", lambda: swept.append("sweep"))
+    monkeypatch.setattr(gc, "unfreeze", lambda: swept.append("unfreeze"))
+    task = asyncio.create_task(litter.collect())
+    while swept.count("sweep") < 2:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    assert swept[:2] == ["unfreeze", "sweep"]

@@ -1,0 +1,58 @@
+"""Random keys from every starting place end in no fault; NMEM_WALK=5000 walks so many keys each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem_tui.link import SCREENS, Link
+from nmem_tui.messages import Changed
+from tests.nmem_tui.walking import Walk
+
+KEYS = int(os.environ.get("NMEM_WALK", "150"))
+
+
+@pytest.fixture
+def pristine(whole: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database with something on every screen, from which each stretch begins; no other program is started."""
+    for name in ("background.narrate", "tasking.start", "tasking.cancel"):
+        monkeypatch.setattr(f"nmem_tui.doing.{name}", lambda *_: Changed("done", failed=False))
+    monkeypatch.setattr("nmem_tui.app.Cockpit._play", lambda _app: None)
+    shutil.move(here / "aurora.db", here / "pristine.db")
+    return here / "pristine.db"
+
+
+@pytest.mark.parametrize("read_only", [False, True], ids=["writing", "read-only"])
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=["80x24", "160x45"])
+@pytest.mark.parametrize("place", SCREENS)
+async def test_random_keys_end_in_no_fault(
+    place: str, size: tuple[int, int], read_only: bool, pristine: Path, seeds: Any
+) -> None:
+    await Walk(pristine, place, size, read_only=read_only, clock=lambda: int(seeds.NOW), zone=UTC).run(KEYS)
+
+
+async def test_a_hit_leads_to_a_screen_that_was_never_composed(whole: Any, cockpit: Any, settled: Any) -> None:
+    async with cockpit("aurora.db", (160, 45), link=Link("search")) as pilot:
+        await pilot.press(*"avatar", "enter")
+        await settled(pilot)
+        await pilot.press("j", "enter")
+        await settled(pilot)
+        assert pilot.app.current_mode == "now"
+
+
+async def test_the_way_back_leads_to_a_screen_that_was_left_before_it_was_composed(
+    whole: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        for mode in ("episodes", "tasks", "now"):
+            pilot.app.visit(mode)
+        await settled(pilot)
+        for mode in ("tasks", "episodes", "now"):
+            pilot.app.do_previous()
+            await settled(pilot)
+            assert pilot.app.current_mode == mode
