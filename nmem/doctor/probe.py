@@ -174,6 +174,18 @@ def _unspool(path: str, session: str, since: int) -> None:
             with suppress(OSError):
                 if file.stat().st_mtime_ns // 1_000_000 >= since - 1000 and session.encode() in file.read_bytes():
                     file.unlink()
+    _uncount(path, since)
+
+
+def _uncount(path: str, since: int) -> None:
+    """Take back the one error that a probe counts when the database is not to be had: nobody's event was lost."""
+    for folder in spool.folders(path):
+        for file in Path(folder).glob(f"{paths.COUNTS}.*.1.errors"):
+            made = file.name.split(".")[1].partition("-")[0]
+            if made.isdecimal() and int(made) // 1_000_000 >= since:
+                with suppress(OSError):
+                    file.unlink()
+                    return
 
 
 def bare(interpreter: str, rounds: int = 5) -> float:

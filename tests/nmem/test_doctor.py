@@ -268,7 +268,7 @@ def test_codex_trust_is_read_from_its_config(claude: Path, own_home: Path) -> No
     config = own_home / ".codex" / "config.toml"
     lines = []
     for entry in entries:
-        matcher = "*" if entry.event in ("PreToolUse", "PostToolUse") else None
+        matcher = {"PreToolUse": "Bash|apply_patch", "PostToolUse": "*"}.get(entry.event)
         snake = switches._snake(entry.event)
         lines += [
             f'[hooks.state."{target.path}:{snake}:0:0"]',

@@ -371,9 +371,9 @@ def test_a_hook_goes_on_where_an_import_stopped(
     begun: list[int] = []
     sound = records_module.records
 
-    def records(path: str, offset: int) -> Any:
+    def records(path: str, offset: int, **how: Any) -> Any:
         begun.append(offset)
-        return sound(path, offset)
+        return sound(path, offset, **how)
 
     monkeypatch.setattr(records_module, "records", records)
     assert not catch_up(db, "claude", str(session.path), "s1")

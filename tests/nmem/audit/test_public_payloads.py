@@ -58,9 +58,9 @@ def test_each_version_s_news_is_told_once_and_nothing_else(fed: Connection) -> N
         "3": {("SubagentStop", "agent_id"), ("SubagentStop", "agent_transcript_path"),
               ("PostToolUse(Grep)", "tool_response.appliedLimit")},
         "4": {("PostToolUse", "tool_use_id"), ("PreToolUse", "tool_use_id")},
-        "5": ends | {("PostToolUse", "agent_id"), ("PostToolUse", "agent_type"), ("SubagentStop", "agent_type"),
-                     ("PostToolUse(Bash)", "tool_response.noOutputExpected")},
-        "6": {(event, field) for event in ("PostToolUse", "Stop") for field in ("effort", "prompt_id")}
+        "5": ends | {(event, field) for event in ("PreToolUse", "PostToolUse") for field in ("agent_id", "agent_type")}
+                  | {("SubagentStop", "agent_type"), ("PostToolUse(Bash)", "tool_response.noOutputExpected")},
+        "6": {(event, field) for event in ("PreToolUse", "PostToolUse", "Stop") for field in ("effort", "prompt_id")}
              | {("PostToolUse", "duration_ms"), ("UserPromptSubmit", "prompt_id"), ("Stop", "background_tasks"),
                 ("Stop", "session_crons"), ("PostToolUse(Bash)", "tool_response.staleReadFileStateHint"),
                 ("PostToolUse(Write)", "tool_response.userModified")},

@@ -86,7 +86,6 @@ def test_silence_says_why(nmem: Nmem) -> None:
     found = nmem.json("context", "--project", "shop")
     assert found["text"] == ""
     assert "first prompt" in found["why_silent"]
-    assert found["left_out"], "what was weighed is shown"
 
 
 def test_as_of_is_as_of(nmem: Nmem, record: Recorded) -> None:

@@ -379,8 +379,8 @@ def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatc
 def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
     gate, other = place.folder / "gate", place.folder / "other"
     place.config = replace(place.config, concurrency=2)
-    first = place.add(f"write={other} wait-for={gate}", worktree=True)
-    second = place.add(f"wait-for={other} write={gate}", worktree=True)
+    first = place.add(f"write=a.py write={other} wait-for={gate}", worktree=True)
+    second = place.add(f"write=b.py wait-for={other} write={gate}", worktree=True)
     place.run()
     assert place.task(first).exit_code == place.task(second).exit_code == 0
     with act.writing(place.db_path) as db:

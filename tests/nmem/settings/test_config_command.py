@@ -166,7 +166,7 @@ def test_the_list_says_whose_a_value_is_and_shows_no_key(mine: Path) -> None:
     ok("set", "llm.key", "sk-planted-key")
     rows = {line.split("\t")[0]: line.split("\t")[1:3] for line in ok("list").splitlines()}
     assert rows["context.start_tokens"] == ["900", "yours"]
-    assert rows["context.prompt_tokens"] == ["400", "default"]
+    assert rows["context.prompt_tokens"] == ["800", "default"]
     assert rows["threads.clients.codex"] == ["60", "yours"]
     assert rows["llm.key"] == ["(hidden)", "yours"]
     assert "sk-planted-key" not in ok("list", "--json") + ok()
