@@ -49,9 +49,9 @@ def test_a_command_whose_fix_is_known_is_answered_once(when: str, stage: Stage) 
     told = [request.count(FIX) for request in sent]
     assert told[0] == 0  # nobody has tried it yet
     assert set(told[1:]) == {1}  # at once, and never again
-    assert sent[1].count(BEGIN) == 1
+    assert sent[1].count(BEGIN) == sent[0].count(BEGIN) + 1
     event = "failure" if when == "after it failed" else "call"
     with stage.database() as db:
-        assert db.execute("SELECT event FROM injections").fetchall() == [(event,)]
+        assert db.execute("SELECT event FROM injections WHERE event IN ('failure', 'call')").fetchall() == [(event,)]
         assert db.execute("SELECT count(*) FROM observations WHERE instr(content, 'nmem context')").fetchone() == (0,)
     stage.unharmed()

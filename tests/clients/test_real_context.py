@@ -85,7 +85,7 @@ def test_after_clear_and_compact_the_interrupted_work_is_told(way: str, stage: S
     assert not any(told(request) for request in before)
     for request in after:
         text = told(request)
-        for part in ("last zebra row", "do not touch the header row", "Failed last", "export.py (changed"):
+        for part in ("last zebra row", "do not touch the header row", "Failed last", "`export.py` (changed"):
             assert part in text, part
 
 

@@ -43,7 +43,7 @@ def test_claude_code_searches_what_an_earlier_session_did_and_uses_it(stage: Sta
     assert done.returncode == 0, done.stderr
     told = requests.read_text()
     assert "- nmem: What earlier coding sessions in this project did" in told, "the skill is not offered"
-    assert "Memory of past coding sessions" in told, "the server's instructions did not arrive"
+    assert "Memory of past sessions" in told, "the server's instructions did not arrive"
     answers = [json.loads(text) for text in results(requests) if text.startswith("{")]
     found, record, marked = answers
     first = next(hit for hit in found["hits"] if hit["what"] == "prompt")

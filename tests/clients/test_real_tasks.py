@@ -224,7 +224,7 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
         {"prompt": "one", "replies": [shell("touch allowed.txt"), {"say": "It is allowed."}]},
         {"prompt": "two", "replies": [{"say": "Bye."}]},
     ], opens=["claude", "--settings", "{hooks}", "--permission-mode", "default", "--", "{prompt}"])  # fmt: skip
-    board.nmem("task", "add", "make the file", "--interactive")
+    board.nmem("task", "add", "make the file", "--interactive", "--no-worktree")
     board.nmem("task", "add", "after it", "--depends-on", "1")
     with (board.stage.home / ".config/nmem/config.toml").open("a") as file:
         file.write('commands.codex = ["codex", "exec", "--no-such-flag"]\n')
@@ -273,7 +273,7 @@ def test_other_clients_run_tasks_by_their_own_commands(kind: str, open_board: Ca
     trusting = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "-"]
     turns = [{"prompt": "one", "replies": [{"say": "Nothing was to be done."}]}]
     board = open_board(kind, turns, trusting if kind == "codex" else None)
-    board.nmem("task", "add", "look around; 'quoted' $HOME", "--client", kind)
+    board.nmem("task", "add", "look around; 'quoted' $HOME", "--client", kind, "--no-worktree")
     board.nmem("task", "run", "--quiet", check=False)
     told = board.task(1)
     assert (told["state"], told["exit_code"]) == ("succeeded", 0), told["output"]
