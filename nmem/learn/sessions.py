@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage import store as base
@@ -175,7 +175,7 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 
 
 def _data(one: Finding) -> str:
-    kept = {key: value for key, value in asdict(one).items() if value and key not in ("kind", "key")}
+    kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
