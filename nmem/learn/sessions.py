@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.storage import store as base
 from nmem.learn.find import VERSION, Finding
@@ -47,6 +48,24 @@ class Reading:
     rows: list[Row]
     kept: bool
     """Its observations were forgotten since it was read and nothing was added: what was found in it stays."""
+
+
+class Found(NamedTuple):
+    """What a session says, ready to be written; small enough to be handed from one process to another."""
+
+    session_id: str
+    project_id: int
+    seq: int
+    mark: str
+    kept: bool
+    told: list[tuple[str, str, str]]
+    """Kind, key and the rest as JSON; in their order."""
+
+
+def found_in(read: Reading, found: Iterable[Finding]) -> Found:
+    """What was found in a session as it was read."""
+    told = sorted((one.kind, one.key, _data(one)) for one in found)
+    return Found(read.session_id, read.project_id, read.seq, read.mark, read.kept, told)
 
 
 @contextmanager
@@ -102,13 +121,12 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
     return [Row(*(*row, root[0] if root else "")) for row in found]
 
 
-def write(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> bool:
+def write(db: Connection, read: Found, now: int) -> bool:
     """Write what a session says, instead of what was read of it before, in transactions that no hook gives up at.
 
     False when the session is no longer what it was when it was read: then it is still to be read.
     """
-    told = [(read.project_id, one.kind, one.key, read.session_id, now, _data(one)) for one in found]
-    told.sort(key=lambda row: row[1:3])
+    told = [(read.project_id, kind, key, read.session_id, now, data) for kind, key, data in read.told]
     parts = [told[at : at + _AT_ONCE] for at in range(0, len(told), _AT_ONCE)] or [[]]
     for number, part in enumerate(parts):
         with base.transaction(db):
@@ -136,7 +154,7 @@ def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, i
     )
 
 
-def _done(db: Connection, read: Reading, now: int) -> None:
+def _done(db: Connection, read: Found, now: int) -> None:
     db.execute(
         "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
         (read.session_id, read.seq, _READ, now, read.mark),
