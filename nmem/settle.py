@@ -378,7 +378,7 @@ class _Run:
 
     def _learn(self) -> None:
         beside = self._beside.sessions if self._beside.wanted(self.report.detected) else None
-        done = refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set, beside=beside)
+        done = refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set, beside=beside, patient=True)
         self.report.learned += done.sessions
 
     def _context(self) -> None:

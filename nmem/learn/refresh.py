@@ -14,6 +14,7 @@ from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
+from nmem.episodes.passages import IDLE
 from nmem.learn import find, patterns, sessions, store, warnings
 from nmem.learn.sessions import Found
 
@@ -42,14 +43,15 @@ def never() -> bool:
 
 def refresh(
     db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never,
-    beside: Beside | None = None,
+    beside: Beside | None = None, patient: bool = False,
 ) -> Refreshed:  # fmt: skip
     """Read what changed, of one project or of all, on a writing connection outside a transaction.
 
-    `beside`: reads the sessions it is given in processes of its own, and answers in their order.
+    `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a long
+    session that goes on need not be read again for each of its turns.
     """
     done = Refreshed()
-    waiting = sessions.stale(db, project_id)
+    waiting = sessions.stale(db, project_id, now - IDLE) if patient else sessions.stale(db, project_id)
     read: dict[int, None] = {}
     ids = [session_id for session_id, _ in waiting]
     ready = beside(ids) if beside else (found_in(db, one, stopped) for one in ids)

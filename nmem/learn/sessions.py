@@ -24,10 +24,18 @@ WITH marks AS (
 )
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
 LEFT JOIN marks m ON m.session_id = s.id
-WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ? OR l.mark != coalesce(m.mark, ''))
+WHERE (l.session_id IS NULL OR l.told_of != ? OR (l.seq != s.seq OR l.mark != coalesce(m.mark, ''))
+ AND NOT (s.state != 'ended' AND s.last_at > ? AND l.seq >= ? AND s.seq BETWEEN l.seq AND l.seq * 11 / 10))
 AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 """
-"""A transcript that was read further may have put right how calls ended, without a new observation."""
+"""A transcript that was read further may have put right how calls ended, without a new observation.
+
+A long session that goes on is read again once a tenth more was done in it, and when it is over: reading is about all of
+a session, and would otherwise cost each turn as much as all turns before it.
+"""
+_LONG = 150
+"""Observations of a session from which on it is long."""
+_NEVER = 1 << 62
 _STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"  # noqa: S608 - our text
 _EPISODES = """
 SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003 + 7 * u.turn_count + 11 * u.obs_count
@@ -78,9 +86,12 @@ def snapshot(db: Connection) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
-    """The sessions that say more than was read of them, and their projects; the newest first."""
-    return db.execute(_STALE, (VERSION, project_id, project_id)).fetchall()
+def stale(db: Connection, project_id: int | None = None, alive: int = _NEVER) -> list[tuple[str, int]]:
+    """The sessions that say more than was read of them, and their projects; the newest first.
+
+    `alive`: long sessions in which something happened since then (ms) can wait.
+    """
+    return db.execute(_STALE, (VERSION, alive, _LONG, project_id, project_id)).fetchall()
 
 
 def changed(db: Connection, project_id: int | None = None) -> list[int]:
