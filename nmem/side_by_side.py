@@ -155,7 +155,7 @@ class _Hand:
 
     def give(self, job: object) -> None:
         self.open += 1
-        with suppress(OSError):  # it has ended: whoever takes the answer hears so
+        with suppress(OSError, ValueError):  # it has ended: whoever takes the answer hears so
             pickle.dump(job, self.target, pickle.HIGHEST_PROTOCOL)
             self.target.flush()
 
