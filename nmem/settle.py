@@ -161,6 +161,8 @@ class _Run:
         self._looked = False
         self._many = False
         """Whether so many sessions wait that they are labelled beside this process."""
+        self._cut: set[str] = set()
+        """Sessions of a batch that were cut as soon as they were labelled, while the next ones were being labelled."""
         self._told: set[int] = set()
         """Episodes that this run has told: their words are those of today."""
         self._broken: set[int] = set()
@@ -273,22 +275,44 @@ class _Run:
 
     def _labels(self, some: Sequence[str] | None = None) -> None:
         """Calls that carry no labels get them before episodes count what they are."""
-        beside = self._beside.labels if some is not None and self._many else None
-        self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some, beside)
+        if some is None or not self._many:
+            self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some)
+            return
+        cut = self._cutter(self._cut)
+
+        def at_once(session_id: str) -> None:
+            with suppress(Exception):  # it is cut again by `_episodes`, which says what is wrong with it
+                cut(session_id)
+
+        self.report.labelled += fill(
+            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, at_once
+        )
 
     def _episodes(self, some: Sequence[str] | None = None) -> None:
         """Prompts into episodes; what is over is closed and counted to its end."""
-        detector = load(self.db_path)
-        over = set(detect.over(self.db, self.clock()))
+        done, self._cut = self._cut, set()
+        cut = self._cutter(set())
         for session_id in detect.untold(self.db) if some is None else some:
             if self.stop.is_set():
                 return
-            detect.session(self.db, session_id, detector, close=session_id in over)
-            self.report.detected += 1
-            self.report.closed += session_id in over
+            if session_id not in done:
+                cut(session_id)
         if some is not None:
             return
         self.report.closed += len(detect.close_overdue(self.db, self.clock(), self.db_path))
+
+    def _cutter(self, done: set[str]) -> Callable[[str], None]:
+        """What cuts one session into episodes, and notes it as done."""
+        detector = load(self.db_path)
+        over = set(detect.over(self.db, self.clock()))
+
+        def cut(session_id: str) -> None:
+            detect.session(self.db, session_id, detector, close=session_id in over)
+            self.report.detected += 1
+            self.report.closed += session_id in over
+            done.add(session_id)
+
+        return cut
 
     def _boundaries(self) -> None:
         """Where the cut of a session that is over is open to question, a model judges the whole session."""

@@ -98,11 +98,12 @@ def backfill(
 
 def fill(
     db: Connection, db_path: str, now: int, stop: Callable[[], bool], sessions: Sequence[str] | None = None,
-    beside: Beside | None = None,
+    beside: Beside | None = None, over: Callable[[str], None] = lambda _session_id: None,
 ) -> int:  # fmt: skip
     """Label what no model has labelled yet: how many rows. For settling; cheap when nothing is new.
 
-    `sessions`: only theirs. `beside`: works the labels out in processes of its own; else this process does.
+    `sessions`: only theirs. `beside`: works the labels out in processes of its own; else this process does. `over` is
+    told of each session whose labels are written.
     Raises sqlite3.Error.
     """
     model = current(db_path)
@@ -116,7 +117,7 @@ def fill(
     task = Task(model.name, bare=True)
     jobs, due = _jobs(db, db_path, task, after=since) if sessions is None else _jobs_of(db, db_path, task, sessions)
     run = _Run(db, Report(model.name, due), lambda _report: None, stop, 0)
-    run.all(jobs, 0, beside)
+    run.all(jobs, 0, beside, over)
     if sessions is None and not run.report.left:
         models.looked(db, model, newest)
     return run.report.labelled
@@ -160,7 +161,10 @@ class _Run:
         self._unfolded = 0
         self._touched: dict[str, Touched] = {}
 
-    def all(self, jobs: Sequence[Job], processes: int, beside: Beside | None = None) -> None:
+    def all(
+        self, jobs: Sequence[Job], processes: int, beside: Beside | None = None,
+        over: Callable[[str], None] = lambda _session_id: None,
+    ) -> None:  # fmt: skip
         """Everything that is due, until it is told to stop."""
         begun = time.perf_counter()
         usual = int(self.db.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
@@ -173,6 +177,8 @@ class _Run:
                     self._over(done.session_id)
                 if self.report.left:
                     break
+                if done.over:
+                    over(done.session_id)
         finally:
             working.close()  # type: ignore[attr-defined]
             for session_id in list(self._touched):
