@@ -57,7 +57,10 @@ class Row:
     @cached_property
     def normal(self) -> Normal | None:
         """The command without what changes; None when it is none, or only looks."""
-        return commands.normalise(self.content, self.root, self.powershell) if self.is_shell else None
+        if not self.is_shell:
+            return None
+        _ = self.families  # while the line is parsed anyway: of a long session it is forgotten soon
+        return commands.normalise(self.content, self.root, self.powershell)
 
     @cached_property
     def families(self) -> tuple[str, ...]:
