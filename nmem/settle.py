@@ -40,6 +40,7 @@ from nmem.recall import ready
 from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
+from nmem.settle_beside import Beside
 from nmem.settle_start import start, wanted
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
@@ -155,8 +156,15 @@ class _Run:
     ) -> None:  # fmt: skip
         self.db, self.db_path, self.stop, self.report, self.clock = db, db_path, stop, report, clock
         self._models, self._step = models, step
+        self._beside = Beside(db, db_path)
         self._desk: Desk | None = None
         self._looked = False
+        self._many = False
+        """Whether so many sessions wait that they are labelled beside this process."""
+        self._cut: set[str] = set()
+        """Sessions of a batch that were cut as soon as they were labelled, while the next ones were being labelled."""
+        self._told: set[int] = set()
+        """Episodes that this run has told: their words are those of today."""
         self._broken: set[int] = set()
         """Episodes that could not be told: each is tried once a run."""
 
@@ -184,10 +192,13 @@ class _Run:
             self._search,
             self._forget,
         )
-        for step in steps:
-            if self.stop.is_set():
-                return
-            self._tried(step)
+        try:
+            for step in steps:
+                if self.stop.is_set():
+                    return
+                self._tried(step)
+        finally:
+            self._beside.close()
         if not self.report.failed:
             self.db.execute("DELETE FROM counters WHERE name = ?", (ERRORS,))
 
@@ -253,6 +264,7 @@ class _Run:
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
         waiting = detect.untold(self.db)
+        self._many = self._beside.wanted(len(waiting))
         for first in range(0, len(waiting), BATCH):
             some = waiting[first : first + BATCH]
             for step in (self._labels, self._episodes, self._stories, self._sessions):
@@ -263,21 +275,44 @@ class _Run:
 
     def _labels(self, some: Sequence[str] | None = None) -> None:
         """Calls that carry no labels get them before episodes count what they are."""
-        self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some)
+        if some is None or not self._many:
+            self.report.labelled += fill(self.db, self.db_path, self.clock(), self.stop.is_set, some)
+            return
+        cut = self._cutter(self._cut)
+
+        def at_once(session_id: str) -> None:
+            with suppress(Exception):  # it is cut again by `_episodes`, which says what is wrong with it
+                cut(session_id)
+
+        self.report.labelled += fill(
+            self.db, self.db_path, self.clock(), self.stop.is_set, some, self._beside.labels, at_once
+        )
 
     def _episodes(self, some: Sequence[str] | None = None) -> None:
         """Prompts into episodes; what is over is closed and counted to its end."""
-        detector = load(self.db_path)
-        over = set(detect.over(self.db, self.clock()))
+        done, self._cut = self._cut, set()
+        cut = self._cutter(set())
         for session_id in detect.untold(self.db) if some is None else some:
             if self.stop.is_set():
                 return
-            detect.session(self.db, session_id, detector, close=session_id in over)
-            self.report.detected += 1
-            self.report.closed += session_id in over
+            if session_id not in done:
+                cut(session_id)
         if some is not None:
             return
         self.report.closed += len(detect.close_overdue(self.db, self.clock(), self.db_path))
+
+    def _cutter(self, done: set[str]) -> Callable[[str], None]:
+        """What cuts one session into episodes, and notes it as done."""
+        detector = load(self.db_path)
+        over = set(detect.over(self.db, self.clock()))
+
+        def cut(session_id: str) -> None:
+            detect.session(self.db, session_id, detector, close=session_id in over)
+            self.report.detected += 1
+            self.report.closed += session_id in over
+            done.add(session_id)
+
+        return cut
 
     def _boundaries(self) -> None:
         """Where the cut of a session that is over is open to question, a model judges the whole session."""
@@ -300,7 +335,9 @@ class _Run:
 
     def _wordings(self) -> None:
         """Stories that an older narrator worded; before those of today are told, which need it not."""
-        self.report.told += retelling.renew(self.db, self.stop.is_set, failed=self._untold(self._wordings))
+        self.report.told += retelling.renew(
+            self.db, self.stop.is_set, failed=self._untold(self._wordings), told=self._told
+        )
 
     def _stories(self, some: Sequence[str] | None = None) -> None:
         if some is not None:
@@ -318,7 +355,10 @@ class _Run:
     def _tell(self, episodes: Sequence[int]) -> int:
         """Episodes told from their records; how many were."""
         teller = Teller(self.db, cancel=self.stop, clock=self.clock)
+        if self._beside.wanted(len(episodes)):
+            teller.word = self._beside.stories(episodes)
         storytelling.tell_all(teller, episodes, self.stop.is_set, self._untold(self._stories))
+        self._told.update(episodes)
         self.report.told += teller.extractive
         return teller.extractive
 
@@ -361,7 +401,9 @@ class _Run:
         self.report.condensed += len(compaction.compact_due(self.db, self.clock()))
 
     def _learn(self) -> None:
-        self.report.learned += refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set).sessions
+        beside = self._beside.sessions if self._beside.wanted(self.report.detected) else None
+        done = refresh.refresh(self.db, self.clock(), stopped=self.stop.is_set, beside=beside, patient=True)
+        self.report.learned += done.sessions
 
     def _context(self) -> None:
         """What hooks tell later sessions is made ready: files, words, warm learnings, which clients have the tools."""

@@ -1,12 +1,18 @@
-"""Jobs done side by side by processes of our own, which take one at a time by pickle over pipes and answer in parts."""
+"""Jobs done side by side by processes of our own, which take one at a time by pickle over pipes.
+
+`answers` is for one list of jobs that are answered in parts; a Crew stays, and is asked for one thing after another.
+"""
 
 from __future__ import annotations
 
 import pickle
 import queue
 import subprocess
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import BinaryIO, Generic, TypeVar, cast
 
 from nmem.own_process import words
@@ -85,3 +91,112 @@ def _serve(
                 desk.done.put((broken(job),))
                 break
     desk.done.put(None)
+
+
+class Gone(Exception):
+    """The process that had a job has ended, or could not do it: the caller does it, and meets the reason itself."""
+
+
+class Crew(Generic[J, A]):
+    """Processes that go on answering jobs while their caller does something else.
+
+    Each runs `function` (`module:name`), which calls `attend`. Close it: the processes end with it, and with us.
+    """
+
+    def __init__(self, function: str, processes: int) -> None:
+        command = words(function=function)
+        self._hands = [
+            _Hand(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True))
+            for _ in range(processes)
+        ]
+
+    def each(self, jobs: Iterable[J], ahead: int) -> Callable[[], A]:
+        """What gives the answers, one a call and in the order of the jobs; for each process `ahead` are under way.
+
+        A call raises Gone where its job was not done. Ask no crew for two things at once; what nobody takes is dropped.
+        """
+        for hand in self._hands:
+            hand.drop()
+        waiting, given = iter(jobs), deque[_Hand]()
+        hands = [hand for _ in range(ahead) for hand in self._hands]
+
+        def more(hand: _Hand) -> None:
+            for job in waiting:
+                hand.give(job)
+                given.append(hand)
+                return
+
+        for hand in hands:
+            more(hand)
+
+        def answer() -> A:
+            hand = given.popleft()
+            try:
+                return cast("A", hand.take())
+            finally:
+                more(hand)
+
+        return answer
+
+    def close(self) -> None:
+        """End the processes."""
+        for hand in self._hands:
+            hand.end()
+
+
+class _Hand:
+    """One process of a crew; jobs are so small that the pipe takes all that are under way."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.source, self.target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
+        self.open = 0
+        """Jobs given whose answers were not taken."""
+
+    def give(self, job: object) -> None:
+        self.open += 1
+        with suppress(OSError, ValueError):  # it has ended: whoever takes the answer hears so
+            pickle.dump(job, self.target, pickle.HIGHEST_PROTOCOL)
+            self.target.flush()
+
+    def take(self) -> object:
+        self.open -= 1
+        try:
+            done, answer = pickle.load(self.source)  # noqa: S301 - from our own child
+        except (EOFError, OSError, pickle.UnpicklingError, ValueError):
+            raise Gone from None
+        if not done:
+            raise Gone
+        return answer
+
+    def drop(self) -> None:
+        """Leave what nobody has taken."""
+        while self.open:
+            with suppress(Gone):
+                self.take()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.source, self.target):
+            with suppress(OSError):
+                pipe.close()
+
+
+def attend(do: Callable[[J], object]) -> None:
+    """Answer each job on standard input until the input ends; one that fails is answered by saying so."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            job: J = pickle.load(source)  # noqa: S301 - from our own parent, over a pipe
+        except EOFError:
+            return
+        try:
+            answer = True, do(job)
+        except Exception:  # noqa: BLE001 - a boundary: the parent does the job, and tells what is wrong with it
+            answer = False, None
+        try:
+            pickle.dump(answer, target, pickle.HIGHEST_PROTOCOL)
+            target.flush()
+        except BrokenPipeError:
+            return

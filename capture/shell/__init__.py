@@ -12,6 +12,9 @@ from capture.shell.wrappers import program, unwrap
 
 WINDOW = 16_384
 """Characters of a command that are read; what follows does not change what it is."""
+_KEPT = 2_048
+"""Command lines that are remembered: whoever settles a session asks for each of its lines several times."""
+_known: dict[tuple[str, bool], Command] = {}
 
 RANK = ("git_commit", "git_push", "test", "build", "lint", "install", "github", "git_other")
 _SHELLS = words("bash sh zsh dash ksh fish pwsh powershell cmd eval su nix-shell")
@@ -58,8 +61,18 @@ class Command:
 
 
 def parse(text: str, powershell: bool = False) -> Command:
-    """Read a command line; any text gives a Command."""
-    steps = _steps(scan(text[:WINDOW], powershell), powershell)
+    """Read a command line; any text gives a Command, which is for reading only: the same text gives the same one."""
+    key = text[:WINDOW], powershell
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        found = _known[key] = _parsed(*key)
+    return found
+
+
+def _parsed(text: str, powershell: bool) -> Command:
+    steps = _steps(scan(text, powershell), powershell)
     command = Command(steps)
     found: set[str] = set()
     for step in steps:

@@ -8,6 +8,10 @@ from __future__ import annotations
 _DEPTH = 24  # of groups and substitutions; deeper ones are read as text
 _BLANK = " \t\r"
 _ENDS = frozenset(" \t\r\n;&|()<>\"'\\$`")
+_NOT_PLAIN = dict.fromkeys(map(ord, "\n;&|()<>\"'\\$`#\x0b\x0c\x1c\x1d\x1e\x1f"))
+"""What a line of mere words has none of: signs of the shell, and what only str.split takes for a blank."""
+_NEAR = 80
+"""Characters in which the end of a word is looked for at once."""
 _JOINS = ("&&", "||", "|&", ";;", ";", "&", "|")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "", "e": "", "0": ""}
 
@@ -32,11 +36,20 @@ class Simple:
 
 def scan(text: str, powershell: bool = False) -> list[Simple]:
     """The simple commands of a script in the order they are written; any text is accepted."""
+    if text.isascii() and len(text.translate(_NOT_PLAIN)) == len(text):
+        return _plain(text.split())
     scanner = _Scanner(text, powershell)
     while scanner.at < len(text):
         scanner.script("")
     scanner.finish("")
     return scanner.commands
+
+
+def _plain(words: list[str]) -> list[Simple]:
+    """A line without any sign of the shell."""
+    only = Simple(0, False)
+    only.argv = words
+    return [only] if words else []
 
 
 class _Scanner:
@@ -98,9 +111,11 @@ class _Scanner:
             stop = text.find("\n", start)
             self.at = size if stop < 0 else stop
             return
-        at = start + 1
-        while at < size and text[at] not in _ENDS:
-            at += 1
+        at = text.find(" ", start, start + _NEAR)
+        if at < 0 or not _ENDS.isdisjoint(text[start:at]):
+            at = start + 1
+            while at < size and text[at] not in _ENDS:
+                at += 1
         self.at = at
         self.add(text[start:at])
 

@@ -6,8 +6,10 @@ All that folding reads of the past is read here; a turn is whole once its sessio
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from sqlite3 import Connection
 
 SAID = 3000
@@ -174,10 +176,6 @@ def _message(metadata: str | None) -> str:
 
 def _holding(turns: list[Turn], at: int) -> Turn:
     """The turn that a time lies in; what came before the first prompt belongs to the first."""
-    held = turns[0]
-    for turn in turns:
-        if turn.at > at:
-            break
-        held = turn
+    held = turns[max(0, bisect_right(turns, at, key=attrgetter("at")) - 1)]
     held.end = max(held.end, at)
     return held

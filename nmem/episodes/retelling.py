@@ -7,8 +7,9 @@ installations on one memory the newer one words it: the number only rises, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
+from itertools import islice
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
@@ -24,7 +25,7 @@ _DUE = f"""
 SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id
 WHERE u.id < ? AND u.state = 'closed' AND NOT u.pinned AND NOT n.by_model AND n.told_of = {OF}
 AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id)
-ORDER BY u.id DESC LIMIT ?
+ORDER BY u.id DESC
 """  # noqa: S608 - our words
 
 
@@ -41,9 +42,12 @@ def _after(db: Connection, unit_id: int) -> int:
 
 
 def renew(
-    db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST, failed: Failing | None = None
-) -> int:
+    db: Connection, stopped: Callable[[], bool] = lambda: False, most: int = MOST, failed: Failing | None = None,
+    told: Container[int] = (),
+) -> int:  # fmt: skip
     """Go on with it, outside a transaction; how many stories read otherwise now. Raises sqlite3.Error.
+
+    `told`: episodes that were told in today's words a moment ago.
 
     A row of `upkeep` keeps for which wording stories were looked at, and down to which episode; one that cannot be
     told is passed over, and its old words stay.
@@ -53,7 +57,7 @@ def renew(
     below = int(row[0]) if before == narrate.WORDING else _ALL
     if not below or before > narrate.WORDING:
         return 0
-    due = [found[0] for found in db.execute(_DUE, (below, most)).fetchall()]
+    due = list(islice((number for (number,) in db.execute(_DUE, (below,)) if number not in told), most))
     renewed = 0
     for number in due:
         if stopped():

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.redaction import redact
 from capture.storage.store import transaction
@@ -37,6 +38,14 @@ Failing = Callable[[int, Exception], None]
 """Is told which episode cannot be told, and why."""
 
 
+class Worded(NamedTuple):
+    """An episode's story, and of which records it tells."""
+
+    unit_id: int
+    of: str
+    story: Story
+
+
 def milliseconds() -> int:
     """Now, in ms."""
     return int(time.time() * 1000)
@@ -52,6 +61,8 @@ class Teller:
     clock: Callable[[], int] = milliseconds
     no_model: str = ""
     """Why no model is asked although one should be: said beside each story that one could have told."""
+    word: Callable[[int], Worded | None] | None = None
+    """Words an episode from its records alone; None: this process does, from its database."""
     extractive: int = 0
     by_model: int = 0
     failures: dict[str, int] = field(default_factory=dict)
@@ -59,10 +70,8 @@ class Teller:
 
     def extract(self, unit_id: int, *, force: bool = False) -> bool:
         """Tell an episode from its records alone; False when it is gone or is told better already."""
-        records = reading.read(self.db, unit_id)
-        if records is None:
-            return False
-        return self._keep(records, _story(narrator.narrate(records.episode)), force=force)
+        told = self.word(unit_id) if self.word else worded(self.db, unit_id)
+        return told is not None and self._keep(told.unit_id, told.of, told.story, force=force)
 
     def renew(self, unit_id: int) -> bool:
         """Tell an episode that was told from these very records in today's words; False where it says that already."""
@@ -90,12 +99,12 @@ class Teller:
             answer = ask_for_story(self.desk, material(records.episode, known), self.cancel)
         except Failure as failure:
             self._failed(failure, subject, records)
-            self._keep(records, _story(known, fallback=str(failure)))
+            self._keep(unit_id, records.of, _story(known, fallback=str(failure)))
             return False
         self._in_a_row = 0
         model = answer.model or self.desk.backend.label
         told, dropped = overrule(known, answer.value, f"model {model}" if model == EXTRACTIVE else model)
-        return self._keep(records, _story(told, by_model=True, dropped=dropped), force=True)
+        return self._keep(unit_id, records.of, _story(told, by_model=True, dropped=dropped), force=True)
 
     @property
     def asking(self) -> bool:
@@ -113,17 +122,23 @@ class Teller:
             with transaction(self.db):
                 narrations.attempted(self.db, subject, records.of, str(failure), self.clock())
 
-    def _keep(self, records: reading.Told, story: Story, *, force: bool = False) -> bool:
+    def _keep(self, unit_id: int, of: str, story: Story, *, force: bool = False) -> bool:
         with transaction(self.db):
-            known = narrations.known(self.db, records.unit_id)
-            if known and known.told_of == records.of and not story.by_model and not known.by_model and not force:
-                narrations.say_fallback(self.db, records.unit_id, story.fallback)
+            known = narrations.known(self.db, unit_id)
+            if known and known.told_of == of and not story.by_model and not known.by_model and not force:
+                narrations.say_fallback(self.db, unit_id, story.fallback)
                 return False
-            kept = narrations.store(self.db, records.unit_id, records.of, story, self.clock(), force=force)
+            kept = narrations.store(self.db, unit_id, of, story, self.clock(), force=force)
         if kept:
             self.by_model += story.by_model
             self.extractive += not story.by_model
         return kept
+
+
+def worded(db: Connection, unit_id: int) -> Worded | None:
+    """An episode's story from its records alone, which are only read; None when it is gone."""
+    records = reading.read(db, unit_id)
+    return None if records is None else Worded(unit_id, records.of, _story(narrator.narrate(records.episode)))
 
 
 def attempt(tell: Callable[[int], bool], unit_id: int, failed: Failing | None) -> bool:

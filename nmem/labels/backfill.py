@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -20,8 +20,9 @@ from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.labels import models, store, workers
 from nmem.labels.store import Change, Touched
-from nmem.labels.workers import Job, Task
+from nmem.labels.workers import Done, Job, Task
 
+Beside = Callable[[Sequence[Job]], Iterator[Done]]
 _MANY = 20_000
 """Rows from which on processes of their own are worth their start."""
 _PROCESSES = 2
@@ -96,11 +97,14 @@ def backfill(
 
 
 def fill(
-    db: Connection, db_path: str, now: int, stop: Callable[[], bool], sessions: Sequence[str] | None = None
-) -> int:
-    """Label what no model has labelled yet, in this process: how many rows. For settling; cheap when nothing is new.
+    db: Connection, db_path: str, now: int, stop: Callable[[], bool], sessions: Sequence[str] | None = None,
+    beside: Beside | None = None, over: Callable[[str], None] = lambda _session_id: None,
+) -> int:  # fmt: skip
+    """Label what no model has labelled yet: how many rows. For settling; cheap when nothing is new.
 
-    `sessions`: only theirs. Raises sqlite3.Error.
+    `sessions`: only theirs. `beside`: works the labels out in processes of its own; else this process does. `over` is
+    told of each session whose labels are written.
+    Raises sqlite3.Error.
     """
     model = current(db_path)
     if model is None:
@@ -113,7 +117,7 @@ def fill(
     task = Task(model.name, bare=True)
     jobs, due = _jobs(db, db_path, task, after=since) if sessions is None else _jobs_of(db, db_path, task, sessions)
     run = _Run(db, Report(model.name, due), lambda _report: None, stop, 0)
-    run.all(jobs, 0)
+    run.all(jobs, 0, beside, over)
     if sessions is None and not run.report.left:
         models.looked(db, model, newest)
     return run.report.labelled
@@ -157,12 +161,15 @@ class _Run:
         self._unfolded = 0
         self._touched: dict[str, Touched] = {}
 
-    def all(self, jobs: Sequence[Job], processes: int) -> None:
+    def all(
+        self, jobs: Sequence[Job], processes: int, beside: Beside | None = None,
+        over: Callable[[str], None] = lambda _session_id: None,
+    ) -> None:  # fmt: skip
         """Everything that is due, until it is told to stop."""
         begun = time.perf_counter()
         usual = int(self.db.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
         self.db.execute("PRAGMA wal_autocheckpoint=0")
-        working = workers.work(self.db, jobs, processes)
+        working = beside(jobs) if beside else workers.work(self.db, jobs, processes)
         try:
             for done in working:
                 self._take(done.session_id, done.changes)
@@ -170,6 +177,8 @@ class _Run:
                     self._over(done.session_id)
                 if self.report.left:
                     break
+                if done.over:
+                    over(done.session_id)
         finally:
             working.close()  # type: ignore[attr-defined]
             for session_id in list(self._touched):

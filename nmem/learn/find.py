@@ -78,7 +78,7 @@ def findings(rows: Sequence[Row], stopped: Callable[[], bool] = lambda: False) -
             return None
         edited = edited or row.edits or bool(row.is_shell and {"edit", "write"}.intersection(row.families))
         if row.normal:
-            _run(found, rows, at)
+            _run(found, runs, at)
         if row.failed and not refused(row.response):
             failures = _failures(runs, at, edited)
             failed += failures
@@ -93,8 +93,8 @@ def _of(found: dict[tuple[str, str], Finding], kind: str, key: str, title: str) 
     return found.setdefault((kind, key), Finding(kind, key, title))
 
 
-def _run(found: dict[tuple[str, str], Finding], rows: Sequence[Row], at: int) -> None:
-    row = rows[at]
+def _run(found: dict[tuple[str, str], Finding], runs: Runs, at: int) -> None:
+    row = runs.rows[at]
     normal = row.normal
     assert normal
     for key in (normal.key, *normal.parts) if row.outcome == "ok" and len(normal.parts) > 1 else (normal.key,):
@@ -104,7 +104,8 @@ def _run(found: dict[tuple[str, str], Finding], rows: Sequence[Row], at: int) ->
             one.passes += 1
             one.passed_at = row.at
             if one.first_pass is None:
-                fix = remedies.between(rows[max(0, at - FAR) : at], row) if not one.failures and not one.work else None
+                red = one.failures or one.work
+                fix = None if red else remedies.between(runs, max(0, at - FAR), at)
                 one.first_pass = {"id": row.id, "at": row.at, "p": row.prompt_id,
                                   "fix": fix.stored() if fix and fix.kind != RERUN else None}  # fmt: skip
 

@@ -7,15 +7,18 @@ and goes on where it was, and several may do it at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
+from nmem.episodes.passages import IDLE
 from nmem.learn import find, patterns, sessions, store, warnings
+from nmem.learn.sessions import Found
 
+Beside = Callable[[Sequence[str]], Iterator[Found | None]]
 _WAIT = 10.0
 _TRIES = 3
 
@@ -39,16 +42,24 @@ def never() -> bool:
 
 
 def refresh(
-    db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never
+    db: Connection, now: int, project_id: int | None = None, stopped: Callable[[], bool] = never,
+    beside: Beside | None = None, patient: bool = False,
 ) -> Refreshed:  # fmt: skip
-    """Read what changed, of one project or of all, on a writing connection outside a transaction."""
+    """Read what changed, of one project or of all, on a writing connection outside a transaction.
+
+    `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a long
+    session that goes on need not be read again for each of its turns.
+    """
     done = Refreshed()
-    waiting = sessions.stale(db, project_id)
+    waiting = sessions.stale(db, project_id, now - IDLE) if patient else sessions.stale(db, project_id)
     read: dict[int, None] = {}
-    for session_id, of in waiting:
+    ids = [session_id for session_id, _ in waiting]
+    ready = beside(ids) if beside else (found_in(db, one, stopped) for one in ids)
+    for _, of in waiting:
         if stopped():
             break
-        if session(db, session_id, now, stopped):
+        found = next(ready)
+        if found is not None and sessions.write(db, found, now):
             done.sessions += 1
             read[of] = None
     done.left = len(waiting) - done.sessions
@@ -61,11 +72,11 @@ def refresh(
     return done
 
 
-def session(db: Connection, session_id: str, now: int, stopped: Callable[[], bool] = never) -> bool:
-    """Read one session again; False when it was not to be, or went on meanwhile: then it waits for the next time."""
+def found_in(db: Connection, session_id: str, stopped: Callable[[], bool] = never) -> Found | None:
+    """What one session says, which is only read; None when it is gone, or when it was stopped on the way."""
     read = sessions.reading(db, session_id)
     found = find.findings(read.rows, stopped) if read else None
-    return read is not None and found is not None and sessions.write(db, read, found, now)
+    return sessions.found_in(read, found) if read is not None and found is not None else None
 
 
 def project(db: Connection, project_id: int, now: int) -> int | None:

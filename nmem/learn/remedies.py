@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,9 +22,8 @@ WITHOUT_CD = f"{_WITHOUT} `cd` it works{_THERE}"
 """What is left of several such remedies that differ in the folder."""
 _GOES = re.compile(r"^(?:cd [^;&|]+ && )+(?=\S)")
 _HOME = re.compile(r"(?<![\w/])/(?:Users|home)/[^/\s'\"]+(?=/|\s|$)")
-_FILES, _COMMANDS, _TEXT = 5, 3, 160
+_COMMANDS, _TEXT = 3, 160
 _MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
-_SETUP = frozenset(("install", "container"))
 _SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
 
 
@@ -57,7 +55,7 @@ def of_command(runs: Runs, at: int, nature: str) -> Fix | None:
     if nature in (USAGE, WORLD) and (spelled := _spelling(rows, at)):
         return spelled
     end = runs.next_pass(rows[at].key, at, FAR)
-    return None if end is None else between(rows[at + 1 : end], rows[end], nature)
+    return None if end is None else between(runs, at + 1, end, nature)
 
 
 def of_file(rows: Sequence[Row], at: int) -> Fix | None:
@@ -153,38 +151,27 @@ def _typed(row: Row) -> str:
     return " ".join(row.content.split())
 
 
-def between(rows: Sequence[Row], passing: Row, nature: str = "") -> Fix:
-    """What was done before a passing run, after it had failed in this nature."""
-    mends = [row for row in rows if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
-    done = mends or [row for row in rows if row.outcome == "ok" and row.is_shell and _sets_up(row)]
+def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:
+    """What was done from a place of a session on, before the run at `end` passed; it had failed in this nature."""
+    rows, passing = runs.rows, runs.rows[end]
+    mends = (
+        [row for row in rows[start:end] if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
+    )
+    done = mends or [rows[place] for place in runs.setups.found[slice(*runs.setups.within(start, end))]]
     ran = tuple(dict.fromkeys(row.key if mends else _shown(row) for row in done))[-_COMMANDS:]
-    edited = Counter(row.path for row in rows if row.edits)
-    if ran and (mends or not edited):
+    changed = runs.changed(start, end)
+    if ran and (mends or changed is None):
         shown = mends[-1].key if mends else ran[-1]
         ids = (*(row.id for row in done[-_COMMANDS:]), passing.id)
         return Fix(COMMAND, f"After `{shown}` it passes", (), ran, ids)
-    if edited:
-        return _edit(rows, edited, ran, passing)
+    if changed is not None:
+        files, line, edits = changed
+        text = f"{files[0].rpartition('/')[2]} was changed" + (f": {line}" if line else "")
+        return Fix(EDIT, text, files, ran, (*edits, passing.id))
     return Fix(RERUN, "It passes when it is run again", (), (), (passing.id,))
-
-
-def _edit(rows: Sequence[Row], edited: Counter[str], ran: tuple[str, ...], passing: Row) -> Fix:
-    files = tuple(path for path, _ in edited.most_common(_FILES))
-    last = [row for row in rows if row.edits and row.path == files[0]][-1]
-    line = next((line for line in last.content.split("\n") if line.startswith("+") and len(line.strip()) > 3), "")
-    text = f"{files[0].rpartition('/')[2]} was changed" + (f": {line[1:].strip()[:100]}" if line else "")
-    ids = (*(row.id for row in rows if row.edits and row.path in files), passing.id)
-    return Fix(EDIT, text, files, ran, ids)
 
 
 def _mends(row: Row) -> bool:
     """Whether a command puts right what linters and formatters find."""
     said = row.key.replace(":", " ").replace("-", " ").replace("_", " ").split()
     return bool(row.key) and (bool(_MENDING.intersection(said)) or "--fix" in row.content or "--write" in row.content)
-
-
-def _sets_up(row: Row) -> bool:
-    typed = row.content.lstrip()
-    return bool(_SETUP.intersection(row.families)) or typed.startswith(
-        ("export ", "source ", ". ", "git config ", "nvm ")
-    )

@@ -15,6 +15,8 @@ _NOT_SHELL = frozenset(
     ("file_edit", "file_write", "task_spawn", "skill", "web_fetch", "web_search", "mcp_call", "question", "plan",
      "todo", "session_start", "session_resume", "session_clear", "session_compact", "marker", "tool_other")
 )  # fmt: skip
+_SETUP = frozenset(("install", "container"))
+_READIES = ("export ", "source ", ". ", "git config ", "nvm ")
 _TOOLS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "glob", "grep", "search_file_content", "list_directory"))
 
 
@@ -39,12 +41,12 @@ class Row:
     def failed(self) -> bool:
         return self.outcome == "failed"
 
-    @property
+    @cached_property
     def edits(self) -> bool:
         """Whether it changed a file of the project."""
         return self.type in EDITS and self.outcome != "failed" and bool(self.path)
 
-    @property
+    @cached_property
     def is_shell(self) -> bool:
         return self.tool in _SHELLS or (self.type not in _NOT_SHELL and self.tool not in _TOOLS)
 
@@ -55,12 +57,24 @@ class Row:
     @cached_property
     def normal(self) -> Normal | None:
         """The command without what changes; None when it is none, or only looks."""
-        return commands.normalise(self.content, self.root, self.powershell) if self.is_shell else None
+        if not self.is_shell:
+            return None
+        _ = self.families  # while the line is parsed anyway: of a long session it is forgotten soon
+        return commands.normalise(self.content, self.root, self.powershell)
 
     @cached_property
     def families(self) -> tuple[str, ...]:
         """What the command does: test build lint install ..."""
         return shell.parse(self.content, self.powershell).families if self.is_shell else ()
+
+    @cached_property
+    def sets_up(self) -> bool:
+        """Whether it is a command that went well and makes something ready: installs, containers, variables."""
+        return (
+            self.outcome == "ok"
+            and self.is_shell
+            and (self.content.lstrip().startswith(_READIES) or bool(_SETUP.intersection(self.families)))
+        )
 
     @property
     def key(self) -> str:

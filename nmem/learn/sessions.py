@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.storage import store as base
 from nmem.learn.find import VERSION, Finding
@@ -23,10 +24,18 @@ WITH marks AS (
 )
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
 LEFT JOIN marks m ON m.session_id = s.id
-WHERE (l.session_id IS NULL OR l.seq != s.seq OR l.told_of != ? OR l.mark != coalesce(m.mark, ''))
+WHERE (l.session_id IS NULL OR l.told_of != ? OR (l.seq != s.seq OR l.mark != coalesce(m.mark, ''))
+ AND NOT (s.state != 'ended' AND s.last_at > ? AND l.seq >= ? AND s.seq BETWEEN l.seq AND l.seq * 11 / 10))
 AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 """
-"""A transcript that was read further may have put right how calls ended, without a new observation."""
+"""A transcript that was read further may have put right how calls ended, without a new observation.
+
+A long session that goes on is read again once a tenth more was done in it, and when it is over: reading is about all of
+a session, and would otherwise cost each turn as much as all turns before it.
+"""
+_LONG = 150
+"""Observations of a session from which on it is long."""
+_NEVER = 1 << 62
 _STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"  # noqa: S608 - our text
 _EPISODES = """
 SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003 + 7 * u.turn_count + 11 * u.obs_count
@@ -49,6 +58,24 @@ class Reading:
     """Its observations were forgotten since it was read and nothing was added: what was found in it stays."""
 
 
+class Found(NamedTuple):
+    """What a session says, ready to be written; small enough to be handed from one process to another."""
+
+    session_id: str
+    project_id: int
+    seq: int
+    mark: str
+    kept: bool
+    told: list[tuple[str, str, str]]
+    """Kind, key and the rest as JSON; in their order."""
+
+
+def found_in(read: Reading, found: Iterable[Finding]) -> Found:
+    """What was found in a session as it was read."""
+    told = sorted((one.kind, one.key, _data(one)) for one in found)
+    return Found(read.session_id, read.project_id, read.seq, read.mark, read.kept, told)
+
+
 @contextmanager
 def snapshot(db: Connection) -> Iterator[None]:
     """Several readings of one moment; nobody waits for it."""
@@ -59,9 +86,12 @@ def snapshot(db: Connection) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def stale(db: Connection, project_id: int | None = None) -> list[tuple[str, int]]:
-    """The sessions that say more than was read of them, and their projects; the newest first."""
-    return db.execute(_STALE, (VERSION, project_id, project_id)).fetchall()
+def stale(db: Connection, project_id: int | None = None, alive: int = _NEVER) -> list[tuple[str, int]]:
+    """The sessions that say more than was read of them, and their projects; the newest first.
+
+    `alive`: long sessions in which something happened since then (ms) can wait.
+    """
+    return db.execute(_STALE, (VERSION, alive, _LONG, project_id, project_id)).fetchall()
 
 
 def changed(db: Connection, project_id: int | None = None) -> list[int]:
@@ -102,13 +132,12 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
     return [Row(*(*row, root[0] if root else "")) for row in found]
 
 
-def write(db: Connection, read: Reading, found: Iterable[Finding], now: int) -> bool:
+def write(db: Connection, read: Found, now: int) -> bool:
     """Write what a session says, instead of what was read of it before, in transactions that no hook gives up at.
 
     False when the session is no longer what it was when it was read: then it is still to be read.
     """
-    told = [(read.project_id, one.kind, one.key, read.session_id, now, _data(one)) for one in found]
-    told.sort(key=lambda row: row[1:3])
+    told = [(read.project_id, kind, key, read.session_id, now, data) for kind, key, data in read.told]
     parts = [told[at : at + _AT_ONCE] for at in range(0, len(told), _AT_ONCE)] or [[]]
     for number, part in enumerate(parts):
         with base.transaction(db):
@@ -136,7 +165,7 @@ def _put(db: Connection, session_id: str, told: list[tuple[int, str, str, str, i
     )
 
 
-def _done(db: Connection, read: Reading, now: int) -> None:
+def _done(db: Connection, read: Found, now: int) -> None:
     db.execute(
         "INSERT OR REPLACE INTO learned_sessions (session_id, seq, told_of, at, mark) VALUES (?, ?, ?, ?, ?)",
         (read.session_id, read.seq, _READ, now, read.mark),
@@ -175,7 +204,7 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 
 
 def _data(one: Finding) -> str:
-    kept = {key: value for key, value in asdict(one).items() if value and key not in ("kind", "key")}
+    kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 

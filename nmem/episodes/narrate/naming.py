@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from capture.shell import parse
 from nmem.episodes.narrate.prose import clip
@@ -15,13 +14,10 @@ _NOT_MAIN = re.compile(
 _WORD = re.compile(r"[^\s()\"'`;|]+$")
 _INLINE = re.compile(r"\b(?:node|python3?|ruby|perl|bun|deno) (?:-[ecp]|-(?: |$)|<<|eval\b)")
 
-_parsed = lru_cache(maxsize=32)(parse)
-"""The parts of a command; it is asked for several times in a row."""
-
 
 def name(command: str, kind: str = "", description: str = "") -> str:
     """A command by what it runs: without cd, pipes, redirections and most arguments."""
-    parsed = _parsed(command[:4000])
+    parsed = parse(command[:4000])
     steps = [step.argv for step in parsed.steps if step.argv and not step.simple.nested]
     steps = [argv for argv in steps if not _NOT_MAIN.match(" ".join(argv[:2]))] or steps
     mark = _OF_KIND.get(kind)
@@ -134,7 +130,7 @@ _OF_KIND = {
 
 def key(command: str, kind: str = "") -> str:
     """What makes two runs the same: the program and the path of its script, not its other words; "" for none."""
-    parsed = _parsed(command[:4000])
+    parsed = parse(command[:4000])
     if kind in ("test", "build", "lint") or not parsed.main or not parsed.main.argv:
         return ""
     argv = parsed.main.argv
@@ -147,7 +143,7 @@ def key(command: str, kind: str = "") -> str:
 
 def throw_away(command: str) -> bool:
     """Whether it runs a script that was put into a folder for temporary files."""
-    main = _parsed(command[:4000]).main
+    main = parse(command[:4000]).main
     return bool(main) and any(_TEMPORARY.match(word) for word in (main.argv if main else [])[:3])
 
 

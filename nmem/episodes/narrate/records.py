@@ -50,6 +50,9 @@ class Action:
     @property
     def halted(self) -> bool:
         """It was refused or broken off: its outcome says nothing about the work."""
+        return bool(self.metadata) and self._stopped()
+
+    def _stopped(self) -> bool:
         return self.refused or self.metadata.get("interrupted") is True or bool(self.metadata.get("refused"))
 
     @property

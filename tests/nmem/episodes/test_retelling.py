@@ -9,13 +9,13 @@ from sqlite3 import Connection, OperationalError
 import pytest
 
 from capture import paths
-from nmem.episodes import narrate, narrations, reading, retelling
+from nmem.episodes import narrate, narrations, reading, retelling, storytelling
 from nmem.retention import idle
 from nmem.settle import ERRORS, settle
 from tests.nmem.conftest import Recorded
 
 OLD = "In older words."
-PINNED = (1, "cbf9d3a8a6069f0a")
+PINNED = (1, "eb53458289ed5167")
 """The narrator's wording, and a digest of the modules that word it."""
 
 
@@ -174,3 +174,12 @@ def test_a_session_is_summed_up_anew_whichever_of_its_stories_was_worded_anew(re
         assert record.db.execute("SELECT max(narrated_at) FROM work_units").fetchone()[0] == before + 1
         run(record, db_path)
         assert narrations.unsummarised(record.db) == []
+
+
+def test_what_a_run_has_just_told_is_not_worded_once_more(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.begin("new").user("write a page of the manual").edit("docs/new.md").agent("Written.")
+    record.at += 24 * 3_600_000
+    monkeypatch.setattr(storytelling.Teller, "renew", lambda *_given: pytest.fail("worded again"))
+    assert run(record, db_path) == 1

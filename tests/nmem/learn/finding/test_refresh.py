@@ -263,3 +263,28 @@ def test_what_was_put_off_is_open_again_when_the_time_is_over(history: History) 
     )
     assert read.learnings(history.db, history.at) == ()
     assert len(read.learnings(history.db, history.at + 2 * DAY)) == 1
+
+
+def test_a_long_session_that_goes_on_is_read_again_once_a_tenth_was_added(history: History) -> None:
+    history.begin("long")
+    for _ in range(200):
+        history.runs("make world")
+    history.db.execute("UPDATE sessions SET state = 'waiting', seq = 200, last_at = ?", (history.at,))
+    assert refresh.refresh(history.db, history.at, patient=True).sessions == 1
+    history.db.execute("UPDATE sessions SET seq = 219")
+    assert refresh.refresh(history.db, history.at, patient=True).sessions == 0
+    assert [session for session, _ in sessions.stale(history.db)] == ["long"]  # whoever looks sees all of it
+    history.db.execute("UPDATE sessions SET seq = 221")
+    assert refresh.refresh(history.db, history.at, patient=True).sessions == 1
+
+
+@pytest.mark.parametrize("how", ["ended", "silent"])
+def test_a_long_session_is_read_again_when_it_is_over(history: History, how: str) -> None:
+    history.begin("long")
+    for _ in range(200):
+        history.runs("make world")
+    history.db.execute("UPDATE sessions SET state = 'waiting', seq = 200, last_at = ?", (history.at,))
+    refresh.refresh(history.db, history.at, patient=True)
+    history.db.execute("UPDATE sessions SET seq = 201, state = iif(? = 'ended', 'ended', state)", (how,))
+    later = history.at + (3_600_000 if how == "silent" else 0)
+    assert refresh.refresh(history.db, later, patient=True).sessions == 1

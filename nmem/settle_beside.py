@@ -1,0 +1,102 @@
+"""What settling can work out beside itself: labels, stories and what sessions say, while this process only writes.
+
+Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
+there is little to do, or one processor, there are none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from sqlite3 import Connection
+
+from nmem import database
+from nmem.episodes import storytelling
+from nmem.episodes.storytelling import Worded
+from nmem.labels import workers
+from nmem.labels.workers import Done, Job
+from nmem.learn import refresh
+from nmem.learn.sessions import Found
+from nmem.side_by_side import Crew, Gone, attend
+
+PROCESSES = 2
+ENOUGH = 40
+"""Sessions, or episodes, from which on processes are worth their start."""
+_AHEAD = 6
+"""Jobs that each process has before it: it need not wait while this one writes."""
+Asked = tuple[str, Job | int | str]
+"""A database, and what is wanted of it: labels (a Job), an episode's story (its number), what a session says (its id).
+"""
+
+
+class Beside:
+    """The processes of one run, started when they are first needed."""
+
+    def __init__(self, db: Connection, db_path: str, processes: int | None = None) -> None:
+        self.db, self.db_path = db, db_path
+        self._processes = min(PROCESSES, os.cpu_count() or 1) if processes is None else processes
+        self._crew: Crew[Asked, object] | None = None
+
+    def wanted(self, count: int) -> bool:
+        """Whether there is so much to do that it is done beside this process, or whether processes are there anyway."""
+        return self._processes > 1 and (count >= ENOUGH or self._crew is not None)
+
+    def labels(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """As `workers.work`."""
+        answer = self._each([(self.db_path, job) for job in jobs])
+        for job in jobs:
+            try:
+                yield from answer()  # type: ignore[misc]
+            except Gone:
+                yield from workers.work(self.db, [job], 0)
+
+    def stories(self, episodes: Sequence[int]) -> Callable[[int], Worded | None]:
+        """What words these episodes, asked for one after the other, as `storytelling.worded`."""
+        answer = self._each([(self.db_path, number) for number in episodes])
+
+        def word(number: int) -> Worded | None:
+            try:
+                return answer()  # type: ignore[return-value]
+            except Gone:
+                return storytelling.worded(self.db, number)
+
+        return word
+
+    def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:
+        """As `refresh.found_in`, for one after the other."""
+        answer = self._each([(self.db_path, session_id) for session_id in ids])
+        for session_id in ids:
+            try:
+                yield answer()  # type: ignore[misc]
+            except Gone:
+                yield refresh.found_in(self.db, session_id)
+
+    def close(self) -> None:
+        """End the processes, if there are any."""
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
+
+    def _each(self, jobs: list[Asked]) -> Callable[[], object]:
+        if self._crew is None:
+            self._crew = Crew("nmem.settle_beside:serve", self._processes)
+        return self._crew.each(jobs, _AHEAD)
+
+
+def serve() -> None:
+    """Answer what is Asked on standard input, until the input ends."""
+    open_: dict[str, Connection] = {}
+
+    def do(asked: Asked) -> object:
+        path, of = asked
+        db = open_.get(path)
+        if db is None:
+            db = open_[path] = database.reader(path)
+            db.row_factory = None
+        if isinstance(of, Job):
+            return list(workers.work_on(db, of, workers.model_of(path, of.task.model)))
+        if isinstance(of, int):
+            return storytelling.worded(db, of)
+        return refresh.found_in(db, of)
+
+    attend(do)

@@ -1,0 +1,92 @@
+"""What is worked out beside settling is what settling works out itself, also where the processes fail it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture.storage import store
+from nmem import settle as settling
+from nmem import settle_beside
+from nmem.episodes import storytelling
+from nmem.labels import workers
+from nmem.settle import settle
+from nmem.side_by_side import Crew, Gone
+from tests.nmem.conftest import Recorded
+
+LATER = 24 * 3_600_000
+TABLES = ("observations", "work_units", "narrations", "session_summaries", "said_decisions", "learning_findings",
+          "learned_sessions", "learnings", "retrieval_docs", "retrieval_postings")  # fmt: skip
+
+
+@pytest.fixture
+def waiting(record: Recorded, db_path: str) -> Recorded:
+    """Sessions that nobody has settled."""
+    for number in range(4):
+        record.begin(f"s{number}").user(f"write page {number}, then test it").edit(f"docs/{number}.md")
+        record.test("failed", response=f"E  assert {number} == 9").edit(f"src/{number}.py").test()
+        record.agent("The cause was a missing comma. It passes now.")
+    record.at += LATER
+    return record
+
+
+def settled(record: Recorded, path: Path) -> dict[str, list[Any]]:
+    """All that settling a copy of a memory makes of it."""
+    with closing(sqlite3.connect(path)) as copy:
+        record.db.backup(copy)
+    report = settle(str(path), 600, models=False, clock=lambda: record.at)
+    assert report is not None
+    assert not report.failed
+    assert (report.detected, report.told, report.learned) == (4, 4, 4)
+    with closing(store.connect(str(path))) as db:
+        return {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in TABLES}
+
+
+def beside(monkeypatch: pytest.MonkeyPatch, many: int = 2) -> None:
+    monkeypatch.setattr(settle_beside, "ENOUGH", 1)
+    monkeypatch.setattr(settling, "Beside", lambda db, path: settle_beside.Beside(db, path, many))
+
+
+def alone(record: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
+    with monkeypatch.context() as patched:
+        beside(patched, 1)
+        return settled(record, tmp_path / "alone.db")
+
+
+def test_two_processes_make_of_a_history_what_one_makes(
+    waiting: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = alone(waiting, tmp_path, monkeypatch)
+    beside(monkeypatch)
+    monkeypatch.setattr(workers, "work_on", lambda *_given: pytest.fail("worked out here"))
+    monkeypatch.setattr(storytelling, "worded", lambda *_given: pytest.fail("worded here"))
+    assert settled(waiting, tmp_path / "beside.db") == one
+    assert one["observations"][0][-1] != ""
+    assert all(one[name] for name in ("narrations", "learning_findings", "retrieval_docs"))
+
+
+def test_what_the_processes_cannot_do_is_done_here(
+    waiting: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = alone(waiting, tmp_path, monkeypatch)
+
+    def gone(_crew: Crew[Any, Any], _jobs: Any, _ahead: int) -> Any:
+        def answer() -> None:
+            raise Gone
+
+        return answer
+
+    monkeypatch.setattr(Crew, "each", gone)
+    beside(monkeypatch)
+    assert settled(waiting, tmp_path / "gone.db") == one
+
+
+def test_a_run_with_little_to_do_starts_no_process(
+    waiting: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settle_beside, "Crew", lambda *_given: pytest.fail("started"))
+    assert settled(waiting, tmp_path / "few.db")["narrations"]

@@ -1,0 +1,56 @@
+"""A crew answers in the order of its jobs, says which it could not do, and is of use again after it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from nmem.side_by_side import Crew, Gone, attend
+
+BAD = 13
+
+
+def serve() -> None:
+    """Run by each process of the crew."""
+
+    def square(number: int) -> int:
+        if number == BAD:
+            raise ValueError(number)
+        return number * number
+
+    attend(square)
+
+
+@pytest.fixture
+def crew() -> Iterator[Crew[int, int]]:
+    made: Crew[int, int] = Crew("tests.nmem.test_side_by_side:serve", 2)
+    yield made
+    made.close()
+
+
+def test_answers_come_in_the_order_of_the_jobs(crew: Crew[int, int]) -> None:
+    answer = crew.each(range(9), 3)
+    assert [answer() for _ in range(9)] == [number * number for number in range(9)]
+
+
+def test_a_job_that_fails_says_so_and_costs_no_other(crew: Crew[int, int]) -> None:
+    answer = crew.each([1, BAD, 2], 2)
+    assert answer() == 1
+    with pytest.raises(Gone):
+        answer()
+    assert answer() == 4
+
+
+def test_what_nobody_took_is_not_taken_for_the_next_answer(crew: Crew[int, int]) -> None:
+    left = crew.each(range(20, 30), 3)
+    assert left() == 400
+    assert crew.each([5], 1)() == 25
+
+
+def test_whose_processes_have_ended_hears_so(crew: Crew[int, int]) -> None:
+    crew.close()
+    answer = crew.each([1, 2], 1)
+    for _ in range(2):
+        with pytest.raises(Gone):
+            answer()
