@@ -259,7 +259,8 @@ def test_one_fails_one_needs_a_person_who_answers_and_the_rest_waits(open_board:
         told = board.until(1, over)
         assert (told["state"], told["exit_code"]) == ("succeeded", 0)
         assert "It is allowed." in told["output"]
-        board.until(2, lambda told: told["state"] == "succeeded")
+        told = board.until(2, lambda told: told["state"] == "failed")
+        assert told["reason"] == "it changed nothing", "an answer alone is no success"
     finally:
         runner.kill()
         runner.wait()
@@ -276,6 +277,7 @@ def test_other_clients_run_tasks_by_their_own_commands(kind: str, open_board: Ca
     board.nmem("task", "add", "look around; 'quoted' $HOME", "--client", kind, "--no-worktree")
     board.nmem("task", "run", "--quiet", check=False)
     told = board.task(1)
-    assert (told["state"], told["exit_code"]) == ("succeeded", 0), told["output"]
+    assert (told["state"], told["exit_code"]) == ("failed", 0), told["output"]
+    assert told["reason"] == "it changed nothing", "an answer alone is no success"
     assert "Nothing was to be done." in told["output"]
     assert board.said(told["session_id"]) == ["look around; 'quoted' $HOME"]
