@@ -131,7 +131,7 @@ class Prompt:
         self.at = at
         self.source = source
         self.kind = kind
-        """prompt late command | thinking closing summary subagent | notification."""
+        """prompt late command | thinking closing summary subagent title | notification."""
         self.content = content
         self.dedup_key = dedup_key
         """Unique within the session: the same saying from a hook and from the transcript has the same key."""

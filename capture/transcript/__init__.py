@@ -6,6 +6,7 @@ claude.py codex.py gemini.py    a client's records -> Events
 batches.py                      Events -> Batches, equal to those of the hook
 mend.py                         what a transcript knows better than a hook
 missed.py                       what the hooks missed, at the end of a turn
+titles.py                       what the client calls a session: records of one file about another
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
 
 
 def catch_up_rest(db: Connection) -> None:
-    """What hooks had no time for, in the background. Raises sqlite3.Error or OSError."""
+    """What hooks had no time for or pass over, in the background. Raises sqlite3.Error or OSError."""
+    from capture.transcript import titles
     from capture.transcript.missed import rest
 
-    for client, path, session_id in rest(db):
+    files = rest(db)
+    for client, path, session_id in files:
         catch_up(db, client, path, session_id, float("inf"))
+    titles.keep(db, [(path, session_id) for client, path, session_id in files if client == "claude"])
 
 
 def reader(source: Source) -> Reader:

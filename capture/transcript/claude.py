@@ -235,6 +235,10 @@ class ClaudeReader(Reader):
         self.calls = None
         return out
 
+    def _title(self, _record: dict[str, object], _offset: int) -> list[Event]:
+        """Names a session by a message of it, often in another's file: see titles.py."""
+        return []
+
     def _system(self, record: dict[str, object], _offset: int) -> list[Event]:
         if record.get("subtype") != "compact_boundary":
             return self.skip("system")
@@ -250,6 +254,7 @@ _HANDLERS = {
     "assistant": ClaudeReader._assistant,
     "attachment": ClaudeReader._attachment,
     "system": ClaudeReader._system,
+    "summary": ClaudeReader._title,
 }
 
 

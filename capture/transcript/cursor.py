@@ -71,6 +71,15 @@ def load(db: Connection, path: str, session_id: str, *, live: bool = False) -> C
     row = read_to(db, path) if live else _place(db, key)
     if row is None and session_id:
         row = _moved(db, LIVE if live else "", session_id, path)
+    return _resumed(key, path, session_id, row)
+
+
+def named(db: Connection, key: str, path: str, session_id: str) -> Cursor:
+    """The place that goes by a name of its own: what is read of a file beside its events."""
+    return _resumed(key, path, session_id, _place(db, key))
+
+
+def _resumed(key: str, path: str, session_id: str, row: tuple[int, str, str | None] | None) -> Cursor:
     try:
         size = os.stat(path).st_size
     except OSError:

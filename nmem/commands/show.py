@@ -28,7 +28,8 @@ _FEW = 60
 _TEXT = 600
 _FILES = 12
 _SAID_BY = {"user/prompt": "you", "user/late": "you", "user/command": "you", "agent/closing": "agent",
-            "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper"}  # fmt: skip
+            "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper",
+            "agent/title": "title"}  # fmt: skip
 _BY = {"first": "the session begins here", "person": "you said so", "llm": "a language model said so"}
 
 Told = tuple[str, list[Section], dict[str, Any]]

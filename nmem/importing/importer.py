@@ -16,7 +16,7 @@ from itertools import chain
 from capture.seal import Sealed
 from capture.storage import sqlite as ours
 from capture.storage import store
-from capture.transcript import mend
+from capture.transcript import mend, titles
 from capture.transcript.cursor import load, save
 from nmem.importing.discover import Transcript
 from nmem.importing.stretches import SIZE, Job, Stretch, read_all
@@ -82,6 +82,7 @@ class Importer:
             # subagents after the sessions whose prompts their work belongs to
             for inner in (False, True):
                 self._all([job for job in jobs if job.transcript.is_subagent == inner])
+            self._titles(transcripts)
         finally:
             report = self.report
             counts = [new - old for new, old in zip(self._counts(), before, strict=True)]
@@ -89,6 +90,14 @@ class Importer:
             report.seconds = time.perf_counter() - begun
             self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return self.report
+
+    def _titles(self, transcripts: list[Transcript]) -> None:
+        """What the client calls the sessions: last, for a file may name one that another file holds."""
+        files = [(one.path, one.session_id) for one in transcripts if one.client == "claude" and not one.is_subagent]
+        sessions, unknown = titles.keep(self.db, files)
+        self.changed.update(sessions)
+        if unknown:
+            self.report.skipped["title of no known session"] = unknown
 
     def _counts(self) -> tuple[int, ...]:
         row = self.db.execute(

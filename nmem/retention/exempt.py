@@ -30,7 +30,7 @@ WHERE u.session_id = ?1 AND (u.pinned OR t.pinned OR EXISTS (SELECT 1 FROM conte
 """
 TAKEN_IN = """
 SELECT c.session_id, max(c.updated_at) FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id
-WHERE s.origin = 'import' AND c.path NOT GLOB 'live:*' GROUP BY c.session_id
+WHERE s.origin = 'import' AND c.path NOT GLOB 'live:*' AND c.path NOT GLOB 'titles:*' GROUP BY c.session_id
 """
 """Sessions that an import brought, and when it last found something new of them (ms)."""
 _GUARD = """

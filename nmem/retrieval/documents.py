@@ -16,12 +16,14 @@ from nmem.episodes.narrate.records import FAILED, Action, Episode
 from nmem.retrieval.result import result
 from nmem.retrieval.words import words
 
-RULES = "3"
+RULES = "4"
 """Counted up when documents are made otherwise: every project is indexed anew."""
 SATURATION = 4.0
 """BM25's k1: how soon more of the same word adds nothing."""
-_LENGTH = 0.6
+_LENGTH = 0.75
 """BM25's b: how much a long field is held against its words."""
+_SHORTEST = 0.4
+"""The least that a field's length counts for: a greeting is not about its two words."""
 _ERROR = 2_000
 """Characters of what a failed call answered."""
 _COMMANDS = frozenset(
@@ -40,12 +42,15 @@ class Field:
 FIELDS: Mapping[str, Field] = {
     "title": Field(3.0, 12.0),
     "closing": Field(3.0, 250.0),
+    "client": Field(1.0, 12.0),
     "user": Field(0.6, 150.0),
-    "thoughts": Field(0.3, 800.0),
+    "thoughts": Field(0.2, 800.0),
     "files": Field(0.5, 100.0),
-    "errors": Field(0.2, 120.0),
-    "commands": Field(0.1, 150.0),
+    "errors": Field(0.1, 120.0),
+    "commands": Field(0.05, 150.0),
 }
+_SAID = {"closing": "closing", "summary": "closing", "title": "client"}
+"""The field of what an agent or its client said, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def weighed(fields: Mapping[str, Iterable[str]]) -> dict[str, float]:
     for name, found in fields.items():
         counts = Counter(found)
         field = FIELDS[name]
-        length = 1.0 - _LENGTH + _LENGTH * counts.total() / field.usual
+        length = max(_SHORTEST, 1.0 - _LENGTH + _LENGTH * counts.total() / field.usual)
         for word, count in counts.items():
             bag[word] = bag.get(word, 0.0) + field.weight * count / length
     return {word: weight / (weight + SATURATION) for word, weight in bag.items()}
@@ -95,7 +100,7 @@ def _texts(episode: Episode) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {name: [] for name in FIELDS}
     out["user"] += [one.text for one in episode.prompts]
     for saying in episode.sayings:
-        out["closing" if saying.kind in ("closing", "summary") else "thoughts"].append(saying.text)
+        out[_SAID.get(saying.kind, "thoughts")].append(saying.text)
     for action in episode.actions:
         _act(out, action)
     return out

@@ -12,7 +12,7 @@ from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from sqlite3 import Connection
 
 ASKED = 200
@@ -23,6 +23,10 @@ WORK = 60_000
 """Postings that one query reads at most; the rarest words come first."""
 _SHOWN = 400
 """Documents by score among which those that exist are looked up."""
+TITLE = 200
+"""Characters of a first line that may be a title."""
+LEAD = 0.3
+"""What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
 
 
@@ -67,7 +71,7 @@ def related(
 
     Raises sqlite3.Error.
     """
-    query = prepared(db, project_id, counted(text))
+    query = prepared(db, project_id, counted(text), titled(text))
     scores = _scores(query, work)
     best = sorted(scores, key=scores.__getitem__, reverse=True)[:_SHOWN]
     docs = _documents(db, project_id, best, before)
@@ -93,18 +97,28 @@ def counted(text: str) -> dict[str, int]:
     return out
 
 
-def prepared(db: Connection, project_id: int, asked: dict[str, int]) -> Query:
-    """The informative words of a query and their postings."""
+def titled(text: str) -> frozenset[str]:
+    """The words of a text's first line, where more follows: an issue's title, an error above its trace."""
+    first, _, rest = text.strip().partition("\n")
+    return frozenset(words(first)) if rest.strip() and len(first) <= TITLE else frozenset()
+
+
+def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Collection[str] = ()) -> Query:
+    """The informative words of a query and their postings; those of its `title` weigh more, as a whole."""
     out = Query()
-    total = db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0]
-    if not asked or not total:
+    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
+    if not asked or not row or not row[0]:
         return out
+    total: int = row[0]  # numbers of changed documents stay in the postings: both counts hold them
     found = db.execute(
         "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
         f" AND word IN ({','.join('?' * len(asked))})",
         (project_id, *asked),
     ).fetchall()
     worth = {word: (1.0 + log(asked[word])) * informative(total, docs) for docs, word in found}
+    if named := [word for word in worth if word in title]:
+        more = LEAD * sum(sorted(worth.values(), reverse=True)[:FOLLOWED]) / (sum(worth[word] for word in named) or 1.0)
+        worth |= {word: worth[word] * (1.0 + more) for word in named}
     chosen = sorted(worth, key=worth.__getitem__, reverse=True)[:FOLLOWED]
     unknown = sorted((1.0 + log(count) for word, count in asked.items() if word not in worth), reverse=True)
     known = sum(worth[word] for word in chosen)

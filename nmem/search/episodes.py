@@ -50,6 +50,8 @@ def related(db: Connection, text: str, narrow: Narrowed, now: int, clock: Clock)
         if clock.over():
             break
     best = max((one.score * _fresh(one.at, now) for one in found), default=0.0)
+    if best <= 0.0:
+        return out
     near = {one.unit_id: one.score * _fresh(one.at, now) / best for one in found if one.score >= _CLOSE * best}
     if near and (where.sql or where.sessions):
         marks = ",".join("?" * len(near))

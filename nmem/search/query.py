@@ -117,19 +117,18 @@ def parse(text: str, now: int) -> Query:
             continue
         if name in MEANT and value and not pasted:
             mistaken.append(f"{whole} is no filter, so it was taken as a word; there is {MEANT[name]}")
-        word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no)
+        word = _word(value if quoted and not name else whole, quoted=quoted and not name, no=no and not pasted)
         if word is not None:
             words.setdefault((word.text, word.no), word)
-        if not no:
+        if not no or pasted:
             about.append(whole)
     ordered = list(words.values())
     cut = len(text) > LONGEST or len(ordered) > MOST_WORDS
     ordered = ordered[:MOST_WORDS]
     if ordered and not cut and _unfinished(read, ordered[-1]):
         ordered[-1] = _opened(ordered[-1])
-    return Query(
-        text[:LONGEST], tuple(ordered), _filters(found), " ".join(about), cut, tuple(dict.fromkeys(mistaken))[:_TOLD]
-    )
+    whole = read if pasted else " ".join(about)
+    return Query(text[:LONGEST], tuple(ordered), _filters(found), whole, cut, tuple(dict.fromkeys(mistaken))[:_TOLD])
 
 
 def _readable(text: str) -> str:

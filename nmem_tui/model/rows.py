@@ -14,7 +14,8 @@ from nmem_tui.model.line import Line, cut, length
 WORDS: dict[str, tuple[str, str]] = {
     "user/prompt": ("you", "user"), "user/late": ("you", "user"), "user/command": ("you", "user"),
     "agent/thinking": ("think", "agent"), "agent/closing": ("agent", "agent"), "agent/summary": ("summary", "agent"),
-    "agent/subagent": ("helper", "agent"), "machine/notification": ("notice", "quiet"),
+    "agent/subagent": ("helper", "agent"), "agent/title": ("title", "agent"),
+    "machine/notification": ("notice", "quiet"),
     "file_read": ("read", "look"), "search": ("search", "look"), "web_fetch": ("fetch", "look"),
     "web_search": ("web", "look"), "file_write": ("write", "change"), "file_edit": ("edit", "change"),
     "command": ("run", "run"), "test": ("test", "run"), "build": ("build", "run"), "lint": ("lint", "run"),

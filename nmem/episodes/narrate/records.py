@@ -14,7 +14,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """Something said. `kind`: prompt late command (user) | thinking closing subagent summary (agent). `at` in ms."""
+    """Something said. `at` in ms.
+
+    `kind`: prompt late command (user) | thinking closing subagent summary title (agent).
+    """
 
     at: int
     kind: str

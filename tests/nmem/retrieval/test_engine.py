@@ -121,6 +121,40 @@ def test_a_new_title_is_found(db: Connection) -> None:
     assert found(db, "reconciliation") == [2]
 
 
+def test_what_the_client_calls_a_session_is_found(db: Connection) -> None:
+    db.execute(
+        "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key)"
+        " VALUES ('s1-2', ?, 'agent', 'title', 'Ledger reconciliation', 'n')",
+        (NOW - 8 * DAY + 1500,),
+    )
+    db.execute("UPDATE work_units SET narrated_at = narrated_at + 1 WHERE id = 2")
+    assert index.keep(db) == 1
+    assert found(db, "reconciliation") == [2]
+
+
+def test_the_first_line_of_a_report_weighs_more_than_a_line_below(db: Connection) -> None:
+    both = ("coupon rounding is wrong", "the deploy script of the tools folder printed it")
+    above, below = (
+        {one.unit_id: one.share for one in engine.related(db, 1, "\n".join(lines))} for lines in (both, both[::-1])
+    )
+    assert above[2] > below[2] and above[3] < below[3]
+
+
+def test_a_word_of_every_episode_says_something_after_stories_were_told_anew(db: Connection) -> None:
+    """Numbers of changed documents stay in the postings: what a word is worth is counted like them."""
+    for more in range(1, 4):
+        db.execute("UPDATE work_units SET narrated_at = narrated_at + ?", (more,))
+        index.keep(db)
+    assert sorted(found(db, "coupon")) == [2, 4]
+    assert all(one.score > 0 for one in engine.related(db, 1, "coupon"))
+
+
+def test_a_greeting_is_not_about_its_two_words(db: Connection) -> None:
+    told(db, 5, "hello there, my friend", "Nothing to do.")
+    index.keep(db)
+    assert all(one.evidence < 0.7 for one in engine.related(db, 1, "hello there my friend"))
+
+
 def test_an_episode_that_is_gone_is_found_no_more(db: Connection) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("DELETE FROM unit_prompts WHERE unit_id = 2")

@@ -164,6 +164,12 @@ def test_since(text: str, at: int | None) -> None:
     assert since(text, NOW) == at
 
 
+def test_nothing_in_a_pasted_report_leaves_anything_out() -> None:
+    report = "The image is not shown\n" + "![the image](https://example.com/a.png) is what I see instead of it. " * 10
+    query = parse(report, NOW)
+    assert not query.unwanted and query.about.partition("\n")[0] == "The image is not shown"
+
+
 def test_nothing_in_a_pasted_report_is_a_filter() -> None:
     report = "Traceback (most recent call last):\n  file:src/a.py type:test since:7d\n" + "more of the same\n" * 40
     found = parse(report, NOW)

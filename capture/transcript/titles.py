@@ -1,0 +1,168 @@
+"""What the client itself calls a session: the `summary` records of Claude Code's files. Background work only.
+
+A record names the last message of a conversation (`leafUuid`), often that of another session than the one whose file
+holds it. It is kept as a saying of the session that has this message, kind `title`; where no known session has it, it
+is dropped. Each file has a place of its own among the cursors: what was read once is not read again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from capture.event import AGENT, Batch, Event, Prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from sqlite3 import Connection
+
+    from capture.seal import Sealed
+    from capture.transcript.cursor import Cursor
+
+KIND = "title"
+"""The kind of these sayings among the prompts."""
+PLACE = "titles:"
+"""Before the path in the names of the places."""
+_MARKS = (b'"type":"summary"', b'"type": "summary"')
+_LONGEST = 2_000
+"""Characters of a title; a longer record is something else."""
+
+
+class _Leaf:
+    """The message that a record names: whose it is, and when it was said (milliseconds)."""
+
+    __slots__ = ("at", "session_id")
+
+    def __init__(self, session_id: str, at: int) -> None:
+        self.session_id = session_id
+        self.at = at
+
+
+def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], int]:
+    """Store the titles that some files (path, session) have since the last time.
+
+    The sessions that have them, and how many titles name no known session. The messages are looked for in the same
+    folders. Raises sqlite3.Error; a file that cannot be read is passed over.
+    """
+    from time import time_ns
+
+    from capture.storage.store import write_many
+    from capture.transcript.cursor import save
+
+    found: list[tuple[str, str, str]] = []
+    read: list[Cursor] = []
+    for path, session_id in files:
+        cursor, titles = _new(db, path, session_id)
+        if cursor is not None:
+            read.append(cursor)
+            found += [(path, *title) for title in titles]
+    if not read:
+        return set(), 0
+    leaves = _leaves(found)
+    sealed = [one for _, leaf, title in found if (one := _saying(db, title, leaves.get(leaf, [])))]
+
+    def rows() -> Iterator[Sealed]:
+        yield from sealed
+        for cursor in read:
+            save(db, cursor, time_ns() // 1_000_000)
+
+    write_many(db, rows())
+    return {one.batch.session_id for one in sealed}, len(found) - len(sealed)
+
+
+def _new(db: Connection, path: str, session_id: str) -> tuple[Cursor | None, list[tuple[str, str]]]:
+    """(leaf, title) of a file's new records, with the place reached; None where there is nothing new."""
+    from capture.jsonio import BadJson, loads
+    from capture.transcript.cursor import fingerprint, lines, named
+
+    cursor = named(db, PLACE + path, path, session_id)
+    out: list[tuple[str, str]] = []
+    try:
+        if os.stat(path).st_size <= cursor.offset:
+            return None, []
+        for end, line in lines(path, cursor.offset):
+            cursor.offset = end
+            if not any(mark in line for mark in _MARKS):
+                continue
+            try:
+                record = loads(line.decode("utf-8", "replace"))
+            except BadJson:
+                continue
+            if not isinstance(record, dict) or record.get("type") != "summary":
+                continue
+            leaf, title = record.get("leafUuid"), record.get("summary")
+            if isinstance(leaf, str) and leaf and isinstance(title, str) and 0 < len(title.strip()) <= _LONGEST:
+                out.append((leaf, title.strip()))
+    except OSError:
+        return None, []
+    cursor.head = fingerprint(path)
+    return cursor, out
+
+
+def _leaves(found: list[tuple[str, str, str]]) -> dict[str, list[_Leaf]]:
+    """Leaf -> the messages of this id, those of the files that come first by name before others: a fork copies them."""
+    from capture.transcript.cursor import lines
+
+    wanted: dict[str, set[str]] = {}
+    for path, leaf, _ in found:
+        wanted.setdefault(os.path.dirname(path), set()).add(leaf)
+    out: dict[str, list[_Leaf]] = {}
+    for folder, leaves in wanted.items():
+        for path in _transcripts(folder):
+            try:
+                for _, line in lines(path, tail=True):
+                    _look(line, leaves, out)
+            except OSError:
+                continue
+    return out
+
+
+def _transcripts(folder: str) -> list[str]:
+    """The sessions' files of a folder; those of subagents lie deeper, or are named so."""
+    names = [one for one in os.listdir(folder) if one.endswith(".jsonl") and not one.startswith("agent-")]
+    return [os.path.join(folder, name) for name in sorted(names)]
+
+
+def _look(line: bytes, leaves: set[str], out: dict[str, list[_Leaf]]) -> None:
+    """Note a record whose own id is wanted: the first text behind a `"uuid":` of the line tells most others apart."""
+    from capture.clients.fields import text
+    from capture.jsonio import BadJson, loads
+    from capture.transcript.reading import millis
+
+    if not any(one in leaves for one in _ids(line)):
+        return
+    try:
+        record = loads(line.decode("utf-8", "replace"))
+    except BadJson:
+        return
+    if not isinstance(record, dict) or record.get("isSidechain") is True:
+        return
+    leaf, session_id, at = text(record.get("uuid")), text(record.get("sessionId")), millis(record.get("timestamp"))
+    if leaf in leaves and session_id and at:
+        out.setdefault(leaf, []).append(_Leaf(session_id, at))
+
+
+def _ids(line: bytes) -> Iterator[str]:
+    """What stands behind each `"uuid":` of a line."""
+    for part in line.split(b'"uuid":')[1:]:
+        yield part[:130].lstrip()[1:].partition(b'"')[0].decode("ascii", "replace")
+
+
+def _saying(db: Connection, title: str, owners: list[_Leaf]) -> Sealed | None:
+    """The title as said at the end of the work that it names, by the first owner that is a known session."""
+    from capture import keys
+    from capture.seal import identity, seal
+
+    for owner in owners:
+        row = db.execute(
+            "SELECT client, cwd, min(last_at, coalesce(ended_at, last_at)) FROM sessions WHERE id = ?",
+            (identity(owner.session_id),),
+        ).fetchone()
+        if row is None:
+            continue
+        at = min(owner.at, row[2])
+        event = Event(row[0], "", owner.session_id, at)
+        batch = Batch(row[0], owner.session_id, at, row[1], "import")
+        batch.prompts.append(Prompt(at, AGENT, KIND, title, dedup_key=keys.saying("n", event, title)))
+        return seal(batch)
+    return None
