@@ -25,6 +25,7 @@ SUBJECTS = {
     "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
     "recall": "whether written decisions are found by what one would ask, and nonsense is answered by none",
     "retrieval": "whether search finds, and a session is told, the earlier session that is related",
+    "told": "how much of what sessions would have been told was of their work, on your own history",
     "context": "whether what a session would have been told names a file that it then edits, on your own history",
 }
 
@@ -185,6 +186,30 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
         click.echo(to_json(figures))
         return
     _print(table(figures, budget))
+
+
+@command.command(help=SUBJECTS["told"])
+@click.argument("folder", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--count", type=click.IntRange(min=1), default=48, show_default=True, help="Sessions to replay at most.")
+@click.option("--seed", type=int, default=11, show_default=True, help="Which sessions these are.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: bool) -> None:
+    """Replay first prompts of the database, or of the transcripts in FOLDER, with only what came before each."""
+    from capture import paths
+    from nmem import upgrade
+    from nmem.evaluate.told import evaluate, imported, table
+
+    if folder is None:
+        upgrade.reader(paths.database()).close()
+        figures = evaluate(paths.database(), project, count, seed)
+    else:
+        with imported(folder) as path:
+            figures = evaluate(path, project, count, seed)
+    if as_json:
+        click.echo(to_json(figures))
+        return
+    _print(table(figures))
 
 
 def _show(figures: dict[str, object]) -> None:

@@ -17,6 +17,7 @@ from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
 from nmem.context.choose import NAMES
 from nmem.context.compose import compose
+from nmem.context.decide import Decision
 from nmem.context.history import Past
 from nmem.context.items import FILE, Item, tokens
 from nmem.context.places import Places
@@ -145,7 +146,7 @@ def replayed(path: str, asked: Sequence[Moment], budget: int | None = None) -> I
                     moment, frozenset(named), _cost(named), frozenset(first), _cost(first), _names(db, moment)
                 )
             else:
-                present = _present(moment, moment.prompt)
+                present = present_of(moment, moment.prompt)
                 ours = select(db, present, budget)
                 theirs = _told_newest(db, present, newest, budget)
                 yield Outcome(
@@ -165,18 +166,22 @@ def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     return pasts
 
 
+def told_at(db: Connection, moment: Moment) -> tuple[Decision, Decision]:
+    """What a session is told when it starts, if anything says what it goes on with, and when it asks."""
+    begins = present_of(moment, "")
+    start = decide.start(db, begins, None, START_TOKENS, 0, goes_on(db, begins))
+    present = present_of(moment, moment.prompt)
+    present.given = frozenset(item.id for item in start.items)
+    present.given_files = _files(start.items)
+    return start, decide.prompt(db, present, None, PROMPT_TOKENS, 0, "the first prompt")
+
+
 def told_names(db: Connection, moment: Moment) -> list[str]:
-    """The files that a session is told of when it starts, if anything says what it goes on with, and when it asks."""
-    begins = _present(moment, "")
-    start = decide.start(db, begins, None, START_TOKENS, 0, goes_on(db, begins)).items
-    present = _present(moment, moment.prompt)
-    present.given = frozenset(item.id for item in start)
-    present.given_files = _files(start)
-    prompt = decide.prompt(db, present, None, PROMPT_TOKENS, 0, "the first prompt").items
-    return list(dict.fromkeys(path for item in (*start, *prompt) for path in item.files))
+    """The files that a session is told of at its start and its first prompt."""
+    return list(dict.fromkeys(path for made in told_at(db, moment) for item in made.items for path in item.files))
 
 
-def _present(moment: Moment, prompt: str) -> Present:
+def present_of(moment: Moment, prompt: str) -> Present:
     """The branch of a session is stored as it is last: here it is not known."""
     present = Present(moment.project_id, moment.session_id, moment.at, prompt)
     present.project = moment.project
