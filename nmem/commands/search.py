@@ -127,8 +127,8 @@ def _print(found: Results) -> None:
 
 
 def _id(hit: Hit) -> str:
-    """As `nmem show` takes it: of a session the beginning is enough."""
-    return printable(hit.id[:_SESSION] if hit.kind == "session" else hit.id)
+    """As `nmem show` takes it, of a session the beginning; moved in beneath the episode that it speaks for."""
+    return "  " * hit.beneath + printable(hit.id[:_SESSION] if hit.kind == "session" else hit.id)
 
 
 def _told(hit: Hit) -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
+from nmem.decisions import read
 from nmem.mcp.ids import PROMPT
 from nmem.mcp.reply import line, some
 
@@ -16,8 +17,12 @@ Quoted = dict[str, object]
 def of(db: Connection, hit: str) -> Quoted:
     """Of what a person said: that they did, and the agent's closing words to it; of another's, whose words they are.
 
-    Nothing of a hit that is no saying.
+    Of any hit whose decision holds no more: the words that hold instead. Else nothing of a hit that is no saying.
     """
+    return some({**_said(db, hit), "holds_now": line(superseded(db, hit), _ANSWER)})
+
+
+def _said(db: Connection, hit: str) -> Quoted:
     kind, _, number = hit.partition("/")
     if kind not in (PROMPT, "reasoning") or not number.isdecimal():
         return {}
@@ -26,9 +31,7 @@ def of(db: Connection, hit: str) -> Quoted:
         return {}
     session_id, source, at = tuple(row)
     answer = _answer(db, session_id, at) if source == "user" else ""
-    return some(
-        {"by": _SAID_BY.get(source, source), "answered": line(answer, _ANSWER), "superseded": superseded(db, hit)}
-    )
+    return {"by": _SAID_BY.get(source, source), "answered": line(answer, _ANSWER)}
 
 
 def _answer(db: Connection, session_id: str, at: int) -> str:
@@ -42,9 +45,8 @@ def _answer(db: Connection, session_id: str, at: int) -> str:
     return str(row[0]) if row else ""
 
 
-def superseded(db: Connection, hit: str) -> str:  # noqa: ARG001 - decisions said in passing answer it
-    """What holds instead of what was decided there; empty where nothing was decided, or it still holds.
-
-    The one place of the agent's door that decisions said in passing speak through.
-    """
-    return ""
+def superseded(db: Connection, hit: str) -> str:
+    """The decision that holds instead of the one said there, in the person's words; empty where nothing replaced it."""
+    later = read.superseded(db, [hit]).get(hit)
+    found = read.get(db, later.id) if later else None
+    return found.text if found else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
 from nmem import tables
+from nmem.decisions import read
 from nmem.mcp.ids import OBS, PROMPT, Ref
 from nmem.mcp.reply import code, line, lines, name, some, when
 from nmem.read import stream
@@ -97,10 +98,12 @@ def saying(db: Connection, number: int, most: int, few: int = 30) -> Shown:
     found = prompt(db, number)
     assert found is not None
     shown = [index(row) for row in found.done[:few]]
+    later = read.superseded(db, [f"prompt/{number}"]).get(f"prompt/{number}")
     return some({
         "id": f"prompt/{number}", "at": when(found.at), "by": _SAID_BY.get(found.source, found.source),
         "what": found.kind, "session": f"session/{line(found.session_id, 80)}",
-        "episode": f"episode/{found.unit_id}" if found.unit_id else "", **_whole("text", found.text, most),
+        "episode": f"episode/{found.unit_id}" if found.unit_id else "",
+        "superseded_by": line(later.told, 120) if later else "", **_whole("text", found.text, most),
         "done": shown, "done_more": max(0, len(found.done) - few),
     })  # fmt: skip
 

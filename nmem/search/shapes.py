@@ -29,7 +29,7 @@ def hit(one: Hit) -> Json:
         "id": one.id, "type": type_, "at": at, "project": one.project, "text": one.snippet.text,
         "path": "" if one.path in one.snippet.text else one.path, "failed": one.outcome == "failed",
         "pinned": one.pinned, "times": one.times if one.times > 1 else 0,
-        "superseded_by": one.superseded,
+        "superseded_by": one.superseded, "beneath": f"episode/{one.episode}" if one.beneath else "",
     })  # fmt: skip
 
 

@@ -20,6 +20,8 @@ from nmem_tui.model.line import Line, Span, cut, fitting, spread, wrap
 QUERY = "query"
 """What an item of the empty box can stand for."""
 _WORD = 9
+_BENEATH = 2
+"""Cells by which the rows beneath an episode are moved in."""
 _FORM = 26
 _LEAD = 24
 """Characters before the first mark, where the beginning is left out."""
@@ -131,7 +133,13 @@ def word(hit: Hit) -> Span:
 def first(hit: Hit, cells: int) -> Line:
     """What it is, and the piece of it that was found, with the words marked."""
     name, tone = word(hit)
-    return [(" ", "text"), (pad(name, _WORD), tone), *marked(hit, cells - _WORD - 1)]
+    begin = _begin(hit)
+    return [(" " * begin, "text"), (pad(name, _WORD), tone), *marked(hit, cells - _WORD - begin)]
+
+
+def _begin(hit: Hit) -> int:
+    """Cells before a hit: what says what an episode is about stands beneath it, further in."""
+    return 1 + (_BENEATH if hit.beneath else 0)
 
 
 def marked(hit: Hit, cells: int) -> Line:
@@ -180,7 +188,8 @@ def second(hit: Hit, cells: int, now: int, zone: tzinfo | None, *, where: bool) 
         (4, [(short(hit), "quiet")]),
         (6, [(f"×{hit.times}", "quiet")] if hit.times > 1 else []),
     ]
-    return [(" " * (_WORD + 1), "text"), *fitting([part for part in parts if part[1]], cells - _WORD - 1, " · ")]
+    before = _WORD + _begin(hit)
+    return [(" " * before, "text"), *fitting([part for part in parts if part[1]], cells - before, " · ")]
 
 
 def unpinned(hit: Hit) -> str | None:

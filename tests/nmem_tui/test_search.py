@@ -23,7 +23,7 @@ from nmem.search.search import search as searching
 from nmem.search.snippet import Snippet
 from nmem.search.typed import standing, toggled
 from nmem_tui.model import search
-from nmem_tui.model.line import TONES
+from nmem_tui.model.line import TONES, Line, plain
 
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 SIGNS = {" ": "space", "/": "slash", ":": "colon", '"': "quotation_mark", "!": "exclamation_mark", ".": "full_stop",
@@ -470,6 +470,27 @@ async def test_the_project_is_searched_from_another_screen(make: Any, cockpit: A
         await settled(pilot)
         assert box(pilot) == "project:aurora-api limit"
         assert pilot.app.screen.hits
+
+
+def found(*, beneath: bool, superseded: str = "") -> Hit:
+    """A prompt as a hit, of an episode that stands above it or of none."""
+    return Hit("prompt/8", "prompt", "prompt", 0, "s1", "shop", "claude", "", "", False,
+               Snippet("Round the coupons half up", ((10, 17),)), 1.0, 1, 3, beneath, superseded)  # fmt: skip
+
+
+def test_what_says_an_episode_is_moved_in_beneath_it() -> None:
+    def second(hit: Hit, cells: int) -> Line:
+        return search.second(hit, cells, 0, UTC, where=True)
+
+    for line in (search.first, second):
+        alone, below = (plain([line(found(beneath=beneath), 60)]) for beneath in (False, True))
+        assert below == "  " + alone
+        assert cell_len(plain([line(found(beneath=True), 24)])) <= 24
+
+
+def test_a_hit_says_which_decision_replaced_its_own() -> None:
+    told = plain([search.second(found(beneath=True, superseded="decision/19"), 80, 0, UTC, where=False)])
+    assert "superseded by decision/19" in told
 
 
 def test_toggling_keeps_the_rest_of_a_query() -> None:

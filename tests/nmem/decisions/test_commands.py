@@ -84,4 +84,8 @@ def test_a_search_says_which_hits_hold_no_more(talked: Recorded) -> None:
     assert later[f"prompt/{old.prompt_id - 1}"] == later[f"episode/{old.unit_id}"], "the question asks for the old one"
     assert [id_ for id_, said in later.items() if said and "amended" in id_] == []
     assert "superseded by decision/" in ok("search", "four", "attempts")
-    assert json.loads(ok("search", "four attempts", "--json"))["hits"][0]["superseded_by"]
+    hits = json.loads(ok("search", "four attempts", "--json"))["hits"]
+    assert hits[0]["superseded_by"]
+    own = {hit["id"] for hit in hits if hit["id"].startswith("episode/")}
+    assert {hit["beneath"] for hit in hits if "beneath" in hit} <= own, "what says it names the episode above"
+    assert any("beneath" in hit for hit in hits)

@@ -326,3 +326,8 @@ def test_an_agent_reads_what_was_decided_and_what_replaced_it(client: Client, re
     later = decision["superseded_by"].split()[0]
     (new,) = client.get("get", ids=[later])["found"]
     assert new["decided"].startswith("Cap the retry backoff at 30 seconds") and "superseded_by" not in new
+    assert old["holds_now"] == new["decided"], "no second call is needed to know what holds"
+    said = next(hit for hit in hits if hit["id"] == decision["said_in"])
+    assert said["holds_now"] == new["decided"] and said["superseded_by"] == old["superseded_by"]
+    assert client.get("get", ids=[said["id"]])["found"][0]["superseded_by"] == old["superseded_by"]
+    assert not any("holds_now" in hit for hit in hits if "superseded_by" not in hit)
