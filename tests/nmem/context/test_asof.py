@@ -60,7 +60,7 @@ def told(path: str, only: str = "") -> dict[tuple[str, object], Any]:
         for one in asked:
             ev.as_it_was(db, one)
             for prompt in ("", one.prompt):
-                there = ev._present(one, prompt)
+                there = ev.present_of(one, prompt)
                 out[one.session_id, bool(prompt)] = [
                     (item.id, round(item.score, 9), item.text, item.reason) for item in candidates.gathered(db, there)
                 ]
@@ -208,7 +208,7 @@ def test_whatever_is_read_is_veiled(history: str) -> None:
             ev.as_it_was(db, one)
             ev.told_names(db, one)
             for prompt in ("", one.prompt):
-                candidates.gathered(db, ev._present(one, prompt))
+                candidates.gathered(db, ev.present_of(one, prompt))
         db.set_authorizer(None)
     assert read - {"sqlite_master", "json_each"} <= set(asof.UNVEILED), "veil it, or say in UNVEILED why not"
 
