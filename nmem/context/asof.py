@@ -136,6 +136,7 @@ _MADE = {
 }
 """Tables that are counted from others: counted anew from what was there."""
 UNVEILED = {
+    "project_folders": "where the checkouts of a project lie",
     "projects": "a name, a key and a root: they are no history",
     "retrieval_projects": "how many numbers its postings hold: what a word is worth, counted like them",
     "retrieval_postings": "how many episodes have a word; which of them were there, their documents say",

@@ -5,7 +5,7 @@ Files come first: which of them the session will edit decides which episodes tel
 
 from __future__ import annotations
 
-from nmem.context import known, pinned
+from nmem.context import known, pinned, places
 from nmem.context.choose import NAMES, START_NAMES, choose
 from nmem.context.continuing import continued
 from nmem.context.episodes import related
@@ -34,7 +34,7 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     """Items for a present, those of a kind by score; not yet packed. Raises sqlite3.Error."""
     chosen = heed(db, present)
     ranking = rank(db, present.project_id, present.prompt, present.branch)
-    numbers = files_to_name(ranking, present)
+    numbers = files_to_name(db, ranking, present)
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
     out = pinned.pins(db, present, chosen)
     if present.prompt:
@@ -84,14 +84,22 @@ def heed(db: Connection, present: Present) -> dict[str, str]:
     return said
 
 
-def files_to_name(ranking: Ranking, present: Present) -> list[int]:
-    """Which files are worth their names now, beside those that the session has been told of or worked on."""
+def files_to_name(db: Connection, ranking: Ranking, present: Present) -> list[int]:
+    """Which files are worth their names now, beside those that the session has been told of or worked on.
+
+    A file that is not in the checkout any more is not named. Raises sqlite3.Error.
+    """
     if elsewhere(ranking, present.prompt):
         return []
     over = {*present.given_files, *present.hot_files}
     ranked = [(chance, number) for chance, number in ranking.files if ranking.paths[number] not in over]
-    most = NAMES if present.prompt else START_NAMES
-    return choose(ranking, ranked, max(0, most - len(present.given_files)))
+    most = max(0, (NAMES if present.prompt else START_NAMES) - len(present.given_files))
+    numbers = choose(ranking, ranked, 2 * most)
+    if present.over or not numbers:
+        return numbers[:most]
+    by_path = {ranking.paths[number]: number for number in numbers}
+    folder = places.root(db, present.project_id, present.session_id)
+    return [by_path[path] for path in places.there(folder, by_path, most)]
 
 
 def elsewhere(ranking: Ranking, prompt: str) -> bool:

@@ -152,4 +152,4 @@ def _told(db: Connection, present: Present, unit_id: int | None, reason: str) ->
     if unit_id is None:
         return None
     rows, known = units(db, [unit_id]), settled.of_units(db, [unit_id])
-    return tell_continued(rows[0], present.at, reason, present.unsaid, known.get(unit_id)) if rows else None
+    return tell_continued(db, rows[0], present.at, reason, present.unsaid, known.get(unit_id)) if rows else None

@@ -11,6 +11,7 @@ from nmem.context import settled
 from nmem.context.items import EPISODE, THREAD, Item
 from nmem.context.neutral import quoted
 from nmem.context.words import ago, texts
+from nmem.episodes import open_ends
 from nmem.retrieval import engine
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from nmem.context.settled import Settled
     from nmem.context.unsaid import Unsaid
 
-    Unit = tuple[int, str, int, str, str | None, str, str | None, str | None, str | None, int]
+    Unit = tuple[int, str, int, str, str | None, str, str | None, str | None, str | None, int, int]
 
 MOST = 3
 SHARE = 0.07
@@ -37,7 +38,8 @@ _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
 _UNIT = (
     "SELECT u.id, coalesce(u.title, u.intent), u.last_at, u.outcomes, u.next_steps, u.session_id, u.summary, d.result,"
-    " s.branch, u.turn_count FROM work_units u JOIN sessions s ON s.id = u.session_id"
+    " s.branch, u.turn_count, min(u.last_at, coalesce(u.narrated_at, u.last_at))"
+    " FROM work_units u JOIN sessions s ON s.id = u.session_id"
     " LEFT JOIN retrieval_docs d ON d.unit_id = u.id"
 )
 
@@ -116,10 +118,10 @@ def tell(
 
 
 def tell_continued(
-    row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None
+    db: Connection, row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None
 ) -> Item:  # fmt: skip
-    """The episode that a session goes on with: as above, and what it left open."""
-    number, intent, last_at, outcomes, next_steps, _, _, _, branch, _ = row
+    """The episode that a session goes on with: as above, and what it left that is still open."""
+    number, intent, last_at, outcomes, next_steps, session_id, _, _, branch, _, told_at = row
     how = outcome(outcomes)
     where = f", branch {told}" if branch and (told := names.told(branch)) else ""
     about = quoted(headline(intent), _HEADLINE)
@@ -127,7 +129,8 @@ def tell_continued(
     own = f"episode/{number}"
     parts += known.told(unsaid, own) if known else ()
     parts += _knowledge(row, unsaid)
-    left = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
+    steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
+    left = open_ends.left(db, session_id, told_at, steps)
     if left:
         parts.append(f"Left open: {'; '.join(quoted(line.rstrip('. '), _LINE) for line in left[:2])}.")
     return Item(own, THREAD, " ".join(parts), score=0.95, reason=reason)
@@ -135,7 +138,7 @@ def tell_continued(
 
 def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     """What an episode found out: the agent's closing words, and what stood in the way."""
-    number, _, _, _, _, _, summary, result, _, _ = row
+    number, _, _, _, _, _, summary, result, *_ = row
     own = f"episode/{number}"
     parts = []
     if result and not (unsaid and unsaid.says(result, own)):
@@ -161,10 +164,6 @@ def headline(text: str) -> str:
     return line[:end] if end > 0 else line.rstrip(".")
 
 
-_OUTCOMES = (("reverted", "reverted"), ("thrown_away", "thrown away"), ("abandoned", "abandoned"), ("pushed", "pushed"),
-             ("committed", "committed"))  # fmt: skip
-
-
 def outcome(stored: str | None) -> str:
     """How an episode ended, in words, from what is stored of it."""
     from capture.jsonio import BadJson, loads
@@ -173,8 +172,4 @@ def outcome(stored: str | None) -> str:
         found = loads(stored or "{}")
     except BadJson:
         return ""
-    if not isinstance(found, dict):
-        return ""
-    tests = {"passed": "tests passed", "failed": "tests failed"}.get(str(found.get("tests")), "")
-    end = next((word for key, word in _OUTCOMES if found.get(key)), "")
-    return ", ".join(word for word in (tests, end) if word)
+    return open_ends.told(found) if isinstance(found, dict) else ""

@@ -145,14 +145,16 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
     """Files and commits, each in the turn that its time lies in."""
     found = db.execute(
         "SELECT at, obs_type, file_path, metadata, id FROM observations WHERE session_id = ?"
-        " AND obs_type IN ('file_edit', 'file_write', 'file_read', 'git_commit') ORDER BY at, id",
+        " AND (obs_type = 'git_commit' OR obs_type IN ('file_edit', 'file_write', 'file_read')"
+        " AND outcome != 'failed') ORDER BY at, id",
         (session_id,),
     ).fetchall()
     if _swept(db, session_id):
         from nmem.retention import trace
 
         found += [(one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
-                  if one.obs_type in (*_EDITS, "file_read", "git_commit")]  # fmt: skip
+                  if one.obs_type == "git_commit" or (one.obs_type in (*_EDITS, "file_read")
+                                                      and one.outcome != "failed")]  # fmt: skip
         found.sort(key=lambda row: (row[0], row[4]))
     for at, kind, path, metadata, _ in found:
         turn = _holding(turns, at)

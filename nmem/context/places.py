@@ -7,7 +7,14 @@ path whose rest is a file that the project is known to have; else by the project
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+
+from nmem.episodes.text import checkout_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from sqlite3 import Connection
 
 _NOISE = ("/.claude/", "/.codex/", "/.gemini/", "/appdata/", "/node_modules/", "/.git/", "/site-packages/")
 _TEMPORARY = tuple(f"/{folder}/" for folder in ("tmp", "private", "var", "proc", "dev"))
@@ -18,8 +25,8 @@ _SHALLOW = 3
 
 
 def forward(path: str) -> str:
-    """A path with forward slashes."""
-    return path.replace("\\", "/")
+    """A path with forward slashes; one in a worktree below the project is one of the project."""
+    return checkout_path(path.replace("\\", "/"))
 
 
 def absolute(path: str) -> bool:
@@ -109,3 +116,26 @@ class Places:
         while shared < min(len(first), len(last)) and first[shared] == last[shared]:
             shared += 1
         return "/".join(first[:shared]) if shared > _SHALLOW else None
+
+
+def root(db: Connection, project_id: int, session_id: str) -> str:
+    """The folder of the checkout that a session works in, else of its project; empty when neither is known (SQL)."""
+    row = (
+        db.execute(
+            "SELECT f.root FROM sessions s JOIN project_folders f ON f.folder = s.cwd WHERE s.id = ?", (session_id,)
+        ).fetchone()
+        or db.execute("SELECT root FROM projects WHERE id = ?", (project_id,)).fetchone()
+    )
+    return str(row[0] or "") if row else ""
+
+
+def there(folder: str, paths: Iterable[str], most: int) -> list[str]:
+    """The first `most` paths that are in a checkout; all count where the checkout is not on this machine."""
+    known = bool(folder) and os.path.isdir(folder)  # noqa: PTH112 - pathlib costs a hook too much
+    out: list[str] = []
+    for looked, path in enumerate(paths):
+        if len(out) >= most or looked >= 2 * most:
+            break
+        if not known or os.path.lexists(path if absolute(path) else f"{folder}/{path}"):
+            out.append(path)
+    return out

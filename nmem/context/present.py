@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nmem.context.given import given
+from nmem.episodes import open_ends
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Present:
     """A session as it stands at a moment; everything but the first four may be unknown."""
 
     __slots__ = (
-        "at", "branch", "client", "cwd", "failures", "given", "given_files", "hot_files", "project",
+        "at", "branch", "client", "cwd", "failures", "given", "given_files", "hot_files", "over", "project",
         "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
     )  # fmt: skip
 
@@ -47,6 +48,8 @@ class Present:
         """Items that this session has been told already."""
         self.given_files: frozenset[str] = frozenset()
         """Files that these have named."""
+        self.over = False
+        """Whether the moment is over: what lies on the disk now says nothing about it."""
         self.unsaid: Unsaid | None = None
         """What a person excluded, once it was looked up; None: nothing."""
 
@@ -74,21 +77,6 @@ def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present 
 
 def _work(db: Connection, out: Present) -> None:
     """Files worked on and commands that failed, from the session's newest observations."""
-    files: dict[str, None] = {}
-    passed: set[str] = set()
-    failures: dict[str, None] = {}
-    for kind, path, content, outcome in db.execute(
-        "SELECT obs_type, file_path, content, outcome FROM observations WHERE session_id = ?"
-        " ORDER BY seq DESC LIMIT 60",
-        (out.session_id,),
-    ).fetchall():
-        if path and kind in ("file_edit", "file_write", "file_read"):
-            files[path] = None
-        elif kind in ("command", "test", "build", "lint", "install"):
-            command = content[:_COMMAND]
-            if outcome == "ok":
-                passed.add(command)
-            elif outcome == "failed" and command not in passed:
-                failures[command] = None
-    out.hot_files = tuple(files)[:HOT_FILES]
-    out.failures = tuple(failures)[:FAILURES]
+    rows = open_ends.of_session(db, out.session_id, most=60)
+    out.hot_files = tuple(open_ends.touched(rows))[::-1][:HOT_FILES]
+    out.failures = tuple(dict.fromkeys(rows[place][3][:_COMMAND] for place in open_ends.failures(rows)))[:FAILURES]

@@ -224,6 +224,12 @@ def _opened(path: str, asked: Asked) -> Iterator[Connection]:
 
 
 def _present(db: Connection, asked: Asked) -> Present:
+    out = _of(db, asked)
+    out.over = asked.as_of is not None
+    return out
+
+
+def _of(db: Connection, asked: Asked) -> Present:
     at = asked.now if asked.as_of is None else asked.as_of
     if asked.session_id:
         known = present.read(db, asked.session_id, at, asked.prompt)

@@ -6,10 +6,11 @@ happened: a summary by a model is not waited for.
 
 from __future__ import annotations
 
+from nmem.context import places
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END
 from nmem.context.neutral import quoted
-from nmem.episodes import units
+from nmem.episodes import open_ends, units
 from nmem.names import told
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.unsaid import Unsaid
+    from nmem.episodes.open_ends import Row
     from nmem.episodes.unit import Unit
 
 GOAL, DECISION, OPEN, FILE = "goal", "decision", "open", "file"
@@ -32,7 +34,6 @@ _FILES, _SAID, _DECIDED, _FAILING = 8, 3, 4, 3
 _LONG, _SHORT = 400, 200
 _FRAME = 60
 """Tokens of the marks and headings."""
-_RUNS = ("command", "test", "build", "lint", "install")
 
 
 def before_clear(db: Connection, session_id: str, at: int) -> str | None:
@@ -59,12 +60,14 @@ def recover(db: Connection, session_id: str, budget: int, unsaid: Unsaid | None 
     unit = units.latest(db, session_id)
     if unit is None:
         return []
-    rows = db.execute(
-        "SELECT id, obs_type, file_path, content, outcome, at FROM observations WHERE session_id = ?"
-        " AND seq > (SELECT seq FROM sessions WHERE id = ?) - ? ORDER BY seq DESC",
+    found_rows = db.execute(
+        f"SELECT o.id, {open_ends.COLUMNS} FROM observations o WHERE o.session_id = ?"  # noqa: S608 - our own words
+        " AND o.seq > (SELECT seq FROM sessions WHERE id = ?) - ? ORDER BY o.seq",
         (session_id, session_id, _LOOKED_AT),
     ).fetchall()
-    found = [*_goal(db, unit), *_open(unit, rows, unsaid), *_files(unit, rows), *_decided(db, unit, rows)]
+    ids, rows = [row[0] for row in found_rows], [row[1:] for row in found_rows]
+    found = [*_goal(db, unit), *_open(db, unit, ids, rows, unsaid), *_files(db, unit, rows),
+             *_decided(db, unit, ids, rows)]  # fmt: skip
     if unsaid:
         found = unsaid.told(found)
     kept: list[Item] = []
@@ -106,10 +109,10 @@ def _goal(db: Connection, unit: Unit) -> list[Item]:
     return out
 
 
-def _decided(db: Connection, unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]) -> list[Item]:
     """Questions answered, plans and decisions noted; and the person's own words since the goal was set."""
     out: list[Item] = []
-    for number, kind, _, content, _, at in rows:
+    for number, (at, kind, _, content, _, _) in zip(reversed(ids), reversed(rows), strict=True):
         if at < unit.started_at or len(out) >= _DECIDED:
             break
         if kind in ("plan", "marker") or (kind == "question" and " -> " in content):
@@ -127,50 +130,35 @@ def _decided(db: Connection, unit: Unit, rows: Sequence[tuple[int, str, str | No
 
 
 def _open(
-    unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]], unsaid: Unsaid | None
+    db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row], unsaid: Unsaid | None
 ) -> list[Item]:  # fmt: skip
     """Unfinished todos, commands that failed and have not passed since, steps that an earlier telling left."""
     out: list[Item] = []
-    listed = False
-    settled: set[str] = set()
-    failing = 0
-    for number, kind, _, content, outcome, _ in rows:
-        if kind == "todo" and not listed:
-            listed = True
-            undone = [line[3:].strip() for line in content.split("\n") if line.startswith(("[ ]", "[>]"))]
-            if unsaid:
-                undone = [line for line in undone if not unsaid.says(line)]
-            if undone:
-                text = f"Todo: {quoted('; '.join(undone), _LONG)}"
-                out.append(Item(f"obs/{number}", OPEN, text, score=0.85, reason="unfinished in the newest list"))
-        elif kind in _RUNS and content not in settled:
-            settled.add(content)
-            if outcome == "failed" and failing < _FAILING:
-                failing += 1
-                text = f"Failed last: {quoted(content, _SHORT)}"
-                out.append(Item(f"obs/{number}", OPEN, text, score=0.8, reason="it has not passed since"))
-    left = _strings(unit.next_steps)[:2]
+    place, boxes = open_ends.todos(rows)
+    undone = [box for box in boxes if not (unsaid and unsaid.says(box))]
+    if undone:
+        text = f"Todo: {quoted('; '.join(undone), _LONG)}"
+        out.append(Item(f"obs/{ids[place]}", OPEN, text, score=0.85, reason="unfinished in the newest list"))
+    for place in open_ends.failures(rows)[:_FAILING]:
+        text = f"Failed last: {quoted(rows[place][3], _SHORT)}"
+        out.append(Item(f"obs/{ids[place]}", OPEN, text, score=0.8, reason="it has not passed since"))
+    told_at = min(unit.last_at, unit.narrated_at or unit.last_at)
+    left = open_ends.left(db, unit.session_id, told_at, _strings(unit.next_steps))[:2]
     return out + [
         Item(f"next/{unit.id}", OPEN, quoted(step, _SHORT), score=0.7, reason="left by the episode") for step in left
     ]
 
 
-def _files(unit: Unit, rows: Sequence[tuple[int, str, str | None, str, str, int]]) -> list[Item]:
+def _files(db: Connection, unit: Unit, rows: Sequence[Row]) -> list[Item]:
     """The files that were worked on, the newest first, and which of them have changes since the last commit."""
-    paths: dict[str, bool] = {}
-    committed = False
-    for _, kind, path, _, outcome, at in rows:
-        if at < unit.started_at:
-            break
-        committed = committed or (kind == "git_commit" and outcome == "ok")
-        if path and kind in ("file_edit", "file_write", "file_read"):
-            changed = kind != "file_read" and not committed
-            paths[path] = paths.get(path, False) or changed
-    best = sorted(paths, key=paths.__getitem__, reverse=True)[:_FILES]
+    paths = open_ends.touched(row for row in rows if row[0] >= unit.started_at)
+    newest = list(paths)[::-1]
+    root = places.root(db, 0, unit.session_id)
+    best = sorted(newest, key=paths.__getitem__, reverse=True)
     return [
         Item(f"file/{path}", FILE, named + (CHANGED if paths[path] else ""),
              files=(path,), score=0.6, reason="worked on for the interrupted goal")
-        for path in best if (named := told(path))
+        for path in places.there(root, best, _FILES) if (named := told(path))
     ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem.episodes import open_ends
 from nmem.read import stream
 from nmem.read.episodes import EpisodeRow, present, rows
 from nmem.read.views import StreamRow
@@ -105,7 +106,9 @@ def summary(db: Connection, session_id: str) -> SessionSummary | None:
     ).fetchone()
     if row is None:
         return None
-    return SessionSummary(row[0], _texts(row[1]), _texts(row[2]), _texts(row[3]), "\n".join(_texts(row[4])), row[5])
+    last = db.execute("SELECT last_at FROM sessions WHERE id = ?", (session_id,)).fetchone()
+    steps = tuple(open_ends.left(db, session_id, last[0], _texts(row[3]))) if last else ()
+    return SessionSummary(row[0], _texts(row[1]), _texts(row[2]), steps, "\n".join(_texts(row[4])), row[5])
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:

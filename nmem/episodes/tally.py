@@ -6,6 +6,8 @@ reads and searches that were counted on an earlier row (`repeats`) are one read 
 
 from __future__ import annotations
 
+from nmem.episodes.text import checkout_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +56,10 @@ class Tally:
         self.prints: dict[str, int] = {}
         self.outcomes: dict[str, Any] = {
             "tests": None, "committed": 0, "pushed": 0, "reverted": 0, "uncommitted": 0, "thrown_away": 0,
-            "interrupted": False, "abandoned": False,
+            "undone": 0, "interrupted": False, "abandoned": False,
         }  # fmt: skip
+        """The state at the end: a commit or an edit after something was taken back leaves `reverted` and `thrown_away`
+        at 0; `undone` counts how often something was."""
         self.commits: list[dict[str, object]] = []
         self.active_ms = 0
         self.active_at = 0
@@ -98,7 +102,7 @@ class Tally:
         self._outcome(seen, failed)
 
     def _file(self, seen: Seen, failed: bool) -> None:
-        counts = self.files.setdefault(seen.file_path, [0, 0, 0])
+        counts = self.files.setdefault(checkout_path(seen.file_path), [0, 0, 0])
         if failed:
             counts[2] += 1
         elif seen.obs_type in _CHANGES:
@@ -116,6 +120,7 @@ class Tally:
             out["tests"] = "failed" if failed else "passed"
         if seen.obs_type in _CHANGES and not failed:
             out["uncommitted"] += 1
+            out["reverted"] = out["thrown_away"] = 0
         self._git(seen, told, failed)
         left = out["uncommitted"] and (out["interrupted"] or out["tests"] == "failed")
         out["abandoned"] = bool(not out["committed"] and (left or (out["thrown_away"] and not out["uncommitted"])))
@@ -125,11 +130,28 @@ class Tally:
         commit, push = told.get("commit"), told.get("push")
         if _has(commit, "hash") or (seen.obs_type == "git_commit" and seen.outcome == "ok"):
             out["committed"] += 1
-            out["uncommitted"] = 0
+            out["uncommitted"] = out["reverted"] = out["thrown_away"] = 0
             self.commits.append(_commit(commit if isinstance(commit, dict) else {}, seen.at))
         if (isinstance(push, dict) and not push.get("rejected")) or (seen.obs_type == "git_push" and not failed):
             out["pushed"] += 1
-        if seen.obs_type.startswith("git_") and not failed and _undoes(seen.content):
+        if seen.obs_type.startswith("git_") and not failed and seen.obs_type != "git_commit":
+            self._taken_back(seen.content)
+
+    def _taken_back(self, command: str) -> None:
+        """Edits that a command of git throws away, or the commits that it takes back."""
+        from nmem.episodes.undone import COMMITS, WORK, undone
+
+        what, paths = undone(command)
+        out = self.outcomes
+        if what == WORK and out["uncommitted"]:
+            edits = sum(counts[1] for path, counts in self.files.items() if _among(path, paths))
+            lost = min(out["uncommitted"], edits) if paths else out["uncommitted"]
+            out["uncommitted"] -= lost
+            out["thrown_away"] += lost
+            out["undone"] += bool(lost)
+            out["reverted"] += bool(lost) and not out["uncommitted"] and not out["committed"]
+        elif what == COMMITS:
+            out["undone"] += 1
             out["reverted"] += 1
             out["thrown_away"] += out["uncommitted"]
             out["uncommitted"] = 0
@@ -156,7 +178,7 @@ class Tally:
         """0 smooth .. 1: the share of failures, interruptions and reverts; None when nothing was done."""
         if not self.count:
             return None
-        hard: int = self.phase.get("failures", 0) + self.phase.get("interruptions", 0) + self.outcomes["reverted"]
+        hard: int = self.phase.get("failures", 0) + self.phase.get("interruptions", 0) + self.outcomes["undone"]
         return round(min(1.0, hard / (self.count + 3)), 3)
 
     def columns(self) -> dict[str, object]:
@@ -192,10 +214,9 @@ def _told(metadata: str | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _undoes(command: str) -> bool:
-    from nmem.episodes.undone import undoes
-
-    return undoes(command)
+def _among(path: str, given: list[str]) -> bool:
+    """Whether a path is one of those given to a command, or lies in one."""
+    return any(path == one or path.startswith(one + "/") or path.endswith("/" + one) for one in given)
 
 
 def _has(found: object, key: str) -> bool:

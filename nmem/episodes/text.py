@@ -148,6 +148,25 @@ def word_count(text: str) -> float:
     return count
 
 
+_WORKTREES = ("/.worktrees/", "/worktrees/")
+
+
+def checkout_path(path: str) -> str:
+    """A path below a worktree that lies in the project, as a path of any checkout: .worktrees/1/src/a.py -> src/a.py.
+
+    `.claude/worktrees/NAME` and its like of other tools are worktrees as well.
+    """
+    if "worktrees/" not in path:
+        return path
+    whole = "/" + path.replace("\\", "/")
+    for mark in _WORKTREES:
+        head, found, rest = whole.rpartition(mark)
+        inside = rest.partition("/")[2]
+        if found and inside and (mark == _WORKTREES[0] or head.rpartition("/")[2].startswith(".")):
+            return inside
+    return path
+
+
 def path_ends(path: str) -> tuple[str, str]:
     """The key and the folder of a path."""
     parts = [part for part in path.replace("\\", "/").lower().split("/")[-_DEPTH:] if part]

@@ -1,37 +1,51 @@
-"""Whether a command of git throws work away: what was reverted was not completed."""
+"""What a command of git throws away: edits of files, or commits; what was taken back was not completed."""
 
 from __future__ import annotations
 
+WORK, COMMITS = "work", "commits"
 _STOPS = ("&&", "||", ";", "|", "&", "\n")
 
 
 def undoes(command: str) -> bool:
     """Whether a shell command contains a git checkout, restore, reset, revert, clean or stash drop that undoes work."""
+    return bool(undone(command)[0])
+
+
+def undone(command: str) -> tuple[str, list[str]]:
+    """(WORK, COMMITS or "", the paths that it is narrowed to; none: all there is) of the last step that undoes."""
     if "git" not in command:
-        return False
+        return "", []
     for stop in _STOPS:
         command = command.replace(stop, " \0 ")
-    return any(_step(part.split()) for part in command.split("\0"))
+    found: tuple[str, list[str]] = "", []
+    for part in command.split("\0"):
+        what, paths = _step(part.split())
+        if what:
+            found = what, [path for path in paths if path not in (".", ":/", "*")] if "." not in paths else []
+    return found
 
 
-def _step(words: list[str]) -> bool:
+def _step(words: list[str]) -> tuple[str, list[str]]:
+    nothing: tuple[str, list[str]] = "", []
     while words and ("=" in words[0] or words[0] in ("sudo", "env", "command", "(")):
         words = words[1:]
     if not words or words[0].rpartition("/")[2] != "git":
-        return False
+        return nothing
     at = 1
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
     rest = words[at + 1 :]
     name = words[at] if at < len(words) else ""
+    paths = [word.strip("'\"").removeprefix("./").rstrip("/") or "." for word in rest if not word.startswith("-")]
     if name == "restore":
-        return "--staged" not in rest or "--worktree" in rest
+        return (WORK, paths) if "--staged" not in rest or "--worktree" in rest else nothing
     if name == "checkout":
-        return "--" in rest or "." in rest
+        after = paths[1:] if "--" in rest and rest[0] != "--" else paths
+        return (WORK, after) if "--" in rest or "." in rest else nothing
     if name == "clean":
-        return any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest
-    return (
-        name == "revert"
-        or (name == "reset" and "--hard" in rest)
-        or (name == "stash" and rest[:1] in (["drop"], ["clear"]))
-    )
+        return (WORK, paths) if any(word[:1] == "-" and "f" in word for word in rest) and "-n" not in rest else nothing
+    if name == "reset" and "--hard" in rest:
+        return (WORK, []) if all(path == "HEAD" for path in paths) else (COMMITS, [])
+    if name == "revert" and not {"--abort", "--quit"}.intersection(rest):
+        return COMMITS, []
+    return (WORK, []) if name == "stash" and rest[:1] in (["drop"], ["clear"]) else nothing

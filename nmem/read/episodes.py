@@ -13,6 +13,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from nmem import tables
+from nmem.episodes import open_ends
 from nmem.read import threads as thread_views
 from nmem.read import views
 from nmem.read.episode_filter import Filter
@@ -134,12 +135,11 @@ def outcome(stored: object, commits: object) -> Outcome:
     known, made = parsed(stored, {}), parsed(commits, [])
     assert isinstance(known, dict)
     assert isinstance(made, list)
-    tests = known.get("tests")
-    word = {True: "passed", False: "failed", "ok": "passed"}.get(tests, tests) if isinstance(tests, bool | str) else ""
+    tests, end = open_ends.ending(known)
     flag = known.get
     return Outcome(
-        word if word in ("passed", "failed") else "", len(made) or int(bool(flag("committed"))),
-        bool(flag("pushed")), bool(flag("abandoned")), bool(flag("reverted")),
+        tests, len(made) or int(bool(flag("committed"))), bool(flag("pushed")), bool(flag("abandoned")),
+        end == "reverted",
     )  # fmt: skip
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
 from nmem.decisions import read as decided
 from nmem.decisions.read import Decision
+from nmem.episodes import open_ends
 from nmem.read import stream
 from nmem.read import threads as thread_views
 from nmem.read.episodes import EpisodeRow, parsed, present, rows
@@ -150,10 +152,16 @@ def _narrative(db: Connection, unit: Row) -> Narrative | None:
     how = narrations.known(db, unit["id"])
     return Narrative(
         unit["narrator"], unit["narrated_at"], unit["summary"] or "", _texts(unit["learned"]),
-        _texts(unit["completed"]), _texts(unit["next_steps"]), _texts(unit["notes"]), how.outcome if how else "",
+        _texts(unit["completed"]), _left(db, unit), _texts(unit["notes"]), how.outcome if how else "",
         how.obstacle if how else "", how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
         how.fallback if how else "", how is not None and how.told_of != narrations.holds(db, unit["id"]),
     )  # fmt: skip
+
+
+def _left(db: Connection, unit: Row) -> tuple[str, ...]:
+    """What it left that is still open."""
+    told_at = min(unit["last_at"], unit["narrated_at"] or unit["last_at"])
+    return tuple(open_ends.left(db, unit["session_id"], told_at, _texts(unit["next_steps"])))
 
 
 def _hot(stored: object) -> tuple[HotFile, ...]:
@@ -237,19 +245,20 @@ def _told(
 
 def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, int, bool]:
     """What failed most often, how often, and whether it succeeded in the end."""
-    tally: dict[str, list[tuple[int, bool]]] = {}
+    tally: Counter[str] = Counter()
     for start, end in spans:
         found = db.execute(
-            "SELECT at, substr(content, 1, 300) AS content, outcome FROM observations"
-            " WHERE session_id = ? AND at >= ? AND at < ? AND outcome != 'unknown' AND obs_type NOT IN"
-            " ('file_read', 'search') ORDER BY at DESC LIMIT 4000",
+            "SELECT substr(content, 1, 300) AS content FROM observations WHERE session_id = ? AND at >= ? AND at < ?"
+            " AND outcome = 'failed' AND obs_type NOT IN ('file_read', 'search') ORDER BY at DESC LIMIT 4000",
             (session_id, start, end),
         )
-        for row in found.fetchall():
-            tally.setdefault(row["content"], []).append((row["at"], row["outcome"] == "failed"))
-    worst = max(tally, key=lambda text: sum(failed for _, failed in tally[text]), default="")
-    times = sum(failed for _, failed in tally.get(worst, []))
-    return (worst, times, not max(tally[worst])[1]) if times else ("", 0, False)
+        tally.update(row["content"] for row in found.fetchall())
+    if not tally:
+        return "", 0, False
+    worst, times = tally.most_common(1)[0]
+    rows = open_ends.of_session(db, session_id, spans[0][0], 4000)
+    last = max((place for place, row in enumerate(rows) if row[4] == "failed" and row[3][:300] == worst), default=-1)
+    return worst, times, last < 0 or open_ends.closed(rows[last], rows[last + 1 :])
 
 
 # what a person should look at again

@@ -14,6 +14,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from capture.storage import spool, sqlite
+from nmem.episodes import open_ends
 from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
 from nmem.tables import NOW
@@ -226,17 +227,21 @@ def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -
 
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
-    """The newest failures of a session, each with whether the same thing succeeded later."""
+    """The newest failures of a session, each with whether it was dealt with later."""
     found = db.execute(
-        "SELECT id, at, obs_type, substr(content, 1, 400) AS content, file_path, exit_code, metadata,"
-        " EXISTS (SELECT 1 FROM observations o WHERE o.session_id = f.session_id AND o.at > f.at AND o.outcome = 'ok'"
-        "   AND o.obs_type = f.obs_type AND (o.content = f.content OR o.file_path = f.file_path)) AS mended"
-        " FROM observations f WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
+        "SELECT id, at, obs_type, content, file_path, exit_code, metadata FROM observations"
+        " WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
         (session_id, limit),
     ).fetchall()
+    rows = open_ends.of_session(db, session_id, found[-1]["at"]) if found else []
+
+    def mended(row: Row) -> bool:
+        failed = (row["at"], row["obs_type"], row["file_path"] or "", row["content"], "failed", row["metadata"] or "")
+        return open_ends.closed(failed, (one for one in rows if one[0] > row["at"]))
+
     return tuple(
-        Failure(row["id"], row["at"], row["obs_type"], row["content"], row["file_path"] or "",
-                outcome_words("failed", row["exit_code"], metadata(row["metadata"])), bool(row["mended"]))
+        Failure(row["id"], row["at"], row["obs_type"], row["content"][:400], row["file_path"] or "",
+                outcome_words("failed", row["exit_code"], metadata(row["metadata"])), mended(row))
         for row in found
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection, Row
 
 from nmem import tables
+from nmem.episodes import open_ends
 from nmem.read.views import NAMED
 from nmem.stance import rows
 from nmem.stance.model import Call, SessionStance, Share, Stuck
@@ -39,8 +40,8 @@ SELECT s.id, s.client, s.started_at, s.last_at, NAMED AS intent FROM sessions s
 """.replace("NAMED", NAMED)
 EARLIER = " WHERE s.project_id = ? AND s.id != ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?"
 ENDED = """
-SELECT u.id, coalesce(u.title, u.intent) AS title, u.last_at, u.outcomes, u.hot_files, u.next_steps
-FROM work_units u WHERE u.session_id IN (
+SELECT u.id, coalesce(u.title, u.intent) AS title, u.last_at, u.outcomes, u.hot_files, u.next_steps,
+  u.session_id FROM work_units u WHERE u.session_id IN (
   SELECT s.id FROM sessions s WHERE s.project_id = ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?
 ) AND u.id != ? AND u.last_at < ? ORDER BY u.last_at DESC LIMIT ?
 """
@@ -122,7 +123,8 @@ def ended_badly(db: Connection, project_id: int, at: int, but: int = 0) -> tuple
     out: list[Earlier] = []
     steps: tuple[str, ...] = ()
     for row in db.execute(ENDED, (project_id, at, SESSIONS, but, at, UNITS)).fetchall():
-        steps = steps or (_texts(row["next_steps"]) if at - row["last_at"] < WEEK else ())
+        if not steps and at - row["last_at"] < WEEK:
+            steps = tuple(open_ends.left(db, row["session_id"], row["last_at"], _texts(row["next_steps"])))
         end = _end(row["outcomes"])
         files = _changed(row["hot_files"]) if end else frozenset()
         if files:
@@ -158,11 +160,10 @@ def _end(stored: str) -> str:
     known = _json(stored)
     if not isinstance(known, dict):
         return ""
-    if known.get("reverted"):
-        return "reverted"
-    if known.get("abandoned"):
-        return "abandoned"
-    return "with failing tests" if known.get("tests") == "failed" else ""
+    tests, end = open_ends.ending(known)
+    if end in ("reverted", "abandoned"):
+        return end
+    return "with failing tests" if tests == "failed" else ""
 
 
 def _changed(stored: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ from typing import Any
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
+from nmem.episodes import open_ends
 from nmem.errors import NmemError
 from nmem.names import cited
 from nmem.threads import config, decisions, material, skills, storage
@@ -190,17 +191,12 @@ def _micro(episodes: Sequence[_Episode]) -> list[str]:
 
 def _result(episode: _Episode) -> str:
     """How an episode ended, as far as its outcomes say."""
-    told = episode.outcomes
-    if told.get("reverted"):
+    tests, end = open_ends.ending(episode.outcomes)
+    if end == "reverted":
         return "The changes were taken back."
-    if told.get("abandoned"):
+    if end in ("abandoned", "thrown away"):
         return "It was left unfinished."
-    tests = told.get("tests")
-    if tests in ("ok", "passed", True):
-        return "The tests passed at the end."
-    if tests in ("failed", False):
-        return "The tests failed at the end."
-    return ""
+    return f"The tests {tests} at the end." if tests else ""
 
 
 def _meso(episodes: Sequence[_Episode]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.prose import clip
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
@@ -48,7 +49,11 @@ class Struggle:
     got_past: bool = False
     """A probe whose turn the agent ended with an answer: what it did not show was seen otherwise or not needed."""
     settled: bool = False
-    """A check of its kind passed after its newest failure."""
+    """After its newest run a check of the same code passed, or the work was committed."""
+    command: str = ""
+    """Its newest run that failed."""
+    said: str = ""
+    """What that answered."""
     edited: list[str] = field(default_factory=list)
 
 
@@ -67,13 +72,24 @@ def struggles(episode: Episode) -> list[Struggle]:
             continue
         _note(found, action, judged(action))
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
+    rows = [row(action) for action in episode.actions if not action.halted]
     for one in found.values():
         turn = episode.turn(one.last_at)
-        one.settled = one.kind in _CHECKS and any(
-            other.kind == one.kind and other.passed and other.last_at > one.last_at for other in found.values()
-        )
+        failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
+        one.settled = one.kind in _CHECKS and open_ends.closed(failed, (each for each in rows if each[0] > one.last_at))
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
     return list(found.values())
+
+
+def row(action: Action) -> open_ends.Row:
+    """An action as nmem.episodes.open_ends reads it; what its answer says of the tests counts first."""
+    outcome = action.outcome
+    if action.obs_type in _CHECKS and (verdict := judged(action)) is not None:
+        outcome = OK if verdict else FAILED
+    elif action.obs_type == "git_commit" and action.told("commit").get("hash"):
+        outcome = OK
+    said = str(dict(action.told("commit"))) if action.obs_type == "git_commit" else action.response
+    return (action.at, action.obs_type, action.file_path, action.content, outcome, said)
 
 
 def judged(action: Action) -> bool | None:
@@ -110,6 +126,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     one.waited = action.waited
     if not verdict:
         one.failures += 1
+        one.command, one.said = action.content, action.response
         one.passed, one.open, one.edited = False, False, []
         reason = f"it waited for an answer: {clip(action.waited, 90)}" if action.waited else why(action)
         one.misused = bool(_MISUSE.search(reason))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nmem.episodes.narrate import cues
+from nmem.episodes import open_ends
+from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
@@ -10,6 +11,8 @@ from nmem.episodes.narrate.records import Episode
 from nmem.episodes.narrate.words import alike, size, words
 
 MOST = 5
+_LATE = 12
+"""Actions after a to-do list from which on work has gone on without it."""
 
 
 def _left_at(episode: Episode) -> str:
@@ -31,6 +34,7 @@ def next_steps(
 ) -> list[str]:
     """At most five; none when the work is plainly finished. `finished`: the user accepted it at the end."""
     out: list[str] = []
+    rows = [checks.row(one) for one in episode.actions]
     closings = episode.closings()
     last = closings[-1] if closings else None
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
@@ -38,9 +42,13 @@ def next_steps(
     agreed = (
         unanswered and last is not None and asks[-1].kind == "terse" and cues.QUESTION.search(last.text.strip()[-200:])
     )
-    out += [_failing(one) for one in ran if _fails_still(one, ran)][-2:]
+    out += [_failing(one) for one in ran if _fails_still(one)][-2:]
     if last is not None:
-        found = _from_text(last.text, only_question=finished)
+        since = [one for one in rows if one[0] > last.at]
+        found = [
+            text for text in _from_text(last.text, only_question=finished)
+            if not any(open_ends.closes(text, row) for row in since)
+        ]  # fmt: skip
         if agreed and asks[-1].sentences:
             reply = clip(asks[-1].sentences[0], 40)
             found = [
@@ -49,20 +57,20 @@ def next_steps(
             ]
         out += found
     if not finished:
-        out += _todos(episode)
+        out += [f"To do: {clip(one, 120)}" for one in _todos(episode, rows)]
     return _distinct(out)[:MOST]
 
 
-def _fails_still(one: Struggle, ran: list[Struggle]) -> bool:
-    """A check whose newest run failed, when no check of its kind passed after it."""
-    if not one.failures or one.passed or one.misused or one.open or one.kind not in ("test", "build", "lint"):
+def _fails_still(one: Struggle) -> bool:
+    """A check whose newest run failed, when no run of the same code passed after it and nothing was committed."""
+    if not one.failures or one.passed or one.misused or one.open or one.settled:
         return False
-    return not any(other.passed and other.kind == one.kind and other.last_at >= one.last_at for other in ran)
+    return one.kind in open_ends.CHECKS
 
 
 def _failing(one: Struggle) -> str:
     reason = f": {one.reasons[-1]}" if one.reasons and one.reasons[-1] else ""
-    return f"{one.name} still fails{reason}"
+    return f"{one.name}{open_ends.STILL_FAILS}{reason}"
 
 
 def _from_text(text: str, *, only_question: bool) -> list[str]:
@@ -83,17 +91,13 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
     return out
 
 
-def _todos(episode: Episode) -> list[str]:
-    """The boxes that the newest to-do list leaves open; nothing when work went on long after it."""
-    for number in range(len(episode.actions) - 1, -1, -1):
-        action = episode.actions[number]
-        if action.obs_type == "todo":
-            lines = action.content.split("\n")
-            started = any(line.startswith(("[x]", "[>]")) for line in lines)
-            late = len(episode.actions) - number < 12
-            open_ones = [line[4:].strip() for line in lines if line.startswith(("[ ]", "[>]"))]
-            return [f"To do: {clip(one, 120)}" for one in open_ones[:3] if one] if started and late else []
-    return []
+def _todos(episode: Episode, rows: list[open_ends.Row]) -> list[str]:
+    """Boxes that the newest to-do list leaves open; nothing when it was not begun, or work went on long after it."""
+    place, boxes = open_ends.todos(rows)
+    if place < 0:
+        return []
+    started = any(line.startswith(("[x]", "[>]")) for line in episode.actions[place].content.split("\n"))
+    return boxes[:3] if started and len(rows) - place < _LATE else []
 
 
 def _distinct(found: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmem.context import episodes
+from tests.nmem.context.conftest import Played
 
 _SUMMARY = (
     "Deploy the kettle to staging, it fails with permission denied. Tests passed before the last edits."
@@ -15,7 +16,7 @@ _RESULT = "The cause was a missing execute bit on deploy.sh."
 
 def row(summary: str | None, result: str | None = _RESULT) -> episodes.Unit:
     return (7, "Deploy the kettle to staging", 0, '{"tests": "passed"}', '["Write it down"]', "s", summary, result,
-            "kettle", 2)  # fmt: skip
+            "kettle", 2, 0)  # fmt: skip
 
 
 def test_what_came_of_it_and_what_stood_in_the_way_are_told_and_no_list_of_files() -> None:
@@ -33,8 +34,8 @@ def test_what_is_not_known_is_not_spoken_of(summary: str | None) -> None:
     assert text == "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
 
 
-def test_what_a_session_goes_on_with_says_where_and_what_is_open() -> None:
-    item = episodes.tell_continued(row(None), 60_000, "why")
+def test_what_a_session_goes_on_with_says_where_and_what_is_open(played: Played) -> None:
+    item = episodes.tell_continued(played.database(), row(None), 60_000, "why")
     assert item.text.startswith("You were working on “Deploy the kettle to staging” 1 minute ago (episode 7, branch")
     assert item.text.endswith("Left open: “Write it down”.")
 

@@ -1,0 +1,333 @@
+"""What is still open of earlier work, and how it ended: the one place that decides so (SQL). On the hook's path.
+
+Stories, context, search and the cockpit ask here. An open end is a failure that no later run of the same code passed,
+a to-do, a step that was left, a question. A later commit, a later passing run, a later edit of what the end names, or
+a later prompt closes it; a later session of the project closes what an earlier one left.
+"""
+
+from __future__ import annotations
+
+from nmem.episodes.text import checkout_path, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from sqlite3 import Connection
+
+    Row = tuple[int, str, str, str, str, str]
+    """One observation: at in ms, obs_type, file path or "", content, outcome (ok | failed | unknown), and what the
+    tool answered where a check failed or a commit was made, else ""."""
+
+CHECKS = frozenset(("test", "build", "lint"))
+RUNS = CHECKS | {"command", "install"}
+EDITS = frozenset(("file_edit", "file_write"))
+STILL_FAILS = " still fails"
+"""How a story words a check that fails at the end, after the name of the check."""
+UNANSWERED = "Asked last"
+QUESTION = "Open question of the agent:"
+ANSWERED = "Answered “"
+"""How a story words what waits for somebody: a later prompt of the session ends it."""
+_COVERS = 0.6
+"""The part of an open end's words that a commit message, or the prompt of a later session, must have."""
+_LEAST = 2
+"""Words that they must share at least."""
+_ROWS = 1000
+"""Newest rows of later sessions that are looked at."""
+COLUMNS = (
+    "o.at, o.obs_type, coalesce(o.file_path, ''), substr(o.content, 1, 3000), o.outcome, CASE WHEN o.obs_type ="
+    " 'git_commit' OR o.outcome = 'failed' THEN coalesce(substr(o.metadata, 1, 3000), '') ELSE '' END"
+)
+"""A Row of the table `observations o`."""
+_PROMPTS = 60
+_SHORT = 3
+"""Characters of a name with a dot that is none of a file: e.g"""
+_STOPS = ("&&", "||", ";", "|", "\n")
+_RUNNERS = frozenset(("run", "exec", "test", "tests", "check", "pytest", "unittest", "discover", "vitest", "jest"))
+_NARROWS = ("-k", "-t", "-run", "--run", "--filter", "--grep", "-g", "--only", "--testNamePattern")
+_WHOLE = frozenset((".", "./", "./...", "...", "..", "tests", "test", "tests/", "test/"))
+
+
+# one run against another
+
+
+def targets(command: str) -> frozenset[str]:
+    """The files, folders, modules or names that a check is narrowed to, in lower case; empty: all there is."""
+    for stop in _STOPS:
+        command = command.replace(stop, " \0 ")
+    found: set[str] = set()
+    for step in command.split("\0"):
+        words = step.split()
+        if words and words[0] not in ("cd", "export", "echo", "source", "tail", "head", "grep", "cat", "tee", "sed"):
+            found |= _narrowed(words)
+    return frozenset(found)
+
+
+def _narrowed(words: Sequence[str]) -> set[str]:
+    """What the words after a program narrow it to."""
+    found: set[str] = set()
+    program, after = False, ""
+    for raw in words:
+        word = raw.strip("'\"")
+        if after:
+            found.add(word.lower())
+            after = ""
+        elif not program:
+            program = "=" not in word
+        elif word in _NARROWS:
+            after = word
+        elif word.startswith("-") or "=" in word or _redirects(word) or word in _WHOLE or word in _RUNNERS:
+            continue
+        elif "/" in word or "." in word or "::" in word or word.startswith("test_"):
+            found.add(word.removeprefix("./").rstrip("/").lower())
+    return found
+
+
+def _redirects(word: str) -> bool:
+    return ">" in word or "<" in word or word.startswith(("/tmp", "/dev", "&"))  # noqa: S108 - a name, not a file
+
+
+def same_code(failed: str, passed: str, said: str = "") -> bool:
+    """Whether a check that passed covers what failed; `said`: what the failed run answered, where it names tests."""
+    those, these = targets(failed), targets(passed)
+    if not these:
+        return True
+    if not those:
+        told = said.lower()
+        return bool(told) and any(_stem(one) in told for one in these)
+    return all(any(_within(one, other) for other in these) for one in those)
+
+
+def _within(inner: str, outer: str) -> bool:
+    """Whether a test's file, folder or name lies in another; a module is the file of its name."""
+    inner, outer = inner.replace("::", "/"), outer.replace("::", "/")
+    if inner.startswith(outer) or inner.endswith("/" + outer):
+        return True
+    return _stem(inner) == _stem(outer)
+
+
+def _stem(target: str) -> str:
+    """The name that a file, a module or one of its tests goes by: tests/test_a.py::b, tests.test_a -> test_a."""
+    parts = [part for part in target.replace("::", "/").replace(".", "/").split("/") if part]
+    named = [part for part in parts if part.startswith("test_") or part.endswith(("_test", "_spec"))]
+    if named:
+        return named[0]
+    file = next((part for part in target.split("/") if "." in part), parts[-1] if parts else target)
+    return file.split(".", 1)[0]
+
+
+def plain(command: str) -> str:
+    """A command without the way to its folder and what was done with its output: to tell whether it ran again."""
+    text = " ".join(command.split())
+    while text.startswith(("cd ", "source ", "export ")) and " && " in text:
+        text = text.split(" && ", 1)[1]
+    for end in (" 2>&1", " | tail", " | head", " | grep", " > ", "; echo"):
+        text = text.split(end, 1)[0]
+    return text.strip()
+
+
+def passes(failed: Row, row: Row) -> bool:
+    """Whether a later row shows that what failed works now: a run of the same code, or the same call again."""
+    _, kind, path, command, _, said = failed
+    _, other, where, content, outcome, _ = row
+    if outcome != "ok":
+        return False
+    if kind not in RUNS:
+        return other == kind and (content == command or (bool(path) and where == path))
+    if kind == "test" or other == kind in CHECKS:
+        return other == kind and same_code(command, content, said)
+    if other == "test" and kind in CHECKS and not targets(content):
+        return True  # tests run what was built
+    return plain(content) == plain(command)
+
+
+def closed(failed: Row, later: Iterable[Row]) -> bool:
+    """Whether a failure is dealt with: it passed since, or the work was committed."""
+    return any(passes(failed, row) or (row[1] == "git_commit" and row[4] == "ok") for row in later)
+
+
+def failures(rows: Sequence[Row]) -> list[int]:
+    """The places of the runs that failed and are still open, the newest first; `rows` in order of time."""
+    out: list[int] = []
+    seen: set[str] = set()
+    later: list[Row] = []
+    for place in range(len(rows) - 1, -1, -1):
+        row = rows[place]
+        _, kind, _, content, outcome, _ = row
+        if kind == "git_commit" and outcome == "ok":
+            break
+        if kind not in RUNS:
+            continue
+        if outcome == "failed" and plain(content) not in seen:
+            if not closed(row, later):
+                out.append(place)
+            seen.add(plain(content))
+        elif outcome == "ok":
+            later.append(row)
+    return out
+
+
+# to-dos and steps
+
+
+def todos(rows: Sequence[Row]) -> tuple[int, list[str]]:
+    """(place of the newest to-do list, its boxes that are still open); -1 where there is none. `rows` by time."""
+    for place in range(len(rows) - 1, -1, -1):
+        if rows[place][1] == "todo":
+            lines = rows[place][3].split("\n")
+            boxes = [line[3:].strip() for line in lines if line.startswith(("[ ]", "[>]"))]
+            after = rows[place + 1 :]
+            if any(row[1] == "git_commit" and row[4] == "ok" for row in after):
+                return place, []
+            return place, [box for box in boxes if box and not any(closes(box, row) for row in after)]
+    return -1, []
+
+
+def closes(end: str, row: Row) -> bool:
+    """Whether an observation closes an open end: it passed it, committed it, or edited what it names."""
+    _, kind, path, content, outcome, said = row
+    if outcome == "failed":
+        return False
+    if kind == "git_commit":
+        return outcome == "ok" and _covered(end, f"{content} {said}")
+    if kind in CHECKS:
+        name, found, reason = end.partition(STILL_FAILS)
+        return bool(found) and outcome == "ok" and same_code(name, content, reason)
+    return kind in EDITS and _edits(end, path, content)
+
+
+def _edits(end: str, path: str, content: str) -> bool:
+    files, names = named(end)
+    base = path.rpartition("/")[2].lower()
+    if base and base in files:
+        return True
+    if not names or files:
+        return False
+    added = "\n".join(line for line in content.split("\n") if not line.startswith("- "))
+    return any(name in added for name in names)
+
+
+def named(text: str) -> tuple[set[str], set[str]]:
+    """(base names of files in lower case, identifiers) that a text names: src/a.py, total(), some_name, someName."""
+    files: set[str] = set()
+    names: set[str] = set()
+    for raw in text.replace("`", " ").replace("“", " ").replace("”", " ").replace("'", " ").split():
+        word = raw.strip('.,;:!?[]{}"*-~<>').lstrip("(@#")
+        called = word.endswith(("()", "(…)")) or "(" in word
+        bare = word.split("(", 1)[0].rstrip(")")
+        base = bare.rpartition("/")[2].split(":", 1)[0]
+        _, dot, extension = base.rpartition(".")
+        if dot and len(base) > _SHORT and not called and extension.isalnum() and not extension.isdigit():
+            files.add(base.lower())
+        elif called or _identifier(base):
+            names.add(base.rpartition(".")[2])
+    return files, {name for name in names if len(name) > 2}
+
+
+def _identifier(word: str) -> bool:
+    """Whether a word is plainly a name of code: joined by underscores, or with a capital after a small letter."""
+    if not word.isascii() or not word.replace("_", "").isalnum():
+        return False
+    inner = "_" in word.strip("_")
+    return inner or any(one.islower() and two.isupper() for one, two in zip(word, word[1:], strict=False))  # noqa: RUF007 - no import
+
+
+def _covered(end: str, said: str) -> bool:
+    """Whether nearly all that an open end speaks of is said."""
+    mine = set(tokens(end))
+    both = mine & set(tokens(said))
+    return len(both) >= min(_LEAST, len(mine)) and len(both) >= _COVERS * len(mine) > 0
+
+
+def waits(end: str) -> bool:
+    """Whether an open end is a word of one side that waits for the other's."""
+    return end.startswith((UNANSWERED, QUESTION, ANSWERED))
+
+
+# what earlier episodes left, as of now
+
+
+def left(db: Connection, session_id: str, at: int, ends: Sequence[str]) -> list[str]:
+    """Those of an episode's open ends that nothing later closed; `at`: when the episode was last worked on, in ms.
+
+    Raises sqlite3.Error.
+    """
+    if not ends:
+        return []
+    rows = _later(db, session_id, at)
+    asked = _asked(db, session_id, at)
+    same = [text for other, text in asked if other == session_id]
+    others = [text for other, text in asked if other != session_id]
+    out = []
+    for end in ends:
+        if any(closes(end, row) for row in rows):
+            continue
+        if waits(end) and (same or any(_covered(end.partition(":")[2], text) for text in others)):
+            continue
+        out.append(end)
+    return out
+
+
+def _later(db: Connection, session_id: str, at: int) -> list[Row]:
+    """What was run, edited and committed in the project since, the newest first."""
+    return db.execute(
+        f"SELECT {COLUMNS} FROM sessions s CROSS JOIN observations o ON o.session_id = s.id WHERE s.project_id ="  # noqa: S608 - our own words
+        " (SELECT project_id FROM sessions WHERE id = ?) AND s.last_at > ? AND o.at > ? AND o.outcome != 'failed'"
+        " AND o.obs_type IN ('test', 'build', 'lint', 'git_commit', 'file_edit', 'file_write')"
+        " ORDER BY o.at DESC LIMIT ?",
+        (session_id, at, at, _ROWS),
+    ).fetchall()
+
+
+def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROWS) -> list[Row]:
+    """The newest observations of a session, in order of time. Raises sqlite3.Error."""
+    found: list[Row] = db.execute(
+        f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at >= ? ORDER BY o.seq DESC LIMIT ?",  # noqa: S608
+        (session_id, since, most),
+    ).fetchall()
+    return found[::-1]
+
+
+def _asked(db: Connection, session_id: str, at: int) -> list[tuple[str, str]]:
+    """(session, beginning) of what persons asked in the project since."""
+    return db.execute(
+        "SELECT p.session_id, substr(p.content, 1, 600) FROM sessions s CROSS JOIN prompts p ON p.session_id = s.id"
+        " WHERE s.project_id = (SELECT project_id FROM sessions WHERE id = ?) AND s.last_at > ? AND p.at > ?"
+        " AND p.source = 'user' AND p.agent_id IS NULL ORDER BY p.at DESC LIMIT ?",
+        (session_id, at, at, _PROMPTS),
+    ).fetchall()
+
+
+# how it ended
+
+
+def ending(outcomes: Mapping[str, object]) -> tuple[str, str]:
+    """(passed | failed | "" of the newest tests, how the work ended in a word or "") from an episode's `outcomes`.
+
+    The last state counts: what was committed after something was taken back is committed.
+    """
+    told = outcomes.get("tests")
+    tests = {True: "passed", False: "failed", "ok": "passed"}.get(told, told) if isinstance(told, bool | str) else ""
+    held = ("reverted", "thrown_away", "abandoned", "pushed", "committed")
+    state = {name: bool(outcomes.get(name)) for name in held}
+    if outcomes.get("uncommitted"):
+        state["thrown_away"] = state["reverted"] = False
+    end = next((name.replace("_", " ") for name in held if state[name]), "")
+    return (tests if tests in ("passed", "failed") else ""), end
+
+
+def told(outcomes: Mapping[str, object]) -> str:
+    """The same in words: `tests passed, committed`."""
+    tests, end = ending(outcomes)
+    return ", ".join(word for word in (f"tests {tests}" if tests else "", end) if word)
+
+
+def touched(rows: Iterable[Row]) -> dict[str, bool]:
+    """Files read or changed with success, the newest last -> whether they were changed since the last commit."""
+    out: dict[str, bool] = {}
+    for _, kind, path, _, outcome, _ in rows:
+        if kind == "git_commit" and outcome == "ok":
+            out = dict.fromkeys(out, False)
+        elif path and outcome != "failed" and (kind in EDITS or kind == "file_read"):
+            name = checkout_path(path)
+            out[name] = out.pop(name, False) or kind in EDITS
+    return out
