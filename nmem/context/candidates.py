@@ -10,6 +10,7 @@ from nmem.context.choose import NAMES, START_NAMES, choose
 from nmem.context.continuing import continued
 from nmem.context.episodes import related
 from nmem.context.items import FILE, PIN, Item, file_told, subject, tokens
+from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
 from nmem.names import told
@@ -33,6 +34,10 @@ _WORDS = {
 def gathered(db: Connection, present: Present) -> list[Item]:
     """Items for a present, those of a kind by score; not yet packed. Raises sqlite3.Error."""
     chosen = heed(db, present)
+    if present.prompt and quiet(present.prompt):
+        goes_on = continued(db, present).item
+        out = [*pinned.pins(db, present, chosen), *([goes_on] if goes_on else [])]
+        return _once(out, present, chosen)
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     numbers = files_to_name(db, ranking, present)
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]

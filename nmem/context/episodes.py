@@ -9,7 +9,7 @@ from __future__ import annotations
 from nmem import names
 from nmem.context import settled
 from nmem.context.items import EPISODE, THREAD, Item
-from nmem.context.neutral import quoted
+from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
 from nmem.retrieval import engine
@@ -33,7 +33,7 @@ EVIDENCE = 0.7
 NEAR = 0.6
 """A second or third episode is told when it says at least this part of what the first one says."""
 _LOOKED_AT = 8
-_HEADLINE, _LINE, _RESULT = 140, 150, 380
+_HEADLINE, _LINE, _RESULT, _OBSTACLES = 180, 190, 380, 260
 _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
 _UNIT = (
@@ -108,7 +108,7 @@ def tell(
     """
     number, intent, last_at, outcomes, *_ = row
     how = outcome(outcomes)
-    about = quoted(headline(intent), _HEADLINE)
+    about = goal(intent, row[6])
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     parts += known.told(unsaid, f"episode/{number}") if known else ()
     parts += _knowledge(row, unsaid)
@@ -124,13 +124,13 @@ def tell_continued(
     number, intent, last_at, outcomes, next_steps, session_id, _, _, branch, _, told_at = row
     how = outcome(outcomes)
     where = f", branch {told}" if branch and (told := names.told(branch)) else ""
-    about = quoted(headline(intent), _HEADLINE)
+    about = goal(intent, row[6])
     parts = [f"You were working on {about} {ago(now - last_at)} (episode {number}{where}{f'; {how}' if how else ''})."]
     own = f"episode/{number}"
     parts += known.told(unsaid, own) if known else ()
     parts += _knowledge(row, unsaid)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
-    left = open_ends.left(db, session_id, told_at, steps)
+    left = [line for line in open_ends.left(db, session_id, told_at, steps) if whole(line, _LINE)]
     if left:
         parts.append(f"Left open: {'; '.join(quoted(line.rstrip('. '), _LINE) for line in left[:2])}.")
     return Item(own, THREAD, " ".join(parts), score=0.95, reason=reason)
@@ -144,8 +144,9 @@ def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     if result and not (unsaid and unsaid.says(result, own)):
         parts.append(f"The agent reported: {quoted(result, _RESULT)}.")
     _, found, obstacle = (summary or "").rpartition(_OBSTACLE)
-    if found and not (unsaid and unsaid.says(obstacle, own)):
-        parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _LINE)}.")
+    obstacle = whole(obstacle, _OBSTACLES)
+    if found and obstacle and not (unsaid and unsaid.says(obstacle, own)):
+        parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _OBSTACLES + 2)}.")
     return parts
 
 
@@ -153,6 +154,14 @@ def saying(text: str) -> str:
     """What is said of an episode, without its number and age: for a list, where these left no room for it."""
     head, colon, said = text.partition(": ")
     return said if colon and head.startswith("Episode ") else text
+
+
+def goal(intent: str, summary: str | None) -> str:
+    """What an episode was about, quoted; where its prompt is an opening alone, by what was told of it."""
+    line = headline(intent)
+    if line.endswith((":", "：")) and summary:
+        line = headline(summary.partition(_OBSTACLE)[0])
+    return quoted(whole(line, _HEADLINE) or line, _HEADLINE)
 
 
 def headline(text: str) -> str:

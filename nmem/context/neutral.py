@@ -56,6 +56,35 @@ def cut(text: str, limit: int) -> str:
     return (text[:space] if space > limit * 2 // 3 else text).rstrip(" ,;:.") + ELLIPSIS
 
 
+def whole(text: str, limit: int) -> str:
+    """The sentences of a text that fit, the first up to a clause where even that is too long; "" where nothing does.
+
+    What was cut before is not whole: remarks in parentheses that were are left out, other sentences not told.
+    """
+    while ELLIPSIS in text and (at := text.rfind("(", 0, text.find(ELLIPSIS))) >= 0:
+        end = text.find(")", at)
+        if end < 0:
+            break
+        text = text[:at].rstrip() + text[end + 1 :]
+    text = text.strip()
+    if ELLIPSIS in text:
+        text = _ended(text[: text.find(ELLIPSIS)], _ENDS)
+    if len(text) <= limit:
+        return text
+    return _ended(text[:limit], _ENDS) or _ended(text[:limit], _CLAUSES)
+
+
+_ENDS, _CLAUSES = (". ", "! ", "? ", "。"), ("; ", ", ", " - ", " – ", " — ", ": ", " (")
+_LEAST = 24
+"""Characters of a clause that says something by itself."""
+
+
+def _ended(text: str, ends: tuple[str, ...]) -> str:
+    """A text up to its last end of a sentence or clause; "" without one."""
+    at = max(text.rfind(end) for end in ends)
+    return text[: at + (ends is _ENDS)].rstrip() if at >= (_LEAST // 2 if ends is _ENDS else _LEAST) else ""
+
+
 def quoted(text: str, limit: int = 240) -> str:
     """The same in quotation marks that it cannot close."""
     inside = neutral(text, limit - 2).replace("“", "'").replace("”", "'").replace('"', "'")

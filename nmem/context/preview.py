@@ -19,6 +19,7 @@ from nmem.context.candidates import chosen, gathered
 from nmem.context.config import Config, load
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
+from nmem.context.quiet import quiet
 from nmem.context.rank import rank
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -272,6 +273,8 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
         return UNKNOWN
     if found:
         return "nothing of what is known fits the budget"
+    if why := quiet(present.prompt):
+        return f"{why}: nothing is searched for that"
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     if not ranking.files:
         return "nothing recorded says enough of what the prompt asks, and no file of this project was ever touched"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmem.context.episodes import headline
 from nmem.context.items import NEXT, THREAD, Item
-from nmem.context.neutral import quoted
+from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
 
@@ -22,7 +22,7 @@ SESSIONS = 8
 """Sessions of the project in which something left open is looked for: the newest."""
 OLD = 14 * 86_400_000
 """What was left open longer ago is not picked up where it was left."""
-_LINE = 150
+_LINE = 190
 
 
 def thread(db: Connection, present: Present) -> list[Item]:
@@ -51,8 +51,9 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
     title, micro, last_at = row
     text = f"You were working on {quoted(title, _LINE)} (thread {number}, {ago(present.at - last_at)})."
     micro = (micro or "").partition(NEXT_IS)[0]  # what was next then; what is left now is told apart
+    micro = whole(micro, SO_FAR)
     if micro and not (present.unsaid and present.unsaid.says(quoted(micro, SO_FAR))):
-        text += f" So far: {quoted(micro, SO_FAR)}"
+        text += f" So far: {quoted(micro, SO_FAR + 2)}"
     return [Item(item or f"thread/{number}", kind, text, score=score, reason=reason)]
 
 
@@ -88,7 +89,7 @@ def _steps(
     number, intent, last_at, stored, session_id, told_at = row
     left = [step for step in texts(stored) if not (present.unsaid and present.unsaid.says(step))]
     left = open_ends.left(db, session_id, told_at, left)
-    steps = [quoted(step.rstrip(". "), _LINE) for step in left[:LEFT]]
+    steps = [quoted(step.rstrip(". "), _LINE) for step in left if whole(step, _LINE)][:LEFT]
     if not steps:
         return []
     where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"

@@ -26,7 +26,7 @@ def task(db: Connection, unit_id: int, cwd: str = "") -> NewTask:
     steps = [_line(step) for step in (told.next_steps if told else ())][:_SHOWN]
     said = [_line(told.summary)] if told and told.summary else []
     said += [f"left to do: {step}" for step in steps]
-    if found.obstacle and not found.obstacle_mended:
+    if found.obstacle and not found.obstacle_closed:
         said.append(_line(f"what failed there: {found.obstacle}"))
     files = list(filter(None, (told_name(each.path) for each in found.hot[:_SHOWN] if each.reads or each.edits)))
     said += [_line(f"files: {', '.join(files)}")] if files else []

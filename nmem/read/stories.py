@@ -95,6 +95,8 @@ class Story:
     """Rows in the middle that are not in `said_and_done`."""
     decisions: tuple[Decision, ...] = ()
     """What the person settled in it, the oldest first."""
+    obstacle_closed: bool = False
+    """It passed, or the work was committed although it had not."""
 
 
 def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
@@ -112,14 +114,14 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
     known = rows(db, [*ids, unit["resumes"]] if unit["resumes"] else ids)
     spans = list(_spans(db, unit_id, unit["session_id"]))
     told, left_out = _told(db, unit["session_id"], spans, whole=whole)
-    obstacle, times, mended = _obstacle(db, unit["session_id"], spans)
+    obstacle, times, mended, closed = _obstacle(db, unit["session_id"], spans)
     return Story(
         known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
         unit["cut_confidence"], unit["cut_by"], _done(db, unit), _narrative(db, unit), unit["client_summary"] or "",
         obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
-        told, left_out, tuple(decided.of_units(db, [unit_id])),
+        told, left_out, tuple(decided.of_units(db, [unit_id])), closed,
     )  # fmt: skip
 
 
@@ -243,8 +245,8 @@ def _told(
     return tuple(known[key] for key in kept if key in known), left_out
 
 
-def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, int, bool]:
-    """What failed most often, how often, and whether it succeeded in the end."""
+def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> tuple[str, int, bool, bool]:
+    """What failed most often, how often, whether it passed later, and whether it is closed: passed or committed."""
     tally: Counter[str] = Counter()
     for start, end in spans:
         found = db.execute(
@@ -254,11 +256,13 @@ def _obstacle(db: Connection, session_id: str, spans: list[tuple[int, int]]) -> 
         )
         tally.update(row["content"] for row in found.fetchall())
     if not tally:
-        return "", 0, False
+        return "", 0, False, False
     worst, times = tally.most_common(1)[0]
     rows = open_ends.of_session(db, session_id, spans[0][0], 4000)
     last = max((place for place, row in enumerate(rows) if row[4] == "failed" and row[3][:300] == worst), default=-1)
-    return worst, times, last < 0 or open_ends.closed(rows[last], rows[last + 1 :])
+    later = rows[last + 1 :] if last >= 0 else []
+    passed = last < 0 or any(open_ends.passes(rows[last], row) for row in later)
+    return worst, times, passed, passed or open_ends.closed(rows[last], later)
 
 
 # what a person should look at again

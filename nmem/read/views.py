@@ -227,7 +227,7 @@ def hot_files(db: Connection, session_id: str, limit: int = 8, since: int = 0) -
 
 
 def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, ...]:
-    """The newest failures of a session, each with whether it was dealt with later."""
+    """The newest failures of a session, each with whether it passed later, by whatever command."""
     found = db.execute(
         "SELECT id, at, obs_type, content, file_path, exit_code, metadata FROM observations"
         " WHERE session_id = ? AND outcome = 'failed' ORDER BY at DESC LIMIT ?",
@@ -237,7 +237,7 @@ def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, 
 
     def mended(row: Row) -> bool:
         failed = (row["at"], row["obs_type"], row["file_path"] or "", row["content"], "failed", row["metadata"] or "")
-        return open_ends.closed(failed, (one for one in rows if one[0] > row["at"]))
+        return any(open_ends.passes(failed, one) for one in rows if one[0] > row["at"])
 
     return tuple(
         Failure(row["id"], row["at"], row["obs_type"], row["content"][:400], row["file_path"] or "",

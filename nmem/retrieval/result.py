@@ -63,7 +63,12 @@ def _worth(text: str, label: str, raw: str) -> float:
         return 0.0
     if text.endswith((":", "：")) or cues.QUESTION.search(text) or cues.CHATTER.match(text) or cues.LEFT.search(text):
         return 0.0
-    if cues.DRAFT.search(text) or cues.LIMIT.match(text) or (cues.TALK.match(text) and not cues.DONE.match(text)):
+    if (
+        cues.FLEETING.search(text)
+        or cues.DRAFT.search(text)
+        or cues.LIMIT.match(text)
+        or (cues.TALK.match(text) and not cues.DONE.match(text))
+    ):
         return 0.0
     worth = 0.5
     worth += 2.0 * bool(cues.CAUSE.search(text) or cues.CAUSE_LABEL.search(label))

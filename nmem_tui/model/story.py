@@ -251,12 +251,13 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
     if not story.obstacle:
         yield [(pad("obstacle", _LABEL), "quiet"), ("✓ nothing failed", "good")]
         return
-    end = "✓ then it passed" if story.obstacle_mended else "✗ still open"
+    committed = "– committed since" if story.obstacle_closed else "✗ still open"
+    end = "✓ then it passed" if story.obstacle_mended else committed
     times = f"failed {several(story.obstacle_times, 'time')}  "
     room = cells - _LABEL - width(times) - width(end) - 2
     yield [
         (pad("obstacle", _LABEL), "quiet"), (fit(flat(story.obstacle), room) + "  ", "text"), (times, "quiet"),
-        (end, "good" if story.obstacle_mended else "bad"),
+        (end, "good" if story.obstacle_mended else "quiet" if story.obstacle_closed else "bad"),
     ]  # fmt: skip
 
 

@@ -20,6 +20,8 @@ _MISUSE = re.compile(
     r"|No such file or directory|unknown revision|cannot change to",
     re.IGNORECASE,
 )
+_DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
+"""Keys of a record that a tool printed: no sentence."""
 _EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
 
 
@@ -154,7 +156,7 @@ def why(action: Action) -> str:
     best, score = "", 0.0
     for line in action.response.split("\n")[:200]:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
-        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")):
+        if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue
         weight = (
             -1.0 * ("warning" in bare[:24].lower())
@@ -168,6 +170,11 @@ def why(action: Action) -> str:
     if score < 2 and named:
         return clip(named, 120)
     return clip(f"{named}: {best}" if named and named not in best else best, 130) if score >= 2 else ""
+
+
+def _data(line: str) -> bool:
+    """Whether a line is a piece of a record that was printed."""
+    return len(_DATA.findall(line)) > 1 - (line[0] in "'\"{}[]")
 
 
 def told(one: Struggle) -> str:

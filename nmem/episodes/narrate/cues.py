@@ -262,3 +262,12 @@ CANCELLED = re.compile(
     r"|File has been modified since read|exceeds maximum allowed",
     _,
 )
+FLEETING = re.compile(
+    r"\b(?:this|the|your|my|that|current|other) (?:feature )?(?:branch|worktree|checkout) "
+    r"(?:is|was|has|had|removes|adds|contains|differs|lacks|also|does|doesn't|still)\b"
+    r"|\b(?:behind|ahead of|diverged from|up[- ]to[- ]date with) [`'\"]?(?:main|master|origin|upstream|develop)\b"
+    r"|^(?:i|we)(?:'m| am| are)? (?:won'?t|will not|can'?t|cannot|do not|don'?t|did not|didn'?t|not going|refuse)\b"
+    r"|^(?:i|we) (?:would|wouldn'?t|could|couldn'?t|left|leave|kept|skipped|stopped|paused)\b",
+    re.IGNORECASE,
+)
+"""What held for a branch at that moment, or what the agent would not do: said in a chat, and no knowledge later."""

@@ -66,7 +66,7 @@ def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool)
     one = said[number]
     text = one.text
     length = size(text)
-    if cues.CHATTER.match(text) or (saying.kind == "thinking" and cues.TALK.match(text)):
+    if cues.FLEETING.search(text) or cues.CHATTER.match(text) or (saying.kind == "thinking" and cues.TALK.match(text)):
         return 0.0
     if (
         not 6 <= length <= 70

@@ -253,7 +253,7 @@ def answers(found: list[Turn], gone: Superseded) -> tuple[list[tuple[Turn, Sente
         worked = turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)
         if turn.changed and worked:
             did.append((turn, one))
-        elif turn.actions or turn.ask.kind != "terse":
+        elif (turn.actions or turn.ask.kind != "terse") and not cues.FLEETING.search(one.text):
             heard.append(one.text)
     return did, distinct(heard)
 
