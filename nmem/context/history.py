@@ -11,6 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmem.retention.trace import Gone
 
 SAID = 3000
 """Characters of the agent's words that count with a turn."""
@@ -146,15 +150,16 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
     found = db.execute(
         "SELECT at, obs_type, file_path, metadata, id FROM observations WHERE session_id = ?"
         " AND (obs_type = 'git_commit' OR obs_type IN ('file_edit', 'file_write', 'file_read')"
-        " AND outcome != 'failed') ORDER BY at, id",
+        " AND outcome != 'failed' AND NOT instr(coalesce(metadata, ''), '\"refused\":')) ORDER BY at, id",
         (session_id,),
     ).fetchall()
     if _swept(db, session_id):
         from nmem.retention import trace
 
-        found += [(one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
-                  if one.obs_type == "git_commit" or (one.obs_type in (*_EDITS, "file_read")
-                                                      and one.outcome != "failed")]  # fmt: skip
+        found += [
+            (one.at, one.obs_type, one.file_path, one.metadata, one.id) for one in trace.gone(db, session_id)
+            if one.obs_type == "git_commit" or (one.obs_type in (*_EDITS, "file_read") and _touches(one))
+        ]  # fmt: skip
         found.sort(key=lambda row: (row[0], row[4]))
     for at, kind, path, metadata, _ in found:
         turn = _holding(turns, at)
@@ -164,6 +169,10 @@ def _touched(db: Connection, session_id: str, turns: list[Turn]) -> None:
                 turn.commits.append(message)
         elif path:
             (turn.edited if kind in _EDITS else turn.read).append(path)
+
+
+def _touches(one: Gone) -> bool:
+    return one.outcome != "failed" and '"refused":' not in (one.metadata or "")
 
 
 def _message(metadata: str | None) -> str:

@@ -28,16 +28,20 @@ QUESTION = "Open question of the agent:"
 ANSWERED = "Answered “"
 """How a story words what waits for somebody: a later prompt of the session ends it."""
 _COVERS = 0.6
-"""The part of an open end's words that a commit message, or the prompt of a later session, must have."""
+"""The part of an open end's words that a commit message must have."""
+_ASKED_AGAIN = 0.5
+"""The part of an unanswered request's words that a prompt of a later session must have."""
 _LEAST = 2
 """Words that they must share at least."""
 _ROWS = 1000
 """Newest rows of later sessions that are looked at."""
 COLUMNS = (
-    "o.at, o.obs_type, coalesce(o.file_path, ''), substr(o.content, 1, 3000), o.outcome, CASE WHEN o.obs_type ="
+    "o.at, o.obs_type, coalesce(o.file_path, ''), substr(o.content, 1, 3000), CASE WHEN o.obs_type IN ('file_edit',"
+    " 'file_write', 'file_read') AND instr(coalesce(o.metadata, ''), '\"refused\":') THEN 'failed' ELSE o.outcome END,"
+    " CASE WHEN o.obs_type ="
     " 'git_commit' OR o.outcome = 'failed' THEN coalesce(substr(o.metadata, 1, 3000), '') ELSE '' END"
 )
-"""A Row of the table `observations o`."""
+"""A Row of the table `observations o`; a call on a file that was refused counts as failed: nothing was touched."""
 _PROMPTS = 60
 _SHORT = 3
 """Characters of a name with a dot that is none of a file: e.g"""
@@ -188,11 +192,17 @@ def closes(end: str, row: Row) -> bool:
     if outcome == "failed":
         return False
     if kind == "git_commit":
-        return outcome == "ok" and _covered(end, f"{content} {said}")
+        return outcome == "ok" and (_of_the_tree(end) or _covered(end, f"{content} {said}"))
     if kind in CHECKS:
         name, found, reason = end.partition(STILL_FAILS)
         return bool(found) and outcome == "ok" and same_code(name, content, reason)
     return kind in EDITS and _edits(end, path, content)
+
+
+def _of_the_tree(end: str) -> bool:
+    """Whether an open end says how the working tree stood: a later commit leaves another one."""
+    low = end.lower()
+    return any(word in low for word in ("unstaged", "uncommitted", "not committed", "not yet committed", "unpushed"))
 
 
 def _edits(end: str, path: str, content: str) -> bool:
@@ -231,11 +241,11 @@ def _identifier(word: str) -> bool:
     return inner or any(one.islower() and two.isupper() for one, two in zip(word, word[1:], strict=False))  # noqa: RUF007 - no import
 
 
-def _covered(end: str, said: str) -> bool:
+def _covered(end: str, said: str, part: float = _COVERS) -> bool:
     """Whether nearly all that an open end speaks of is said."""
     mine = set(tokens(end))
     both = mine & set(tokens(said))
-    return len(both) >= min(_LEAST, len(mine)) and len(both) >= _COVERS * len(mine) > 0
+    return len(both) >= min(_LEAST, len(mine)) and len(both) >= part * len(mine) > 0
 
 
 def waits(end: str) -> bool:
@@ -261,7 +271,7 @@ def left(db: Connection, session_id: str, at: int, ends: Sequence[str]) -> list[
     for end in ends:
         if any(closes(end, row) for row in rows):
             continue
-        if waits(end) and (same or any(_covered(end.partition(":")[2], text) for text in others)):
+        if waits(end) and (same or any(_covered(end.partition(":")[2], text, _ASKED_AGAIN) for text in others)):
             continue
         out.append(end)
     return out
@@ -290,7 +300,7 @@ def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROW
 def _asked(db: Connection, session_id: str, at: int) -> list[tuple[str, str]]:
     """(session, beginning) of what persons asked in the project since."""
     return db.execute(
-        "SELECT p.session_id, substr(p.content, 1, 600) FROM sessions s CROSS JOIN prompts p ON p.session_id = s.id"
+        "SELECT p.session_id, substr(p.content, 1, 2000) FROM sessions s CROSS JOIN prompts p ON p.session_id = s.id"
         " WHERE s.project_id = (SELECT project_id FROM sessions WHERE id = ?) AND s.last_at > ? AND p.at > ?"
         " AND p.source = 'user' AND p.agent_id IS NULL ORDER BY p.at DESC LIMIT ?",
         (session_id, at, at, _PROMPTS),

@@ -23,6 +23,8 @@ EXECUTE = frozenset(
 )
 _CHANGES = frozenset(("file_edit", "file_write"))
 _READS = frozenset(("file_read", "search"))
+_ON_FILES = _CHANGES | {"file_read"}
+"""Calls that touch nothing when they are refused."""
 _EDIT_WEIGHT, _FAILURE_WEIGHT = 3, 2
 LABELS = (
     ("phase", "act", "think"), ("scope", "converge", "diverge"), ("locus", "external", "internal"),
@@ -86,7 +88,7 @@ class Tally:
         """Count one observation."""
         self.seq = max(self.seq, seen.seq)
         self.count += 1
-        failed = seen.outcome == "failed"
+        failed = seen.outcome == "failed" or (seen.obs_type in _ON_FILES and '"refused":' in (seen.metadata or ""))
         _more(self.prints, seen.obs_type)
         if seen.obs_type in INVESTIGATE:
             _more(self.phase, "investigate")

@@ -61,6 +61,8 @@ def _worth(text: str, label: str, raw: str) -> float:
     size = len(text.split()) + (0 if text.isascii() else len(text) // 6)
     if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT):
         return 0.0
+    if label and cues.LEFT_LABEL.search(label):
+        return 0.0
     if text.endswith((":", "：")) or cues.QUESTION.search(text) or cues.CHATTER.match(text) or cues.LEFT.search(text):
         return 0.0
     if (

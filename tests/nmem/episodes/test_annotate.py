@@ -116,6 +116,42 @@ def test_work_that_was_thrown_away_is_abandoned(script: Script) -> None:
     assert (said["abandoned"], said["reverted"], said["thrown_away"], said["uncommitted"]) == (True, 1, 1, 0)
 
 
+def said_of(script: Script, made: int) -> dict[str, object]:
+    annotate.update_newest(script.db, script.id)
+    unit = units.get(script.db, made)
+    assert unit
+    found: dict[str, object] = json.loads(unit.outcomes)
+    return found
+
+
+def test_what_was_taken_back_on_the_way_to_a_commit_is_committed(script: Script) -> None:
+    number = script.prompt("refactor the cache")
+    with transaction(script.db):
+        made = units.start(script.db, number, units.Verdict("new", "first"))
+    script.did("file_edit", "cache.py")
+    script.did("git_other", content="git checkout -- cache.py", tool="Bash")
+    script.did("file_edit", "cache.py")
+    assert said_of(script, made)["reverted"] == 0, "work stands again"
+    script.did("git_commit", content="git commit -am 'Refactor the cache'", tool="Bash")
+    script.did("git_other", content="git checkout -- .", tool="Bash")
+    said = said_of(script, made)
+    assert (said["committed"], said["reverted"], said["thrown_away"], said["undone"]) == (1, 0, 0, 1)
+
+
+def test_one_of_two_files_taken_back_is_no_revert_and_a_reverted_commit_is_one(script: Script) -> None:
+    number = script.prompt("refactor the cache")
+    with transaction(script.db):
+        made = units.start(script.db, number, units.Verdict("new", "first"))
+    script.did("file_edit", "src/cache.py")
+    script.did("file_edit", "src/other.py")
+    script.did("git_other", content="git restore src/other.py", tool="Bash")
+    said = said_of(script, made)
+    assert (said["reverted"], said["thrown_away"], said["uncommitted"], said["abandoned"]) == (0, 1, 1, False)
+    script.did("git_commit", content="git commit -am x", tool="Bash")
+    script.did("git_other", content="git reset --hard HEAD~1", tool="Bash")
+    assert said_of(script, made)["reverted"] == 1
+
+
 @pytest.mark.parametrize(("command", "wanted"), [
     ("git checkout .", True), ("git checkout -- src/a.py", True), ("git checkout main", False),
     ("git restore a.py", True), ("git restore --staged a.py", False), ("git reset --hard HEAD~1", True),
