@@ -63,9 +63,7 @@ def whole(text: str, limit: int) -> str:
     """
     while ELLIPSIS in text and (at := text.rfind("(", 0, text.find(ELLIPSIS))) >= 0:
         end = text.find(")", at)
-        if end < 0:
-            break
-        text = text[:at].rstrip() + text[end + 1 :]
+        text = text[:at].rstrip() + (text[end + 1 :] if end >= 0 else "")
     text = text.strip()
     if ELLIPSIS in text:
         text = _ended(text[: text.find(ELLIPSIS)], _ENDS)

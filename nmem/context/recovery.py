@@ -9,7 +9,7 @@ from __future__ import annotations
 from nmem.context import places
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END
-from nmem.context.neutral import quoted
+from nmem.context.neutral import quoted, whole
 from nmem.episodes import open_ends, units
 from nmem.names import told
 
@@ -96,17 +96,28 @@ def compose(items: Sequence[Item], cleared: bool) -> str:
 
 def _goal(db: Connection, unit: Unit) -> list[Item]:
     """What was asked for, by the first words of the goal, and what the agent said last."""
-    asked = quoted(unit.title or unit.intent, _LONG)
+    asked = _quoted(unit.title or _bare(unit.intent), _LONG)
     out = [Item(f"episode/{unit.id}", GOAL, f"Asked: {asked}", score=1.0, reason="the goal that was interrupted")]
     said = db.execute(
         "SELECT substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ?"
         " AND kind = 'closing' AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1",
         (unit.session_id, unit.started_at),
     ).fetchone()
-    if said:
-        text = f"The agent said last: {quoted(said[0], _LONG)}"
+    if said and (last := whole(said[0], _LONG)):
+        text = f"The agent said last: {quoted(last, _LONG + 2)}"
         out.append(Item(f"said/{unit.id}", GOAL, text, score=0.9, reason="the last that the agent said of it"))
     return out
+
+
+def _bare(intent: str) -> str:
+    """An intent without an opening such as "Implement the following plan:"."""
+    first, _, rest = intent.strip().partition("\n")
+    return rest.strip() if rest.strip() and first.rstrip().endswith((":", "：")) else intent
+
+
+def _quoted(text: str, limit: int) -> str:
+    """A text by its whole sentences; a single long one is cut, and shows that it is."""
+    return quoted(whole(text, limit - 2) or text, limit)
 
 
 def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]) -> list[Item]:
@@ -116,7 +127,7 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
         if at < unit.started_at or len(out) >= _DECIDED:
             break
         if kind in ("plan", "marker") or (kind == "question" and " -> " in content):
-            text = f"{kind.capitalize()}: {quoted(content, _LONG)}"
+            text = f"{kind.capitalize()}: {_quoted(content, _LONG)}"
             out.append(Item(f"obs/{number}", DECISION, text, score=0.8, reason=f"a {kind} of the interrupted goal"))
     spoken = db.execute(
         "SELECT p.id, substr(p.content, 1, 2000) FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id"
@@ -124,7 +135,7 @@ def _decided(db: Connection, unit: Unit, ids: Sequence[int], rows: Sequence[Row]
         (unit.id, unit.first_prompt_id, _SAID),
     ).fetchall()
     for number, content in spoken:
-        text = f"The person said: {quoted(content, _SHORT)}"
+        text = f"The person said: {_quoted(content, _SHORT)}"
         out.append(Item(f"prompt/{number}", DECISION, text, score=0.7, reason="said while working on it"))
     return out
 
@@ -145,7 +156,9 @@ def _open(
     told_at = min(unit.last_at, unit.narrated_at or unit.last_at)
     left = open_ends.left(db, unit.session_id, told_at, _strings(unit.next_steps))[:2]
     return out + [
-        Item(f"next/{unit.id}", OPEN, quoted(step, _SHORT), score=0.7, reason="left by the episode") for step in left
+        Item(f"next/{unit.id}", OPEN, quoted(step, _SHORT), score=0.7, reason="left by the episode")
+        for step in left
+        if whole(step, _SHORT - 2)
     ]
 
 

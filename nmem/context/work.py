@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.context.episodes import headline
+from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
 from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
@@ -92,5 +92,5 @@ def _steps(
     steps = [quoted(step.rstrip(". "), _LINE) for step in left if whole(step, _LINE)][:LEFT]
     if not steps:
         return []
-    where = f"episode {number}, {ago(present.at - last_at)}: {quoted(headline(intent), 100)}"
+    where = f"episode {number}, {ago(present.at - last_at)}: {goal(intent, None)}"
     return [Item(f"next/{number}", NEXT, f"{'; '.join(steps)}. ({where})", score=score, reason=reason)]

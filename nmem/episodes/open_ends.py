@@ -191,6 +191,8 @@ def closes(end: str, row: Row) -> bool:
     _, kind, path, content, outcome, said = row
     if outcome == "failed":
         return False
+    if kind in ("git_commit", "git_push") and end.startswith(UNANSWERED):
+        return outcome == "ok"  # what was asked last came so far that it was kept
     if kind == "git_commit":
         return outcome == "ok" and (_of_the_tree(end) or _covered(end, f"{content} {said}"))
     if kind in CHECKS:

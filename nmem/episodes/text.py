@@ -148,22 +148,19 @@ def word_count(text: str) -> float:
     return count
 
 
-_WORKTREES = ("/.worktrees/", "/worktrees/")
-
-
 def checkout_path(path: str) -> str:
-    """A path below a worktree that lies in the project, as a path of any checkout: .worktrees/1/src/a.py -> src/a.py.
+    """A path in a worktree as a path of any checkout: .worktrees/1/src/a.py -> src/a.py; any other as it is.
 
-    `.claude/worktrees/NAME` and its like of other tools are worktrees as well.
+    `.claude/worktrees/NAME`, `PROJECT-worktrees/NAME` and their like are worktrees as well.
     """
     if "worktrees/" not in path:
         return path
-    whole = "/" + path.replace("\\", "/")
-    for mark in _WORKTREES:
-        head, found, rest = whole.rpartition(mark)
-        inside = rest.partition("/")[2]
-        if found and inside and (mark == _WORKTREES[0] or head.rpartition("/")[2].startswith(".")):
-            return inside
+    parts = path.replace("\\", "/").split("/")
+    for place in range(len(parts) - 3, -1, -1):
+        part = parts[place]
+        among = part == "worktrees" and place > 0 and parts[place - 1].startswith(".")
+        if among or (part != "worktrees" and part.endswith(("-worktrees", "_worktrees", ".worktrees"))):
+            return "/".join(parts[place + 2 :])
     return path
 
 

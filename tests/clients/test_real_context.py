@@ -89,6 +89,37 @@ def test_after_clear_and_compact_the_interrupted_work_is_told(way: str, stage: S
             assert part in text, part
 
 
+def test_after_a_fix_by_another_command_and_a_commit_nothing_stale_is_told(stage: Stage) -> None:
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is absent")
+    connect(stage, "claude")
+    sent = requests(stage, "claude", "context-done", "--tmux")
+    after = [request for request in sent if "never make the total negative" in _asked(request)]
+    assert after
+    texts = after[-1].split(BEGIN)[1:]
+    told_all = " ".join(text.partition(END)[0] for text in texts)
+    assert "loses a cent" in told_all, "what was worked on is told"
+    stale = (
+        "Still open",
+        "Failed last",
+        "not committed",
+        "Left open",
+        "Left to do",
+        "imagined.py",
+        "reverted",
+        "still fails",
+    )
+    for words in stale:
+        assert words not in told_all, words
+    with stage.database() as db:
+        kinds = dict(db.execute("SELECT obs_type, outcome FROM observations ORDER BY id").fetchall())
+        failed = db.execute(
+            "SELECT count(*) FROM observations WHERE obs_type = 'test' AND outcome = 'failed'"
+        ).fetchone()
+    assert (kinds["test"], kinds["git_commit"], failed) == ("ok", "ok", (1,)), "the script did what it says"
+    stage.unharmed()
+
+
 def _asked(request: str) -> str:
     """What the person says in a request, as one text."""
     sent = json.loads(request)["body"]["messages"]

@@ -23,10 +23,10 @@ def _left_at(episode: Episode) -> str:
         if one.at > since and one.obs_type in ("file_edit", "file_write") and one.outcome == "ok" and one.file_path
     }  # fmt: skip
     if not changed:
-        return "Asked last and not answered"
+        return f"{open_ends.UNANSWERED} and not answered"
     names = list(changed.values())
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return f"Asked last, {', '.join(names[:2])}{more} changed for it, no answer recorded"
+    return f"{open_ends.UNANSWERED}, {', '.join(names[:2])}{more} changed for it, no answer recorded"
 
 
 def next_steps(
@@ -38,7 +38,9 @@ def next_steps(
     closings = episode.closings()
     last = closings[-1] if closings else None
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
-        out.append(f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}")
+        end = f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}"
+        asked = episode.prompts[-1].at
+        out += [] if any(open_ends.closes(end, row) for row in rows if row[0] > asked) else [end]
     agreed = (
         unanswered and last is not None and asks[-1].kind == "terse" and cues.QUESTION.search(last.text.strip()[-200:])
     )
@@ -87,7 +89,7 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
         if size(one.text) >= 3 and not cues.DONE.match(one.text) and (under or open_box or says):
             out.append(clip(one.text, 180))
     if asks and size(said[-1].text) >= 3:
-        out.append(f"Open question of the agent: {clip(said[-1].text, 180)}")
+        out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}")
     return out
 
 

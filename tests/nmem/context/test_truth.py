@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+
 import pytest
 
 from nmem.context.episodes import goal
@@ -177,8 +178,13 @@ def test_a_file_that_is_gone_is_not_named(played: Played, tmp_path: Path) -> Non
 
 
 def test_at_most_a_few_names_are_looked_for_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Any] = []
-    monkeypatch.setattr("os.path.lexists", lambda path: bool(looked.append(path)))
+    looked: list[str] = []
+
+    def absent(path: str) -> bool:
+        looked.append(path)
+        return False
+
+    monkeypatch.setattr("os.path.lexists", absent)
     assert there(str(tmp_path), [f"{number}.py" for number in range(100)], 5) == []
     assert len(looked) == 10
     assert there("/not/here", ["a.py", "b.py"], 1) == ["a.py"]
