@@ -61,10 +61,10 @@ def whole(text: str, limit: int) -> str:
 
     What was cut before is not whole: remarks in parentheses that were are left out, other sentences not told.
     """
+    text = " ".join(text[: limit * _MORE + 64].split())
     while ELLIPSIS in text and (at := text.rfind("(", 0, text.find(ELLIPSIS))) >= 0:
         end = text.find(")", at)
         text = text[:at].rstrip() + (text[end + 1 :] if end >= 0 else "")
-    text = text.strip()
     if ELLIPSIS in text:
         text = _ended(text[: text.find(ELLIPSIS)], _ENDS)
     if len(text) <= limit:

@@ -43,6 +43,8 @@ COLUMNS = (
 )
 """A Row of the table `observations o`; a call on a file that was refused counts as failed: nothing was touched."""
 _PROMPTS = 60
+_SESSIONS = 24
+"""The newest later sessions of the project that are looked at."""
 _SHORT = 3
 """Characters of a name with a dot that is none of a file: e.g"""
 _STOPS = ("&&", "||", ";", "|", "\n")
@@ -265,8 +267,11 @@ def left(db: Connection, session_id: str, at: int, ends: Sequence[str]) -> list[
     """
     if not ends:
         return []
-    rows = _later(db, session_id, at)
-    asked = _asked(db, session_id, at)
+    sessions = _since(db, session_id, at)
+    if not sessions:
+        return list(ends)
+    rows = _later(db, sessions, at)
+    asked = _asked(db, sessions, at) if any(map(waits, ends)) else []
     same = [text for other, text in asked if other == session_id]
     others = [text for other, text in asked if other != session_id]
     out = []
@@ -279,15 +284,28 @@ def left(db: Connection, session_id: str, at: int, ends: Sequence[str]) -> list[
     return out
 
 
-def _later(db: Connection, session_id: str, at: int) -> list[Row]:
-    """What was run, edited and committed in the project since, the newest first."""
-    return db.execute(
-        f"SELECT {COLUMNS} FROM sessions s CROSS JOIN observations o ON o.session_id = s.id WHERE s.project_id ="  # noqa: S608 - our own words
-        " (SELECT project_id FROM sessions WHERE id = ?) AND s.last_at > ? AND o.at > ? AND o.outcome != 'failed'"
-        " AND o.obs_type IN ('test', 'build', 'lint', 'git_commit', 'file_edit', 'file_write')"
-        " ORDER BY o.at DESC LIMIT ?",
-        (session_id, at, at, _ROWS),
-    ).fetchall()
+def _since(db: Connection, session_id: str, at: int) -> list[str]:
+    """The newest sessions of the project that went on after a moment."""
+    rows = db.execute(
+        "SELECT id FROM sessions WHERE project_id = (SELECT project_id FROM sessions WHERE id = ?) AND last_at > ?"
+        " ORDER BY last_at DESC LIMIT ?",
+        (session_id, at, _SESSIONS),
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+def _later(db: Connection, sessions: Sequence[str], at: int) -> list[Row]:
+    """What was run, edited and committed in some sessions since."""
+    out: list[Row] = []
+    for session in sessions:
+        if len(out) < _ROWS:
+            out += db.execute(
+                f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at > ? AND o.outcome != 'failed'"  # noqa: S608
+                " AND o.obs_type IN ('test', 'build', 'lint', 'git_commit', 'git_push', 'file_edit', 'file_write')"
+                " ORDER BY o.at DESC LIMIT ?",
+                (session, at, _ROWS // 2),
+            ).fetchall()
+    return out
 
 
 def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROWS) -> list[Row]:
@@ -299,13 +317,13 @@ def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROW
     return found[::-1]
 
 
-def _asked(db: Connection, session_id: str, at: int) -> list[tuple[str, str]]:
-    """(session, beginning) of what persons asked in the project since."""
+def _asked(db: Connection, sessions: Sequence[str], at: int) -> list[tuple[str, str]]:
+    """(session, beginning) of what persons asked in some sessions since."""
     return db.execute(
-        "SELECT p.session_id, substr(p.content, 1, 2000) FROM sessions s CROSS JOIN prompts p ON p.session_id = s.id"
-        " WHERE s.project_id = (SELECT project_id FROM sessions WHERE id = ?) AND s.last_at > ? AND p.at > ?"
-        " AND p.source = 'user' AND p.agent_id IS NULL ORDER BY p.at DESC LIMIT ?",
-        (session_id, at, at, _PROMPTS),
+        "SELECT session_id, substr(content, 1, 2000) FROM prompts WHERE session_id IN"  # noqa: S608
+        f" ({','.join('?' * len(sessions))}) AND source = 'user' AND at > ? AND agent_id IS NULL"
+        " ORDER BY at DESC LIMIT ?",
+        (*sessions, at, _PROMPTS),
     ).fetchall()
 
 

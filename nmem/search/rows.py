@@ -40,6 +40,8 @@ class Row:
     outcome: str = ""
     pinned: bool = False
     project_id: int = 0
+    left: str = ""
+    """Of a story the part of its text that says what was left then; it may be closed by now."""
 
     @property
     def id(self) -> str:
@@ -126,7 +128,7 @@ def _story(row: Raw, place: Place) -> Row:
     text = "\n".join(piece for piece in map(_plain, told) if piece)
     return Row("work_units", _int(number), kinds.EPISODE, str(number), "episode", _int(at), str(session), *place[:2],
                title=str(title)[:300], text=text, outcome=str(state), pinned=bool(pinned),
-               project_id=place[2])  # fmt: skip
+               project_id=place[2], left=_plain(told[4]))  # fmt: skip
 
 
 def _listed(body: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 
 from nmem.decisions import read as decided
+from nmem.episodes import open_ends
 from nmem.search import episodes, fresh, fts, rank
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
@@ -121,7 +122,11 @@ def _search(
     further = cursor.further(scored, page, more=not whole)
     later = decided.superseded(db, [hit.id for hit, _ in page])
     hits = tuple(
-        replace(hit, snippet=snippet(row.text, matcher), superseded=later[hit.id].told if hit.id in later else "")
+        replace(
+            hit,
+            snippet=snippet(_true(db, row, matcher), matcher),
+            superseded=later[hit.id].told if hit.id in later else "",
+        )
         for hit, row in page
     )
     counts = counting.facets((row for _, row in scored), whole=whole)
@@ -219,6 +224,18 @@ def _by_episode(db: Connection, scored: Scored, near: episodes.Related, asked: i
         (replace(hits[one.row.id], score=round(one.score, 4), episode=one.episode, beneath=one.beneath), one.row)
         for one in placed
     ]
+
+
+def _true(db: Connection, row: Row, matcher: Matcher) -> str:
+    """A row's text; of a story without the ends that are not open any more, where the query is about these."""
+    if not row.left:
+        return row.text
+    rest = row.text.replace(row.left, "")
+    if all(
+        less or not more for less, more in zip(matcher.look(rest).weights, matcher.look(row.text).weights, strict=True)
+    ):
+        return rest
+    return row.text.replace(row.left, "\n".join(open_ends.left(db, row.session_id, row.at, row.left.split("\n"))))
 
 
 def _merged(scored: Scored) -> Scored:

@@ -28,9 +28,9 @@ from nmem.settle import settle
 TIMELINES = ("moredip__session-share", "obra__episodic-memory", "ujuc__agent-stuff", "marot__spotter",
              "PackmindHub__context-evaluator")  # fmt: skip
 TRANSCRIPTS = ("obra__episodic-memory", "Johannes0501__openshrooly", "applab-nl__dmux")
-_SESSIONS = 12
+_SESSIONS = 9
 """Of a project: the first, by name."""
-_MOMENTS = 28
+_MOMENTS = 22
 _QUOTE = re.compile(r"“([^”]*)”")
 _LOOSE = re.compile(r"\b(?:[\w.-]+/)*[\w-]+\.(?:py|ts|tsx|js|md|ex|exs|sh|json|yml|yaml|toml|css|html)\b")
 _DONE = re.compile(
