@@ -40,7 +40,8 @@ def next_steps(
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
         end = f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}"
         asked = episode.prompts[-1].at
-        out += [] if any(open_ends.closes(end, row) for row in rows if row[0] > asked) else [end]
+        kept = (row for row in rows if row[0] > asked and row[1] in ("git_commit", "git_push"))
+        out += [] if any(open_ends.closes(end, row) for row in kept) else [end]
     agreed = (
         unanswered and last is not None and asks[-1].kind == "terse" and cues.QUESTION.search(last.text.strip()[-200:])
     )
