@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -220,11 +221,11 @@ class Cockpit(Sheeted, Looking, Going):
             self.say(f"config: {self._wrong[0]}", severity="warning")
         if self.demo:
             self._play()
-        self.run_worker(self.feed.run(), group="feed", exit_on_error=False)
+        self.run_worker(self.feed.run, group="feed", exit_on_error=False)
         if self._watching:
             self.set_timer(1.0, self._watch_files)
             self.set_timer(1.0, self._load_ahead)
-            self.run_worker(collect(), group="litter", exit_on_error=False)
+            self.run_worker(collect, group="litter", exit_on_error=False)
 
     # What the store and the files tell
 
@@ -297,7 +298,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
     def _load_ahead(self) -> None:
-        self.run_worker(ahead.load(LATER), group="ahead", exit_on_error=False)
+        self.run_worker(partial(ahead.load, LATER), group="ahead", exit_on_error=False)
 
     def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
         """Leave."""
