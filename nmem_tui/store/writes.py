@@ -32,10 +32,7 @@ class Writes:
         self._read_only = read_only
 
     def begin(self, path: str, change: Change, now: int) -> Callable[[], Coroutine[None, None, None]]:
-        """Do it after all that was asked for before, and post how it went; what is returned waits for that.
-
-        A function, not a coroutine: a worker that is cancelled before its first step leaves none behind unawaited.
-        """
+        """Do it after all that was asked for before, and post how it went; what is returned waits for that."""
         return partial(_over, _LINE.submit(self.carry_out, path, change, now))
 
     def carry_out(self, path: str, change: Change, now: int) -> None:

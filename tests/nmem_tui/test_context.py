@@ -181,9 +181,7 @@ async def test_the_cursor_stays_on_what_was_pinned_while_it_is_excluded_and_take
         assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
 
 
-async def test_a_file_is_always_told(
-    make: Any, cockpit: Any, until: Any, text: Any, seeds: Any, settled: Any
-) -> None:
+async def test_a_file_is_always_told(make: Any, cockpit: Any, until: Any, text: Any, seeds: Any, settled: Any) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
         await pilot.press("5")
         await until(pilot, "Told at the start")
