@@ -21,6 +21,7 @@ from nmem_tui.messages import Changed
 from nmem_tui.model import keyed, said
 from nmem_tui.screens.base import View
 from nmem_tui.store.feed import Feed
+from nmem_tui.store.reads import beside
 from nmem_tui.store.writes import READ_ONLY, Writes
 from nmem_tui.widgets.bars import TABS
 
@@ -239,8 +240,7 @@ class Acting(App[None]):
 
     def change(self, change: Change) -> None:
         """Change the database off the event loop, and say how it went."""
-        going = self.writes.begin(self.db_path, change, self.clock())
-        self.run_worker(going, group="change", exit_on_error=False)
+        beside(self, self.writes.begin(self.db_path, change, self.clock()), "change")
 
     def aside(self, work: Callable[[], Changed]) -> None:
         """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""

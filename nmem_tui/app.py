@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +34,7 @@ from nmem_tui.paths import style
 from nmem_tui.places import Places
 from nmem_tui.screens.base import View
 from nmem_tui.store.feed import BLURRED_S, FOCUSED_S, Feed
+from nmem_tui.store.reads import beside
 from nmem_tui.store.writes import Writes
 from nmem_tui.widgets.tones import COMPONENTS
 
@@ -220,11 +222,11 @@ class Cockpit(Sheeted, Looking, Going):
             self.say(f"config: {self._wrong[0]}", severity="warning")
         if self.demo:
             self._play()
-        self.run_worker(self.feed.run(), group="feed", exit_on_error=False)
+        beside(self, self.feed.run, "feed")
         if self._watching:
             self.set_timer(1.0, self._watch_files)
             self.set_timer(1.0, self._load_ahead)
-            self.run_worker(collect(), group="litter", exit_on_error=False)
+            beside(self, collect, "litter")
 
     # What the store and the files tell
 
@@ -297,7 +299,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
     def _load_ahead(self) -> None:
-        self.run_worker(ahead.load(LATER), group="ahead", exit_on_error=False)
+        beside(self, partial(ahead.load, LATER), "ahead")
 
     def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
         """Leave."""

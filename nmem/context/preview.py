@@ -75,7 +75,7 @@ class Asked:
     now: int = 0
     as_of: int | None = None
     like: str = ""
-    """Instead of all these: a new session of the project, branch and client of this one."""
+    """Instead of all these: a new session of the project, branch, client and folder of this one."""
 
 
 def preview(path: str, asked: Asked, budget: int) -> Preview:
@@ -114,7 +114,9 @@ def of(db: Connection, asked: Asked, budget: int) -> Preview:
 def _begun(db: Connection, present: Present, config: Config | None, most: int) -> tuple[Item, ...]:
     """What a new session's start tells before its prompt comes: from here on that counts as told."""
     first = Present(present.project_id, "", present.at)
-    first.project, first.branch, first.client = present.project, present.branch, present.client
+    first.project, first.branch, first.client, first.cwd = (
+        present.project, present.branch, present.client, present.cwd
+    )  # fmt: skip
     made = decide.start(db, first, config, (config or load()).start_tokens, most, _goes_on(db, first))
     ask.add(db, first, config, made, most, "")
     present.given = frozenset(item.id for item in made.items)
@@ -242,7 +244,7 @@ def _of(db: Connection, asked: Asked) -> Present:
         if other is None:
             raise NmemError(f"there is no session {printable(asked.like)}")
         out = Present(other.project_id, "", at, asked.prompt)
-        out.project, out.branch, out.client = other.project, other.branch, other.client
+        out.project, out.branch, out.client, out.cwd = other.project, other.branch, other.client, other.cwd
         return out
     row = db.execute(
         "SELECT id, name FROM projects WHERE ?1 IN (key, root, name) ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
@@ -20,6 +21,10 @@ _SAID, _NAMES = "said", "names"
 _TONES = {MORE: "good", LESS: "bad"}
 _FILES = f"{HEADINGS[FILE]}: "
 _HEADS = frozenset(f"{each}:" for each in (*HEADINGS.values(), *RECOVERY.values()))
+_NAME = re.compile(f"[{_CAME}{_WENT}]?`[^`]*`")
+"""A file's name as it is told; its reason follows in brackets."""
+_NEXT = re.compile("; (?=`)")
+"""Between two files."""
 _ROWS = 60
 """Rows that one line of the text may take."""
 
@@ -41,6 +46,8 @@ def summary(before: str | None, after: str) -> str:
     if before is None or before == after:
         return ""
     signs = list(_by_name(changes(before, after)))
+    if MORE not in signs and LESS not in signs:
+        return "changed: order or reasons of files"
     return f"changed: +{signs.count(MORE)} −{signs.count(LESS)}"
 
 
@@ -60,20 +67,26 @@ def place(rows: Sequence[Item], chosen: Sequence[str]) -> int | None:
 
 
 def _has(row: Item, said: str) -> bool:
-    return said in row.key.split(", ") if row.kind == _NAMES else bool(row.kind) and row.key == said
+    return said in _NAME.findall(row.key) if row.kind == _NAMES else bool(row.kind) and row.key == said
 
 
 def _one_list(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Names of files that came and went in the one line that lists them."""
+    """Names of files that came and went in the one line that lists them; what went stands without its reason."""
     old = next((line for sign, line in told if sign == LESS and line.startswith(_FILES)), "")
     new = next((line for sign, line in told if sign == MORE and line.startswith(_FILES)), "")
     if not old or not new:
         return told
-    before, after = old.removeprefix(_FILES).split(", "), new.removeprefix(_FILES).split(", ")
-    names = [name if name in before else f"{_CAME}{name}" for name in after]
+    before, after = _names(old), _names(new)
+    names = [told if name in before else f"{_CAME}{told}" for name, told in after.items()]
     names += [f"{_WENT}{name}" for name in before if name not in after]
-    merged = (SAME, f"{_FILES}{', '.join(names)}")
+    merged = (SAME, f"{_FILES}{'; '.join(names)}")
     return [merged if line == new else (sign, line) for sign, line in told if (sign, line) != (LESS, old)]
+
+
+def _names(line: str) -> dict[str, str]:
+    """Each file of the line that lists them: its name -> as it is told, with its reason."""
+    each = _NEXT.split(line.removeprefix(_FILES))
+    return {(found[0] if (found := _NAME.match(one)) else one): one for one in each}
 
 
 def _rows(sign: str, line: str, chosen: Chosen, cells: int) -> Iterator[Item]:
@@ -90,7 +103,7 @@ def _rows(sign: str, line: str, chosen: Chosen, cells: int) -> Iterator[Item]:
 
     for number, row in enumerate(wrap(printable(line), max(8, cells - 2 - len(indent)), _ROWS) or [""]):
         body = (indent if number else "") + row
-        kind, key = (_NAMES, body.removeprefix(_FILES).rstrip(",")) if names else (_SAID if said else "", said)
+        kind, key = (_NAMES, body) if names else (_SAID if said else "", said)
         mark = SAME if number else sign
         yield Item(lambda _cells, body=body, mark=mark: draw(body, mark), kind, key)  # type: ignore[misc]
 
@@ -102,24 +115,26 @@ def _tone(line: str) -> str:
 
 
 def _named(row: str, chosen: Sequence[str]) -> Line:
-    """A row of the names of files; what came, what went and what is chosen in a tone of its own."""
-    head = _FILES if row.startswith(_FILES) else ""
-    out: Line = [(head, "text")]
-    for number, name in enumerate(row.removeprefix(head).split(", ")):
-        plain = name.rstrip(",")
-        tone = "good" if plain.startswith(_CAME) else "bad" if plain.startswith(_WENT) else "text"
-        if any(printable(each) == plain for each in chosen):
+    """A row of files; what came, what went and what is chosen in a tone of its own."""
+    out: Line = []
+    done = 0
+    for found in _NAME.finditer(row):
+        name = found[0]
+        tone = {_CAME: "good", _WENT: "bad"}.get(name[0], "text")
+        if any(printable(each) == name for each in chosen):
             tone = "accent"
-        out += [(", " if number else "", "text"), (plain, tone), (name[len(plain) :], "text")]
-    return out
+        out += [(row[done : found.start()], "text"), (name, tone)]
+        done = found.end()
+    return [*out, (row[done:], "text")]
 
 
 def _by_name(told: list[tuple[str, str]]) -> Iterator[str]:
     """The signs of all changes, the names of files one by one."""
     for sign, line in _one_list(told):
-        if line.startswith(_FILES):
-            names = line.removeprefix(_FILES).split(", ")
-            yield from (sign if sign != SAME else _sign(name) for name in names)
+        if sign == SAME and line.startswith(_FILES):
+            yield from map(_sign, _NAME.findall(line))
+        elif line.startswith(_FILES):
+            yield from (sign for _ in _names(line))
         else:
             yield sign
 

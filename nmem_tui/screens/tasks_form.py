@@ -23,7 +23,7 @@ from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.tasks_form import Checked, Draft
 from nmem_tui.screens.over import Over
-from nmem_tui.store.reads import Reads
+from nmem_tui.store.reads import Reads, beside
 from nmem_tui.store.writes import Writes
 from nmem_tui.widgets.card import Panel
 from nmem_tui.widgets.choice import Choice
@@ -321,7 +321,7 @@ class TaskForm(Over[Draft | int | None]):
             self._made = made.id
             return said
 
-        self.run_worker(self.writes.begin(path, change, now), group="change", exit_on_error=False)
+        beside(self, self.writes.begin(path, change, now), "change")
 
     @on(Changed)
     def done(self, message: Changed) -> None:

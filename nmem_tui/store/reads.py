@@ -7,11 +7,12 @@ worker boundary: whatever goes wrong in a read becomes one line on screen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from sqlite3 import Connection, Error, OperationalError
 from typing import Any
 
 from textual.dom import DOMNode
+from textual.worker import Worker
 
 from nmem import database
 from nmem.errors import NmemError, NoDatabase
@@ -19,6 +20,14 @@ from nmem_tui.messages import Loaded, ReadFailed
 
 Work = Callable[[Connection], Any]
 Then = Callable[[Any], None]
+
+
+def beside(owner: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str) -> Worker[None]:
+    """Do what awaits beside the screens, as long as its owner is there.
+
+    `work` makes the coroutine once the worker runs: one that is cancelled before its first step leaves none unawaited.
+    """
+    return owner.run_worker(work, group=group, exit_on_error=False)
 
 
 class Reads:

@@ -9,6 +9,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from nmem import database
 from nmem.errors import NmemError
@@ -30,9 +31,9 @@ class Writes:
         self._post = post
         self._read_only = read_only
 
-    def begin(self, path: str, change: Change, now: int) -> Coroutine[None, None, None]:
+    def begin(self, path: str, change: Change, now: int) -> Callable[[], Coroutine[None, None, None]]:
         """Do it after all that was asked for before, and post how it went; what is returned waits for that."""
-        return _over(_LINE.submit(self.carry_out, path, change, now))
+        return partial(_over, _LINE.submit(self.carry_out, path, change, now))
 
     def carry_out(self, path: str, change: Change, now: int) -> None:
         """Do it in this thread and post how it went."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from nmem.context import keep
 from nmem.episodes.units import Verdict
+from nmem.retrieval import index
 
 DAY = 86_400_000
 WORK = (
@@ -21,7 +22,7 @@ WORK = (
 
 
 def fill(db: sqlite3.Connection, seeds: Any, units: dict[str, int]) -> None:
-    """Six sessions that edited files, folded; a branch with earlier work; what four sessions were told."""
+    """Six sessions that edited files, folded and indexed; a branch with earlier work; what four sessions were told."""
     now = seeds.NOW
     for number, (said, names) in enumerate(WORK):
         at = now - (9 - number) * DAY
@@ -37,9 +38,11 @@ def fill(db: sqlite3.Connection, seeds: Any, units: dict[str, int]) -> None:
             db, [prompt], Verdict("new", "online", 0.9, "another intent"), outcomes={"committed": True},
             completed=[f"Changed {', '.join(names)}"],
             learned=["upload.py swallows the limit error"] if not number else [],
+            narrator="extractive", narrated_at=at + 900_000,
         )  # fmt: skip
     db.execute("UPDATE work_units SET pinned = 1 WHERE id = ?", (units["flaky"],))
     keep.keep_all(db, now)
+    index.keep(db)
 
 
 PAST = (

@@ -34,6 +34,8 @@ def old(db: sqlite3.Connection, seeds: Any, text: str = "") -> None:
     """A session of more than a year ago, over and summed up, with calls past their lifetime."""
     at = seeds.NOW - 500 * DAY
     seeds.session(db, OLD, state="ended", started_at=at, last_at=at + 900_000)
+    # Lifetimes begin when a session was stored: this one came before all others.
+    db.execute("UPDATE sessions SET rowid = (SELECT min(rowid) - 1 FROM sessions) WHERE id = ?", (OLD,))
     asked = seeds.say(db, at, f"Move the thumbnails to their own worker. {text}", session_id=OLD)
     for number in range(6):
         seeds.do(db, at + 60_000 + number * 1000, "file_read", f"src/thumbs/{number}.py", OLD, prompt_id=asked)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -42,3 +44,21 @@ async def test_a_screen_that_is_never_composed_begins_nothing(
         pilot.app.do_demo()
         pilot.app.visit("learnings")
         pilot.app.exit()
+
+
+async def test_work_that_is_cancelled_before_its_first_step_leaves_no_coroutine_unawaited(
+    cockpit: Any, make_db: Callable[[str], str], settled: Any
+) -> None:
+    """A person leaves in the moment in which the cockpit begins to watch, or a key changed something."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        async with cockpit(make_db("story")) as pilot:
+            await settled(pilot)
+            pilot.app._watching = True
+            pilot.app._begin()
+            pilot.app._load_ahead()
+            pilot.app.change(lambda _db, _now: "done")
+            pilot.app.workers.cancel_all()
+            await settled(pilot)
+        gc.collect()
+    assert not [str(each.message) for each in told if "never awaited" in str(each.message)]

@@ -12,14 +12,15 @@ import pytest
 from nmem.context.items import Item
 from nmem.context.preview import Asked, Preview, preview
 from nmem.context.recovery import CHANGED
+from nmem.context.select import PROMPT_TOKENS
 from nmem_tui.model import context, context_text
 from nmem_tui.widgets.bars import KeyBar
 from tests.nmem_tui.asked import rows as ask
 
 ASKED = "the upload limit error"
-EPISODE = 7
-"""It edited limits.py."""
-ABOUT = "“The limit"
+EPISODE = 10
+"""It renamed the upload errors: it speaks most of what is asked."""
+ABOUT = "“Rename the upload"
 """What the list says of it, first of all."""
 KEYS = {"start": "", "prompt": "a", "reset": "vv", "past": "h"}
 
@@ -55,12 +56,12 @@ def make(here: Path, seeds: Any, contexts: Any, monkeypatch: pytest.MonkeyPatch)
 
 def would_be_told(seeds: Any, prompt: str = ASKED) -> Any:
     """What a new session like the one on screen would be told, without the screen."""
-    return preview("aurora.db", Asked(prompt=prompt, now=seeds.NOW, like=seeds.SESSION), 400)
+    return preview("aurora.db", Asked(prompt=prompt, now=seeds.NOW, like=seeds.SESSION), PROMPT_TOKENS)
 
 
 @pytest.fixture
 def asking(until: Any, settled: Any, text: Any) -> Callable[[Any], Any]:
-    """Opens the screen and asks; the cursor is on the episode that edited limits.py."""
+    """Opens the screen and asks; the cursor is on the episode that speaks most of it."""
 
     async def go(pilot: Any) -> None:
         await pilot.press("5")
@@ -134,7 +135,7 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         await pilot.press("x")
         shown = await until(pilot, "Never told: you excluded it", "changed: +", f"{item} is never told")
         assert "✗" in row(shown) and ABOUT in row(shown)
-        assert any(line.count("− - Episode 7") for line in shown.splitlines())
+        assert any(line.count(f"− - Episode {EPISODE}") for line in shown.splitlines())
         assert ask("SELECT project_id, item, choice FROM context_choices") == [(1, item, "exclude")]
         assert item not in [one.id for one in would_be_told(seeds).items]
         await pilot.press("escape")
@@ -180,20 +181,20 @@ async def test_the_cursor_stays_on_what_was_pinned_while_it_is_excluded_and_take
         assert ask("SELECT count(*) FROM context_choices WHERE choice = 'exclude'") == [0]
 
 
-async def test_a_file_is_always_told(
-    make: Any, cockpit: Any, asking: Any, until: Any, text: Any, seeds: Any, settled: Any
-) -> None:
+async def test_a_file_is_always_told(make: Any, cockpit: Any, until: Any, text: Any, seeds: Any, settled: Any) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
-        await asking(pilot)
-        await pilot.press("G", "k", "k")
+        await pilot.press("5")
+        await until(pilot, "Told at the start")
+        await pilot.press("G")
         await settled(pilot)
-        assert "src/aurora/thumbs.py" in row(text(pilot))
+        assert "src/aurora/upload.py" in row(text(pilot))
+        assert "src/aurora/upload.py" not in would_be_told(seeds, "").text
         await pilot.press("i")
-        shown = await until(pilot, "file/src/aurora/thumbs.py is always told")
+        shown = await until(pilot, "file/src/aurora/upload.py is always told")
         assert "✚" in row(shown) and "1.00" in row(shown)
-        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/thumbs.py", "include")]
-        assert "src/aurora/thumbs.py" in would_be_told(seeds, "").text
-        assert "src/aurora/thumbs.py" not in would_be_told(seeds, "something else altogether, in other words").text
+        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/upload.py", "include")]
+        assert "src/aurora/upload.py" in would_be_told(seeds, "").text
+        assert "src/aurora/upload.py" not in would_be_told(seeds, "something else altogether, in other words").text
         await pilot.press("u")
         await until(pilot, "taken back")
         assert ask("SELECT count(*) FROM context_choices") == [0]
@@ -212,15 +213,16 @@ async def test_pinning_an_episode_and_a_file(
         await pilot.press("u")
         await until(pilot, "taken back")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
-        await pilot.press("G", "k", "k")
+        await pilot.press("j", "j")
         await settled(pilot)
+        assert "src/aurora/upload.py" in row(text(pilot))
         await pilot.press("p")
-        await until(pilot, "thumbs.py is pinned")
-        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/thumbs.py", "pin")]
+        await until(pilot, "upload.py is pinned")
+        assert ask("SELECT item, choice FROM context_choices") == [("file/src/aurora/upload.py", "pin")]
         await pilot.press("i")
         await until(pilot, "it is pinned: that is always told")
         await pilot.press("p")
-        await until(pilot, "thumbs.py is no longer pinned")
+        await until(pilot, "upload.py is no longer pinned")
         assert ask("SELECT count(*) FROM context_choices") == [0]
 
 
@@ -232,15 +234,15 @@ async def test_the_budget_is_tried_and_kept_on_demand(
         await asking(pilot)
         await pilot.press("W")
         await until(pilot, "try another budget first")
-        await pilot.press("less_than_sign", "left_square_bracket")
-        await until(pilot, "of 200 tokens", "configured 400 · W keeps 200", "Weighed, but not told: too little room")
+        await pilot.press(*["less_than_sign"] * 6, "left_square_bracket")
+        await until(pilot, "of 100 tokens", "configured 800 · W keeps 100", "Weighed, but not told: too little room")
         assert "prompt_tokens" not in (here / "config.toml").read_text("utf-8")
         await pilot.press("0")
-        await until(pilot, "of 400 tokens", "as configured: prompt_tokens")
+        await until(pilot, "of 800 tokens", "as configured: prompt_tokens")
         await pilot.press("greater_than_sign", "W")
-        await until(pilot, "of 500 tokens", "as configured: prompt_tokens")
+        await until(pilot, "of 900 tokens", "as configured: prompt_tokens")
         kept = (here / "config.toml").read_text("utf-8")
-        assert kept.startswith("# mine\n[context]\nholdout = 0.1\n") and "prompt_tokens = 500" in kept
+        assert kept.startswith("# mine\n[context]\nholdout = 0.1\n") and "prompt_tokens = 900" in kept
 
 
 async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, until: Any) -> None:
@@ -251,7 +253,7 @@ async def test_a_prompt_is_answered_while_it_is_typed(make: Any, cockpit: Any, u
         await until(pilot, "NEWS.md", "the prompt names it")
         await pilot.press("escape")
         await pilot.press("v")
-        await until(pilot, "Told after a reset ─ 4 things", "Raise it to 8 MB")
+        await until(pilot, "Told after a reset ─ 5 things", "Raise it to 8 MB")
         await pilot.press("x")
         await until(pilot, "is not chosen")
 
@@ -278,9 +280,9 @@ async def test_things_lead_to_their_stories(make: Any, cockpit: Any, asking: Any
     async with cockpit(make("full"), (80, 24)) as pilot:
         await asking(pilot)
         await pilot.press("enter")
-        await until(pilot, "Exact text", "it edited src/aurora/upload.py and 1 more")
+        await until(pilot, "Exact text", "speaks of the same")
         await pilot.press("enter")
-        await until(pilot, "The limit stands in two places")
+        await until(pilot, "Rename the upload errors after")
         assert pilot.app.current_mode == "episodes"
 
 
@@ -294,7 +296,7 @@ async def test_silence_says_why_and_excluded_things_stay_in_sight(
     db.close()
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("5")
-        await until(pilot, "Nothing is told: nothing says what", "a shows what a prompt would bring")
+        await until(pilot, "Told at the start ─ 1 thing", "Weighed, but not told: nothing says yet")
         await pilot.press("G")
         await until(pilot, "Never told: you excluded it", "src/aurora/sweep.py")
         await pilot.press("x")
@@ -320,21 +322,33 @@ async def test_what_is_recorded_meanwhile_shows_without_a_mark(
 
 async def test_now_says_what_comes_after_a_reset(make: Any, cockpit: Any, until: Any) -> None:
     async with cockpit(make("full"), (160, 45)) as pilot:
-        await until(pilot, "after a reset: 4 things, 86 tokens")
+        await until(pilot, "after a reset: 5 things, 139 tokens")
 
 
 def test_changed_lines_and_names_are_told() -> None:
-    head = "Files likely to be edited, the likeliest first: "
-    before, after = f"a\n- one\n{head}x.py, y.py", f"a\n- two\n{head}y.py, z.py"
+    head = "Files that matter, the likeliest first: "
+    before = f"a\n- one\n{head}`x.py` (edited often); `y.py` (read lately)"
+    after = f"a\n- two\n{head}`y.py` (edited lately); `z.py` (one; of few)"
     assert context_text.changes(before, after)[0] == (context_text.SAME, "a")
     assert context_text.summary(before, after) == "changed: +2 −2"
     assert context_text.summary(None, after) == context_text.summary(after, after) == ""
     rows = ["".join(text for text, _ in item.draw(200)) for item in context_text.items(after, before, tuple, 200)]
-    assert rows == ["  a", "− - one", "+ - two", f"  {head}y.py, +z.py, −x.py"]
-    tones = dict(span for item in context_text.items(after, before, lambda: ("y.py",), 200) for span in item.draw(200))
-    assert (tones["y.py"], tones["+z.py"], tones["−x.py"]) == ("accent", "good", "bad")
+    names = "`y.py` (edited lately); +`z.py` (one; of few); −`x.py`"
+    assert rows == ["  a", "− - one", "+ - two", f"  {head}{names}"]
+    told = context_text.items(after, before, lambda: ("`y.py`",), 200)
+    tones = dict(span for item in told for span in item.draw(200))
+    assert (tones["`y.py`"], tones["+`z.py`"], tones["−`x.py`"]) == ("accent", "good", "bad")
+    assert [context_text.place(told, (name,)) for name in ("`y.py`", "`w.py`")] == [3, None]
     again = ["".join(text for text, _ in item.draw(200))[2:] for item in context_text.items(after, None, tuple, 200)]
     assert again == after.split("\n")
+    assert context_text.summary(f"{head}`y.py` (read lately)", f"{head}`y.py`") == "changed: order or reasons of files"
+
+
+def test_a_file_that_is_told_over_two_rows_is_found_by_its_name() -> None:
+    told = "Files that matter, the likeliest first: `src/a.py` (edited often); `src/b.py` (its name has words of it)"
+    rows = context_text.items(told, None, tuple, 60)
+    assert len(rows) == 2
+    assert [context_text.place(rows, (f"`src/{name}.py`",)) for name in "ab"] == [0, 1]
 
 
 def test_a_file_keeps_what_tells_it_from_others() -> None:

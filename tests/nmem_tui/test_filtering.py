@@ -18,7 +18,7 @@ from nmem_tui.model.words import Words
 PATH = "aurora.db"
 LISTS = {
     "1": ("limit", "Stream"), "2": ("flaky", "Episodes"), "3v": ("cache", "Sessions of the project"),
-    "4": ("conftest", "aurora-api"), "5": ("limits.py", "Told at the start"), "7": ("queued", "Tasks"),
+    "4": ("conftest", "aurora-api"), "5": ("upload.py", "Told at the start"), "7": ("queued", "Tasks"),
     "8": ("redaction", "Findings"),
 }  # fmt: skip
 

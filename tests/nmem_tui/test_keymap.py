@@ -147,15 +147,15 @@ async def test_own_keys_act_and_stand_in_bar_help_and_palette(
 
 
 async def test_typing_is_not_reached_by_own_keys(make_db: Any, cockpit: Any, text: Any, settled: Any) -> None:
-    keys, faults = keymap.read({"undo": "w", "story": "U", "back": "backspace"})
+    keys, faults = keymap.read({"undo": "z", "snooze": "Z", "back": "backspace"})
     assert not faults
     async with cockpit(make_db("story"), (160, 45), keys=keys) as pilot:
-        await pilot.press("slash", *"wawa", "backspace")
+        await pilot.press("slash", *"zaza", "backspace")
         await settled(pilot)
-        assert "“waw”" in text(pilot)
+        assert "“zaz”" in text(pilot)
         await pilot.press("escape")
         await settled(pilot)
-        assert "“waw”" not in text(pilot)
+        assert "“zaz”" not in text(pilot)
 
 
 async def test_a_change_of_the_file_is_taken_up(

@@ -108,11 +108,11 @@ async def test_what_is_at_work_stands_first_then_the_queue_as_it_will_run(
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await at_tasks(pilot)
         shown = text(pilot)
-        words = ("Move the", "Raise the", "Find out", "Document", "Mend the", "Write the", "Check every",
+        words = ("Move the", "Raise the", "Find out", "Check every", "Document", "Mend the", "Write the",
                  "Rebuild", "Upgrade", "Update the", "Profile")  # fmt: skip
         places = [shown.index(each) for each in words]
         assert places == sorted(places)
-        for reason in ("ready", f"folder: {full['runs']}", f"after {full['next']}", "20:53", "until 23:59"):
+        for reason in ("ready", f"folder: {full['runs']}", f"after {full['next']}", "20:53", "? approve"):
             assert reason in shown
         assert "7 Tasks ·2" in shown
         assert "! 1 needs you" in shown

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from capture.storage import store
+from nmem.retrieval import index
 from nmem.settle import settle
 
 PATH = "aurora.db"
 LEFT_OUT = (
     "corrections", "purges", "purged_keys", "counters", "context_projects", "upkeep", "learned_projects",
-    "history_redactions", "candidates", "hook_runs",
+    "history_redactions", "candidates", "hook_runs", "retrieval_projects", "retrieval_docs", "retrieval_postings",
 )  # fmt: skip
 """What tells of the doing itself, and what is made of facts by settling."""
 DO = (
@@ -35,6 +38,26 @@ def tables() -> dict[str, list[Any]]:
              " AND (name NOT LIKE 'context_%' OR name = 'context_choices')")]  # fmt: skip
     found = {name: sorted(map(repr, db.execute(f"SELECT * FROM {name}"))) for name in names if name not in LEFT_OUT}
     db.close()
+    return found
+
+
+def documents(*, anew: bool = False) -> dict[int, tuple[str, dict[str, int]]]:
+    """What the retrieval index says of each episode once it is kept: its result, and its words with their weights.
+
+    `anew`: from the records alone, with nothing left of the index before.
+    """
+    with closing(store.connect(PATH)) as db:
+        if anew:
+            with store.transaction(db):
+                index.forget(db, [row[0] for row in db.execute("SELECT id FROM projects").fetchall()])
+        index.keep(db)
+        docs = db.execute("SELECT project_id, doc, unit_id, result FROM retrieval_docs").fetchall()
+        found: dict[int, tuple[str, dict[str, int]]] = {unit: (result, {}) for _, _, unit, result in docs}
+        units = {(project, doc): unit for project, doc, unit, _ in docs}
+        for project, word, packed in db.execute("SELECT project_id, word, postings FROM retrieval_postings").fetchall():
+            for posting in memoryview(packed).cast("I"):
+                if (unit := units.get((project, posting >> 8))) is not None:
+                    found[unit][1][word] = posting & 255
     return found
 
 
@@ -76,6 +99,7 @@ async def test_all_that_was_done_is_taken_back(
     seed: int, lived: str, cockpit: Any, until: Any, settled: Any, here: Any
 ) -> None:
     dice = random.Random(seed)
+    known = documents()
     before, config = tables(), here / "config.toml"
     done = []
     async with cockpit(lived, (120, 40)) as pilot:
@@ -103,3 +127,5 @@ async def test_all_that_was_done_is_taken_back(
     changed = {name: set(before[name]) ^ set(after[name]) for name in before if before[name] != after[name]}
     assert changed == {}, done
     assert not config.exists() or "context" not in config.read_text("utf-8")
+    assert known
+    assert documents() == documents(anew=True) == known, done

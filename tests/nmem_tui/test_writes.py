@@ -29,7 +29,7 @@ async def test_changes_keep_their_order_and_take_no_thread_from_reads(tmp_path: 
         assert not told
     finally:
         go.set()
-    await asyncio.gather(*going)
+    await asyncio.gather(*(each() for each in going))
     assert told == ["first", *map(str, range(40))]
 
 
@@ -41,7 +41,7 @@ async def test_a_change_that_fails_is_told_and_the_next_one_is_made(tmp_path: Pa
         raise TypeError("no such thing")
 
     path = str(tmp_path / "nmem.db")
-    await asyncio.gather(writes.begin(path, fails, 0), writes.begin(path, lambda _db, _now: "done", 0))
+    await asyncio.gather(writes.begin(path, fails, 0)(), writes.begin(path, lambda _db, _now: "done", 0)())
     assert [(each.text, each.failed) for each in told] == [
         ("not changed: TypeError: no such thing", True), ("done", False),
     ]  # fmt: skip

@@ -7,12 +7,14 @@ from sqlite3 import Connection
 
 import pytest
 
+from capture.storage.store import transaction
 from nmem import pins
 from nmem.errors import NmemError
 from nmem.purge import run, trash
 from nmem.purge.selection import Selection, parse
 from nmem.retention import sweep as sweeping
 from nmem.retention.policy import Policy
+from nmem.retrieval import index
 from nmem.settle import settle
 from nmem.undo import undo
 from tests.nmem.conftest import Recorded
@@ -109,3 +111,31 @@ def test_trash_that_is_gone_stands_in_nobodys_way(three: Connection, db_path: st
     assert "pin" in undo(three, NOW + 3)
     with pytest.raises(NmemError, match="nothing to undo"):
         undo(three, NOW + 4)
+
+
+def indexed(db: Connection) -> dict[int, tuple[str, set[str]]]:
+    """Episode -> its result and its words in the retrieval index."""
+    docs = db.execute("SELECT doc, unit_id, result FROM retrieval_docs").fetchall()
+    found: dict[int, tuple[str, set[str]]] = {unit: (result, set()) for _, unit, result in docs}
+    units = {doc: unit for doc, unit, _ in docs}
+    for word, packed in db.execute("SELECT word, postings FROM retrieval_postings").fetchall():
+        for posting in memoryview(packed).cast("I"):
+            if posting >> 8 in units:
+                found[units[posting >> 8]][1].add(word)
+    return found
+
+
+def test_what_was_indexed_between_a_purge_and_its_undo_is_indexed_anew(three: Connection, db_path: str) -> None:
+    before = indexed(three)
+    assert any("two" in words for _, words in before.values())
+    purged(db_path, f"prompt/{prompts(three)[1]}", "obs/3", "obs/4")
+    assert not three.execute("SELECT 1 FROM retrieval_postings WHERE word = 'two'").fetchall()
+    sound(three, db_path)
+    assert not any("two" in words for _, words in indexed(three).values())
+    undo(three, NOW + 1)
+    sound(three, db_path)
+    assert indexed(three) == before
+    with transaction(three):
+        index.forget(three, [1])
+    index.keep(three)
+    assert indexed(three) == before
