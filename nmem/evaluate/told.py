@@ -181,7 +181,7 @@ def _baseline(db: Connection, moment: Moment, places: Places) -> tuple[str, list
         (moment.project_id, moment.session_id),
     ).fetchone()
     rows = episodes.units(db, [latest[0]]) if latest else []
-    items = [episodes.tell_continued(row, moment.at, "the latest session") for row in rows]
+    items = [episodes.tell_continued(db, row, moment.at, "the latest session") for row in rows]
     edited: dict[str, int] = {}
     for path, times in db.execute(
         "SELECT o.file_path, count(*) FROM observations o JOIN sessions s ON s.id = o.session_id"
