@@ -7,7 +7,7 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 from __future__ import annotations
 
 from nmem.audit.schema import AUDIT
-from nmem.context.schema import CONTEXT
+from nmem.context.schema import CONTEXT, EVERYWHERE
 from nmem.decisions.schema import SAID
 from nmem.dispatch.schema import TASKS
 from nmem.learn.schema import LEARNED
@@ -337,4 +337,5 @@ MIGRATIONS: tuple[str, ...] = (
     TASKS_FOUND,
     RETRIEVAL,
     SAID,
+    EVERYWHERE,
 )

@@ -30,6 +30,7 @@ FROZEN = {
         "c08bd3fddbf800d6",
         "d8d9db263634d488",
         "b164aef21dea5e1e",
+        "04d3468a67f8fb37",
     ],
 }
 

@@ -47,6 +47,7 @@ _BEFORE = {
     "injections": f"at < {_NOW}",
     "injection_items": f"(SELECT at FROM main.injections WHERE id = t.injection_id) < {_NOW}",
     "context_choices": f"at < {_NOW}",
+    "pins_everywhere": f"at < {_NOW}",
     "sessions": f"started_at <= {_NOW}",
     "observations": f"at < {_NOW}",
     "work_units": f"started_at < {_NOW}",

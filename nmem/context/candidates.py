@@ -5,9 +5,9 @@ Files come first: which of them the session will edit decides which episodes tel
 
 from __future__ import annotations
 
-from nmem.context import known, pinned, places
+from nmem.context import known, pinned, places, work
 from nmem.context.choose import NAMES, START_NAMES, choose
-from nmem.context.continuing import continued
+from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import related
 from nmem.context.items import FILE, PIN, Item, file_told, subject, tokens
 from nmem.context.quiet import quiet
@@ -39,18 +39,20 @@ def gathered(db: Connection, present: Present) -> list[Item]:
         out = [*pinned.pins(db, present, chosen), *([goes_on] if goes_on else [])]
         return _once(out, present, chosen)
     ranking = rank(db, present.project_id, present.prompt, present.branch)
+    only = chosen_thread(db, present)
+    if only is not None:
+        _of_thread(db, ranking, only)
     numbers = files_to_name(db, ranking, present)
     likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
     out = pinned.pins(db, present, chosen)
     if present.prompt:
         out += _work(db, present)
     else:
-        from nmem.context import work
-
         out += work.thread(db, present)
-        out += work.left_open(db, present)
-    out += known.learnings(db, present, likely)
-    out += pinned.markers(db, present)
+        out += work.left_open(db, present, only)
+    if only is None or present.prompt:
+        out += known.learnings(db, present, likely)
+    out += pinned.markers(db, present, only)
     out += _files(ranking, numbers)
     return _useful(db, present.project_id, _once(out, present, chosen))
 
@@ -59,7 +61,21 @@ def _work(db: Connection, present: Present) -> list[Item]:
     """The episode that the session goes on with, and those that speak of what it asks; of a chosen thread its own."""
     goes_on = continued(db, present)
     first = [goes_on.item] if goes_on.item else []
-    return first + related(db, present, first, goes_on.thread_id)
+    left = work.left_asked(db, present, first, goes_on.thread_id)
+    return first + left + related(db, present, first, goes_on.thread_id)
+
+
+def _of_thread(db: Connection, ranking: Ranking, thread_id: int) -> None:
+    """Leave the files that a thread touched: of a chosen thread alone is told."""
+    touched = {
+        row[0]
+        for row in db.execute(
+            "SELECT DISTINCT o.file_path FROM session_threads x CROSS JOIN observations o ON o.session_id ="
+            " x.session_id WHERE x.thread_id = ? AND o.file_path IS NOT NULL",
+            (thread_id,),
+        ).fetchall()
+    }
+    ranking.files = [(chance, number) for chance, number in ranking.files if ranking.paths[number] in touched]
 
 
 def chosen(db: Connection, present: Present) -> list[Item]:

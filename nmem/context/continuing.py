@@ -1,21 +1,20 @@
 """Which earlier episode a session goes on with, once it was asked something (SQL). On the hook's path.
 
-Explicit: a person chose a thread; then that thread alone is told. Said: the prompt itself leans on what came before
-("continue", "still failing", "and on Thursday?"). Placed: earlier work on the same branch or in the same worktree, or
-the session just before, when the prompt speaks of the same.
+Explicit: a person chose a thread; then that thread alone is told. Said: the prompt leans on what came before by its
+own words (nmem.context.leaning). Placed: earlier work on the same branch that the prompt speaks of. Just before: the
+session just before spoke of the same. Linked: the thread that the prompt begins continues an earlier one
+(nmem.threads.arrival).
 """
 
 from __future__ import annotations
 
 from nmem.context import settled
-from nmem.context.chat import CHAT
-from nmem.context.episodes import tell_continued, units
+from nmem.context.episodes import SHARE, speaking, tell_continued, units
 from nmem.context.items import Item
-from nmem.context.words import mentions, terms
-from nmem.episodes.lexicon import ANAPHOR
-from nmem.episodes.text import words
-from nmem.retrieval import engine
-from nmem.threads.continuity import CHOSEN, TRUNKS, proposed
+from nmem.context.leaning import Leaning, leaning, of_a_branch
+from nmem.threads import arrival
+from nmem.threads.arrival import Evidence
+from nmem.threads.continuity import CHOSEN, TRUNKS, apart, proposed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,20 +25,16 @@ if TYPE_CHECKING:
 HOUR = 3_600_000
 SAID, PLACED, JUST_NOW = 7 * 24 * HOUR, 48 * HOUR, 2 * HOUR
 """How long ago the work may lie that a prompt leans on, that was on the same branch, that came just before."""
-_TERSE = 10
-"""A prompt of more words says itself what it is about."""
 _ALIKE = 0.04
-"""The part of a prompt that the session just before must speak of."""
+"""The part of a prompt that work on the same branch must speak of."""
+_LIKELY, _SURE = 0.4, 0.7
+"""How likely a prompt must continue work on its own branch, and work that nothing but the prompt points at."""
+_MUCH, _PLENTY = 0.2, 6.0
+"""The share or the evidence from which on a link alone says that the work goes on, on whatever branch it was."""
 _SESSIONS = 12
 """The newest sessions of a project that are looked at."""
-CUES = frozenset(
-    """continue continuing resume again still proceed weiter weitermachen nochmal wieder continua continuar continuer
-    encore sigue siga seguir ancora ainda verder opnieuw
-    계속 다시 이어서 継続 続けて 続き もう一度 继续 繼續 接着 还是""".split()  # noqa: SIM905 - a list of words
-)
-"""Words by which a person says that they go on."""
-_PHRASES = ("pick up", "carry on", "left off", "go on with", "keep going", "where we were", "where were we",
-            "as before", "finish the", "finish it", "mach weiter", "wo wir waren")  # fmt: skip
+_RECENT, _OFTEN, _USUAL = 60, 12, 0.4
+"""A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
 
 
 class Continued:
@@ -56,47 +51,98 @@ def continued(db: Connection, present: Present) -> Continued:
     """The episode that the session goes on with; nothing when nothing says so. Raises sqlite3.Error."""
     if present.unit_id is not None and _own_past(db, present):
         return Continued()
-    thread_id = _chosen(db, present)
+    thread_id = chosen_thread(db, present)
     if thread_id is not None:
         unit_id = _latest_of_thread(db, present, thread_id)
         return Continued(_told(db, present, unit_id, "the thread was chosen"), thread_id)
-    said = leans(present.prompt)
-    for session_id, branch, cwd, gap in _earlier(db, present):
-        reason = _reason(present, branch or "", cwd, gap, said=said)
-        if reason == _BEFORE and not _speaks(db, present, session_id):
-            continue
+    if arrival.opens(db, present.session_id, present.thread_id):
+        found = speaking(db, present)
+        present.arrived = arrival.compare(db, present.project_id, present.thread_id, present.at, found)
+    return Continued(_resumed(db, present) or _linked(db, present))
+
+
+def _resumed(db: Connection, present: Present) -> Item | None:
+    """The latest of the newest sessions that the prompt's words, its branch or its place point at."""
+    earlier = _earlier(db, present)
+    if not earlier:
+        return None
+    how = leaning(present.prompt)
+    asks = _Asks(db, present, how)
+    for session_id, branch, cwd, gap in earlier:
+        spoken = Evidence(speaking(db, present), asks.units.get(session_id, ()))
+        reason = asks.reason(branch or "", cwd, gap, spoken)
         if reason:
-            return Continued(_told(db, present, _latest_of_session(db, session_id), reason))
-    return Continued()
+            unit_id = None if how.by else spoken.unit_id
+            return _told(db, present, unit_id or _latest_of_session(db, session_id), reason)
+    return None
 
 
-_BEFORE = "the session just before spoke of the same"
+class _Asks:
+    """A prompt and its place, held against earlier sessions."""
 
+    __slots__ = ("branch", "cwd", "how", "of_branch", "trunk", "units")
 
-def leans(prompt: str) -> str:
-    """The words by which a prompt leans on earlier work; empty when it stands for itself."""
-    said = words(prompt)
-    if not said or len(said) > 4 * _TERSE:
+    def __init__(self, db: Connection, present: Present, how: Leaning) -> None:
+        self.branch, self.cwd, self.how = present.branch, present.cwd, how
+        self.trunk = _trunk(db, present)
+        self.of_branch = not self.trunk and of_a_branch(present.prompt)
+        self.units = _by_session(db, present)
+
+    def reason(self, branch: str, cwd: str, gap: int, spoken: Evidence) -> str:
+        """Why the work of a session is gone on with; empty when nothing says so."""
+        same = bool(branch) and branch == self.branch
+        own = same and not self.trunk
+        if apart(branch, self.branch):
+            return ""
+        here = same or (bool(self.cwd) and cwd == self.cwd)
+        if self.how.said and gap <= SAID and (same or not self.branch or not branch or self.branch in TRUNKS):
+            return f"the prompt leans on earlier work (“{self.how.by}”)"
+        if self.how.by and ((here and gap <= JUST_NOW) or (own and gap <= PLACED)):
+            return f"the prompt leans on the work just before (“{self.how.by}”)"
+        likely = spoken.score(gap)
+        if own and gap <= PLACED and (self.of_branch or (spoken.share >= _ALIKE and likely >= _LIKELY)):
+            return f"the latest work on branch {branch}"
+        if here and gap <= JUST_NOW and spoken.share >= SHARE and likely >= _SURE:
+            return "the session just before spoke of the same"
         return ""
-    cue = next((word for word in said if word in CUES), "")
-    low = prompt.lower()
-    phrase = next((phrase for phrase in _PHRASES if phrase in low), "")
-    if cue or phrase:
-        return cue or phrase
-    own = [word for word in terms(prompt) if word not in CHAT]
-    return said[0] if said[0] in ANAPHOR and len(said) <= _TERSE and len(own) <= 2 and not mentions(prompt) else ""
 
 
-def _reason(present: Present, branch: str, cwd: str, gap: int, *, said: str) -> str:
-    """Why the work of a session is gone on with."""
-    same_branch = bool(branch) and branch == present.branch
-    if said and gap <= SAID and (same_branch or not present.branch or present.branch in TRUNKS or not branch):
-        return f"the prompt leans on earlier work (“{said}”)"
-    if same_branch and branch not in TRUNKS and gap <= PLACED:
-        return f"the latest work on branch {branch}"
-    if present.cwd and cwd == present.cwd and gap <= JUST_NOW:
-        return _BEFORE
-    return ""
+def _linked(db: Connection, present: Present) -> Item | None:
+    """The episode of the thread that the prompt's own thread is linked with, when that is sure and not long ago."""
+    best = present.arrived[0] if present.arrived else None
+    if best is None or best.score < _SURE or best.gap > PLACED or best.evidence.share < SHARE:
+        return None
+    if best.evidence.share < _MUCH and best.evidence.evidence < _PLENTY:
+        return None
+    unit_id = best.evidence.unit_id or 0
+    known = settled.of_units(db, [unit_id]).get(unit_id)
+    if known is not None and known.outdated:
+        return None  # what replaced its decisions is told among the related episodes
+    return _told(db, present, unit_id, f"this work is linked with thread {best.thread_id}: {best.score:.2f}")
+
+
+def _trunk(db: Connection, present: Present) -> bool:
+    """Whether the branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
+    if not present.branch or present.branch in TRUNKS:
+        return True
+    all_of, on_it = db.execute(
+        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND id != ?"
+        " AND last_at < ? ORDER BY last_at DESC LIMIT ?)",
+        (present.branch, present.project_id, present.session_id, present.at, _RECENT),
+    ).fetchone()
+    return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
+
+
+def _by_session(db: Connection, present: Present) -> dict[str, list[int]]:
+    """The episodes that speak of what is asked, by session."""
+    found = speaking(db, present)
+    out: dict[str, list[int]] = {}
+    for unit_id, session_id in db.execute(
+        f"SELECT id, session_id FROM work_units WHERE id IN ({','.join('?' * len(found))})",  # noqa: S608 - placeholders
+        [one.unit_id for one in found],
+    ).fetchall():
+        out.setdefault(session_id, []).append(unit_id)
+    return out
 
 
 def _own_past(db: Connection, present: Present) -> bool:
@@ -107,7 +153,8 @@ def _own_past(db: Connection, present: Present) -> bool:
     return row is not None
 
 
-def _chosen(db: Connection, present: Present) -> int | None:
+def chosen_thread(db: Connection, present: Present) -> int | None:
+    """The thread that a person chose for the session: it alone is told of. Raises sqlite3.Error."""
     if not present.session_id:
         return None
     thread_id, how = proposed(db, present.session_id, present.at)
@@ -138,14 +185,6 @@ def _latest_of_thread(db: Connection, present: Present, thread_id: int) -> int |
         (thread_id, present.session_id, present.at),
     ).fetchone()
     return row[0] if row else None
-
-
-def _speaks(db: Connection, present: Present, session_id: str) -> bool:
-    """Whether an episode of a session speaks of what is asked, however little."""
-    rows = db.execute("SELECT id FROM work_units WHERE session_id = ?", (session_id,)).fetchall()
-    mine = {row[0] for row in rows}
-    found = engine.related(db, present.project_id, present.prompt, 30, before=present.at)
-    return any(one.unit_id in mine and one.share >= _ALIKE for one in found)
 
 
 def _told(db: Connection, present: Present, unit_id: int | None, reason: str) -> Item | None:

@@ -33,6 +33,8 @@ EVIDENCE = 0.7
 NEAR = 0.6
 """A second or third episode is told when it says at least this part of what the first one says."""
 _LOOKED_AT = 8
+_FOUND = 60
+"""Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
 _HEADLINE, _LINE, _RESULT, _OBSTACLES = 180, 190, 380, 260
 _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
@@ -44,6 +46,14 @@ _UNIT = (
 )
 
 
+def speaking(db: Connection, present: Present) -> list[engine.Found]:
+    """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
+    if present.found is None:
+        asked = present.prompt
+        present.found = engine.related(db, present.project_id, asked, _FOUND, before=present.at) if asked else []
+    return present.found
+
+
 def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_id: int | None = None) -> list[Item]:
     """Items of the episodes that speak of what is asked, the best first; none where nothing says enough of it.
 
@@ -51,7 +61,7 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     """
     if not present.prompt:
         return []
-    found = engine.related(db, present.project_id, present.prompt, _LOOKED_AT, before=present.at)
+    found = speaking(db, present)[:_LOOKED_AT]
     chosen = [one for one in found if one.share >= SHARE and one.evidence >= EVIDENCE]
     chosen = [one for one in chosen if one.score >= NEAR * found[0].score]
     standing, known = _standing(db, chosen)

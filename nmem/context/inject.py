@@ -198,6 +198,10 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
 
     one.unit_id = present.unit_id
     _taken(db, one, decide.prompt(db, present, config, config.prompt_tokens, most, occasion))
+    if present.arrived and present.thread_id is not None:
+        from nmem.threads import arrival
+
+        arrival.store(db, present.thread_id, event.at, present.arrived)
 
 
 def _taken(db: Connection, one: Injection, made: Decision) -> None:

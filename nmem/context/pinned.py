@@ -105,12 +105,16 @@ def _said(db: Connection, kind: str, number: int, item: str, present: Present, r
     return [Item(f"pin/{item}", PIN, text, score=1.0, reason=reason)]
 
 
-def markers(db: Connection, present: Present) -> list[Item]:
-    """Notes that a person or an agent set down: those that the prompt speaks of, else the newest fresh ones."""
+def markers(db: Connection, present: Present, thread_id: int | None = None) -> list[Item]:
+    """Notes that a person or an agent set down: those that the prompt speaks of, else the newest fresh ones.
+
+    `thread_id`: only those of a thread.
+    """
+    only = "" if thread_id is None else " AND s.id IN (SELECT session_id FROM session_threads WHERE thread_id = ?)"
     rows = db.execute(
-        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"
-        " WHERE o.obs_type = 'marker' AND s.project_id = ? ORDER BY o.at DESC LIMIT 60",
-        (present.project_id,),
+        "SELECT o.id, o.at, o.content FROM observations o CROSS JOIN sessions s ON s.id = o.session_id"  # noqa: S608
+        f" WHERE o.obs_type = 'marker' AND s.project_id = ?{only} ORDER BY o.at DESC LIMIT 60",
+        (present.project_id, *(() if thread_id is None else (thread_id,))),
     ).fetchall()
     asked = terms(present.prompt) if rows and present.prompt else {}
     out = []

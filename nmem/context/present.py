@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.context.unsaid import Unsaid
+    from nmem.retrieval.engine import Found
+    from nmem.threads.arrival import Arrived
 
 HOT_FILES = 8
 FAILURES = 4
@@ -20,8 +22,8 @@ class Present:
     """A session as it stands at a moment; everything but the first four may be unknown."""
 
     __slots__ = (
-        "at", "branch", "client", "cwd", "failures", "given", "given_files", "hot_files", "over", "project",
-        "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
+        "arrived", "at", "branch", "client", "cwd", "failures", "found", "given", "given_files", "hot_files", "over",
+        "project", "project_id", "prompt", "session_id", "source", "thread_id", "unit_id", "unsaid",
     )  # fmt: skip
 
     def __init__(self, project_id: int, session_id: str, at: int, prompt: str = "") -> None:
@@ -52,6 +54,10 @@ class Present:
         """Whether the moment is over: what lies on the disk now says nothing about it."""
         self.unsaid: Unsaid | None = None
         """What a person excluded, once it was looked up; None: nothing."""
+        self.found: list[Found] | None = None
+        """The episodes that the engine found for the prompt, once it was asked."""
+        self.arrived: list[Arrived] = []
+        """The earlier threads beside the one that this prompt begins, once they were compared."""
 
 
 def read(db: Connection, session_id: str, at: int, prompt: str = "") -> Present | None:

@@ -166,3 +166,11 @@ CREATE TABLE context_choices (               -- what a person said about an item
 
 CONTEXT = CANDIDATES + _KEPT
 """The third migration of nmem.schema."""
+
+EVERYWHERE = """
+CREATE TABLE pins_everywhere (               -- pins that sessions of every project are told of
+  item TEXT PRIMARY KEY,                     -- obs/12 prompt/5 episode/3 thread/4 learning/2; pinned as well
+  project_id INTEGER NOT NULL REFERENCES projects(id) ON DELETE CASCADE,  -- whose it is
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+"""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from nmem.context import episodes
+from nmem.context.chat import CHAT
 from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
 from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
+from nmem.retrieval import engine
+from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
     from nmem.context.present import Present
+
+    Row = tuple[int, str, int, str | None, str, int]
 
 SO_FAR = 320
 LEFT = 3
@@ -23,6 +30,13 @@ SESSIONS = 8
 OLD = 14 * 86_400_000
 """What was left open longer ago is not picked up where it was left."""
 _LINE = 190
+_ASKED, _TRIED = 2, 6
+"""Next steps that a prompt speaks of: those told, and those looked at whether they are still open."""
+_SHARED, _SAYS, _PART = 2, 1.2, 0.4
+"""Words that a prompt and a next step must share; what they must say together, in units of the rarest word there can
+be; and the part of what the step says."""
+_FRAME = frozenset(words("Asked last and not answered, changed for it, no answer recorded: still fails, 1 more"))
+"""The words in which next steps are told."""
 
 
 def thread(db: Connection, present: Present) -> list[Item]:
@@ -57,8 +71,8 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
     return [Item(item or f"thread/{number}", kind, text, score=score, reason=reason)]
 
 
-def left_open(db: Connection, present: Present) -> list[Item]:
-    """The next steps of the newest episode that has any, outside this session."""
+def left_open(db: Connection, present: Present, thread_id: int | None = None) -> list[Item]:
+    """The next steps of the newest episode that has any, outside this session; `thread_id`: only of this thread."""
     rows = db.execute(
         "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"
         " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM (SELECT id FROM sessions"
@@ -66,10 +80,69 @@ def left_open(db: Connection, present: Present) -> list[Item]:
         " WHERE u.last_at >= ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (present.project_id, present.session_id, SESSIONS, present.at - OLD, 2 * SESSIONS),
     ).fetchall()
-    for row in rows:
+    mine = rows if thread_id is None else [row for row in rows if _in_thread(db, row[0], thread_id)]
+    for row in mine:
         if found := _steps(db, row, present, 0.7, "the newest episode that left something open"):
             return found
     return []
+
+
+def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id: int | None = None) -> list[Item]:
+    """The next steps that the prompt speaks of, whatever episode left them; `told`: episodes whose steps are told.
+
+    Looked for in the episodes that speak of what is asked and in the newest ones. `thread_id`: only of this thread.
+    Raises sqlite3.Error.
+    """
+    asked = set(words(present.prompt))
+    if len(asked) < _SHARED:
+        return []
+    over = {item.id.partition("/")[2] for item in told if item.kind == THREAD}
+    rows = [row for row in _leaving(db, present) if str(row[0]) not in over]
+    if thread_id is not None:
+        rows = [row for row in rows if _in_thread(db, row[0], thread_id)]
+    steps = [(row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3])]
+    worth = engine.worth(db, present.project_id, {word for _, _, own in steps for word in own})
+    found: list[tuple[float, Row, str, str]] = []
+    for row, step, own in steps:
+        both = [word for word in own & asked if word not in CHAT]
+        said, most = sum(worth[word] for word in both), sum(worth[word] for word in own)
+        if len(both) < _SHARED or said < _SAYS or said < _PART * most or (present.unsaid and present.unsaid.says(step)):
+            continue
+        known = sorted(both, key=lambda word: (-worth[word], word))
+        reason = f"the prompt speaks of what was left to do: {', '.join(known[:3])}"
+        found.append((min(1.0, 0.5 + said / most / 2), row, step, reason))
+    return _still_left(db, present, sorted(found, key=lambda one: (-one[0], -one[1][0]))[:_TRIED])
+
+
+def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, Row, str, str]]) -> list[Item]:
+    """Items of those next steps that nothing closed since, one an episode; the session that asks closes none."""
+    out: dict[int, Item] = {}
+    for score, row, step, reason in found:
+        is_open = whole(step, _LINE) and open_ends.left(db, row[4], row[5], [step], present.session_id)
+        if is_open and row[0] not in out and len(out) < _ASKED:
+            text = f"{quoted(step.rstrip('. '), _LINE)}. ({_where(row, present)})"
+            out[row[0]] = Item(f"next/{row[0]}", NEXT, text, score=score, reason=reason)
+    return list(out.values())
+
+
+def _leaving(db: Connection, present: Present) -> list[Row]:
+    """Episodes that left something open, outside this session: those that speak of what is asked, and the newest."""
+    found = [one.unit_id for one in episodes.speaking(db, present)]
+    return db.execute(
+        "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"  # noqa: S608
+        " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM work_units u WHERE"
+        f" (u.id IN ({','.join('?' * len(found))}) OR u.session_id IN (SELECT id FROM sessions WHERE project_id = ?"
+        " ORDER BY last_at DESC LIMIT ?)) AND u.session_id != ? AND u.last_at < ? AND u.next_steps NOT IN ('', '[]')"
+        " ORDER BY u.last_at DESC, u.id DESC",
+        (*found, present.project_id, SESSIONS, present.session_id, present.at),
+    ).fetchall()
+
+
+def _in_thread(db: Connection, number: int, thread_id: int) -> bool:
+    return (
+        db.execute("SELECT 1 FROM work_units WHERE id = ? AND thread_id = ?", (number, thread_id)).fetchone()
+        is not None
+    )
 
 
 def left_by(db: Connection, number: int, present: Present, reason: str) -> list[Item]:
@@ -82,15 +155,17 @@ def left_by(db: Connection, number: int, present: Present, reason: str) -> list[
     return _steps(db, row, present, 0.0, reason) if row else []
 
 
-def _steps(
-    db: Connection, row: tuple[int, str, int, str | None, str, int], present: Present, score: float, reason: str
-) -> list[Item]:
+def _steps(db: Connection, row: Row, present: Present, score: float, reason: str) -> list[Item]:
     """Those that nothing closed since."""
-    number, intent, last_at, stored, session_id, told_at = row
+    _, _, _, stored, session_id, told_at = row
     left = [step for step in texts(stored) if not (present.unsaid and present.unsaid.says(step))]
     left = open_ends.left(db, session_id, told_at, left)
     steps = [quoted(step.rstrip(". "), _LINE) for step in left if whole(step, _LINE)][:LEFT]
     if not steps:
         return []
-    where = f"episode {number}, {ago(present.at - last_at)}: {goal(intent, None)}"
-    return [Item(f"next/{number}", NEXT, f"{'; '.join(steps)}. ({where})", score=score, reason=reason)]
+    text = f"{'; '.join(steps)}. ({_where(row, present)})"
+    return [Item(f"next/{row[0]}", NEXT, text, score=score, reason=reason)]
+
+
+def _where(row: Row, present: Present) -> str:
+    return f"episode {row[0]}, {ago(present.at - row[2])}: {goal(row[1], None)}"

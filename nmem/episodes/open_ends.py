@@ -260,14 +260,14 @@ def waits(end: str) -> bool:
 # what earlier episodes left, as of now
 
 
-def left(db: Connection, session_id: str, at: int, ends: Sequence[str]) -> list[str]:
+def left(db: Connection, session_id: str, at: int, ends: Sequence[str], besides: str = "") -> list[str]:
     """Those of an episode's open ends that nothing later closed; `at`: when the episode was last worked on, in ms.
 
-    Raises sqlite3.Error.
+    `besides`: a session that closes nothing, as the one that asks for an end to be taken up. Raises sqlite3.Error.
     """
     if not ends:
         return []
-    sessions = _since(db, session_id, at)
+    sessions = [one for one in _since(db, session_id, at) if one != besides]
     if not sessions:
         return list(ends)
     rows = _later(db, sessions, at)

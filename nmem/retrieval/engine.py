@@ -28,6 +28,8 @@ TITLE = 200
 LEAD = 0.3
 """What the words of a title weigh beside those of the whole text."""
 WEIGHT = 255.0
+_AT_ONCE = 500
+"""Words that one statement looks up."""
 
 
 class Found:
@@ -132,6 +134,26 @@ def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Coll
         ).fetchall()
     )
     out.postings = [(worth[word], packed[word]) for _, word in sorted(found) if word in packed]
+    return out
+
+
+def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, float]:
+    """What each word says in a project, in units of the rarest word there can be, 0 to 1; an unknown word says most.
+
+    Raises sqlite3.Error.
+    """
+    wanted = list(asked)
+    total = db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0]
+    rarest = informative(total, 1) or 1.0
+    out = dict.fromkeys(wanted, 1.0)
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        for docs, word in db.execute(
+            "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
+            f" AND word IN ({','.join('?' * len(some))})",
+            (project_id, *some),
+        ).fetchall():
+            out[word] = min(1.0, informative(total, docs) / rarest)
     return out
 
 

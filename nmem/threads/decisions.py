@@ -16,6 +16,10 @@ COLUMNS = (
     "llm_confidence", "llm_reasoning", "decision", "certainty", "agreement", "outcome", "outcome_by", "outcome_at",
     "summary",
 )  # fmt: skip
+AT_PROMPT = "ratio"
+"""The component that only a decision has that was made when the prompt arrived (nmem.threads.arrival)."""
+AWAITING = f"(instr(components, '\"{AT_PROMPT}\"') AND outcome_by IS NOT 'person')"
+"""SQL: does a decision still await settling, which compares the threads with everything that is known?"""
 LINKED = (
     "(CASE WHEN outcome_by = 'person' AND outcome = 'incorrect' THEN decision = 'dont_link' ELSE decision = 'link' END)"
 )
@@ -46,6 +50,11 @@ class Decision:
     outcome_by: str
     outcome_at: int | None
     summary: str
+
+    @property
+    def awaits(self) -> bool:
+        """Does it stand as the prompt decided it, and awaits settling? What a person said awaits nothing."""
+        return AT_PROMPT in self.components and self.outcome_by != PERSON
 
     @property
     def linked(self) -> bool:

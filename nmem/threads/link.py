@@ -5,8 +5,9 @@
     both say no             don't link, high certainty
 
 Without a model the algorithm decides; near its threshold that is uncertain. Every decision is stored with both scores,
-linked or not. An earlier thread is looked at as it was when the later one began, so the answer does not depend on when
-it is asked. What a person said is never overwritten.
+linked or not; one that a prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as
+it was when the later one began, so the answer does not depend on when it is asked. What a person said is never
+overwritten.
 """
 
 from __future__ import annotations
@@ -140,9 +141,9 @@ class Linker:
         later = material.head(self.db, thread_id)
         if later is None:
             return []
-        found = self.scores(
-            later, [each for each in material.candidates(self.db, later, CANDIDATES) if self._open(each, later)]
-        )
+        earlier = {each.id: each for each in material.candidates(self.db, later, CANDIDATES)}
+        earlier |= {each.id: each for each in material.linked_at_prompt(self.db, later)}
+        found = self.scores(later, [each for each in earlier.values() if self._open(each, later)])
         with transaction(self.db):
             stored = [self._store(each, later, now) for each in found]
         return [each for each in (decisions.get(self.db, number) for number in stored if number) if each is not None]
@@ -177,6 +178,8 @@ class Linker:
         """Is there something to decide: nothing stored, or only the algorithm's word while there is a model now?"""
         stored = decisions.between(self.db, earlier.id, later.id)
         if stored is None:
+            return True
+        if stored.awaits:
             return True
         return self.assess is not None and stored.llm_related is None and not stored.outcome
 

@@ -7,6 +7,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from nmem.threads import words
+from nmem.threads.decisions import AWAITING
 from nmem.threads.likeness import Background, Earlier, said
 
 SESSIONS = 300
@@ -108,11 +109,23 @@ def candidates(db: Connection, later: Head, limit: int) -> list[Head]:
     return [Head(*row) for row in rows]
 
 
-def unlinked(db: Connection) -> list[int]:
-    """Threads that were never compared with earlier ones, the oldest first."""
+def linked_at_prompt(db: Connection, later: Head) -> list[Head]:
+    """Earlier threads that a thread was linked with when its prompt arrived, and that settling has not looked at."""
     rows = db.execute(
-        "SELECT t.id FROM threads t WHERE t.turn_count > 0"
-        " AND NOT EXISTS (SELECT 1 FROM episode_links l WHERE l.later_thread_id = t.id)"
+        "SELECT t.id, t.project_id, t.title, t.created_at, coalesce(t.micro, ''), coalesce(t.meso, '')"  # noqa: S608
+        " FROM episode_links l JOIN threads t ON t.id = l.earlier_thread_id"
+        f" WHERE l.later_thread_id = ? AND {AWAITING} ORDER BY t.id",
+        (later.id,),
+    )
+    return [Head(*row) for row in rows]
+
+
+def unlinked(db: Connection) -> list[int]:
+    """Threads that settling never compared with earlier ones, the oldest first: also those that a prompt linked."""
+    rows = db.execute(
+        "SELECT t.id FROM threads t WHERE t.turn_count > 0"  # noqa: S608 - our words
+        " AND (NOT EXISTS (SELECT 1 FROM episode_links l WHERE l.later_thread_id = t.id) OR EXISTS (SELECT 1 FROM"
+        f" episode_links l WHERE l.later_thread_id = t.id AND {AWAITING}))"
         " ORDER BY t.created_at, t.id"
     )
     return [row[0] for row in rows]

@@ -36,7 +36,7 @@ def talked(record: Recorded, db_path: str) -> Recorded:
 def told(record: Recorded, prompt: str) -> list[Item]:
     present = Present(1, "new", record.at + 24 * 60 * MINUTE, prompt)
     present.project = "shop"
-    return [item for item in select(record.db, present, PROMPT_TOKENS) if item.kind == "episode"]
+    return [item for item in select(record.db, present, PROMPT_TOKENS) if item.kind in ("episode", "thread")]
 
 
 def test_the_later_decision_is_told_with_its_question_and_the_replaced_one_is_not(talked: Recorded) -> None:

@@ -1,0 +1,139 @@
+"""Which earlier threads a new one continues, decided when its first prompt arrives (SQL). On the hook's path.
+
+The retrieval engine has ranked the project's episodes for the prompt already: what it found says how much a thread
+speaks of the same, its last activity says how near the thread is. Settling compares the threads with everything that
+is known of them (nmem.threads.link), and keeps or mends the decision.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from sqlite3 import Connection
+
+    from nmem.retrieval.engine import Found
+
+CANDIDATES = 12
+"""Earlier threads that are looked at: those active last, as in settling."""
+WINDOW = 14 * 86_400_000
+THRESHOLD = 0.4
+"""Above it two threads are linked; as in settling."""
+MARGIN = 0.2
+"""This near the threshold the decision is uncertain."""
+_BIAS, _EVIDENCE, _RATIO, _RECENCY = -3.75, 2.13, 4.43, 4.05
+"""Fitted on the pairs of one project (entireio/cli) of data/linking; the other projects were held out."""
+_MUCH, _ENOUGH = 4.0, 2.0
+"""Evidence that counts in full, and evidence from which on it counts how an episode compares with the best one."""
+_HOUR, _DAY = 3_600_000, 86_400_000
+
+
+class Evidence:
+    """What the engine's ranking for a prompt says of a group of episodes: those of a session or of a thread."""
+
+    __slots__ = ("evidence", "ratio", "share", "unit_id")
+
+    def __init__(self, found: Sequence[Found], units: Iterable[int]) -> None:
+        mine = set(units)
+        best = next((one for one in found if one.unit_id in mine), None)
+        top = found[0].score if found and found[0].score > 0 else 1.0
+        self.unit_id = best.unit_id if best else None
+        """The episode that speaks of it most; None when none does."""
+        self.evidence = best.evidence if best else 0.0
+        self.share = best.share if best else 0.0
+        self.ratio = best.score / top if best else 0.0
+        """Its score in parts of the best one's, 0 to 1."""
+
+    def score(self, gap: int) -> float:
+        """How likely the prompt continues these episodes, 0 to 1; `gap`: milliseconds since they were active."""
+        z = _BIAS + _EVIDENCE * min(1.0, self.evidence / _MUCH)
+        z += _RATIO * self.ratio * min(1.0, self.evidence / _ENOUGH)
+        z += _RECENCY * recency(gap)
+        return 1.0 / (1.0 + exp(-z)) if z >= 0 else exp(z) / (1.0 + exp(z))
+
+
+class Arrived:
+    """An earlier thread as it looks when the prompt arrives."""
+
+    __slots__ = ("evidence", "gap", "score", "thread_id")
+
+    def __init__(self, thread_id: int, gap: int, evidence: Evidence) -> None:
+        self.thread_id = thread_id
+        self.gap = gap
+        """Milliseconds since something happened in it."""
+        self.evidence = evidence
+        self.score = evidence.score(gap)
+
+    @property
+    def linked(self) -> bool:
+        """Whether the new thread continues it."""
+        return self.score > THRESHOLD
+
+
+def recency(gap: int) -> float:
+    """Half by the hour, half by the day, as in nmem.threads.likeness; milliseconds to 0..1."""
+    gap = max(0, gap)
+    return 0.5 / (1.0 + gap / _HOUR) + 0.5 * float(2.0 ** (-gap / _DAY))
+
+
+def opens(db: Connection, session_id: str, thread_id: int | None) -> bool:
+    """Whether a session begins a thread of its own: one that goes on in a thread has nothing to be linked with."""
+    if thread_id is None:
+        return True
+    row = db.execute("SELECT how FROM session_threads WHERE session_id = ?", (session_id,)).fetchone()
+    return row is not None and row[0] == "new"
+
+
+def compare(
+    db: Connection, project_id: int, thread_id: int | None, at: int, found: Sequence[Found]
+) -> list[Arrived]:  # fmt: skip
+    """The earlier threads of a project beside a new one, the likeliest first; writes nothing. Raises sqlite3.Error."""
+    threads = db.execute(
+        "SELECT id, last_at FROM threads WHERE project_id = ? AND id != ? AND created_at < ? AND last_at >= ?"
+        " AND turn_count > 0 ORDER BY last_at DESC, id DESC LIMIT ?",
+        (project_id, thread_id or 0, at, at - WINDOW, CANDIDATES),
+    ).fetchall()
+    if not threads or not found:
+        return []
+    units: dict[int, list[int]] = {}
+    for unit_id, of in db.execute(
+        f"SELECT id, thread_id FROM work_units WHERE id IN ({','.join('?' * len(found))})",  # noqa: S608 - placeholders
+        [one.unit_id for one in found],
+    ).fetchall():
+        units.setdefault(of, []).append(unit_id)
+    out = [Arrived(number, max(0, at - last_at), Evidence(found, units.get(number, ()))) for number, last_at in threads]
+    out.sort(key=lambda one: (-one.score, -one.thread_id))
+    return out
+
+
+def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -> int:
+    """Keep which threads are linked until settling looks again; how many. Joins no transaction of a caller's."""
+    linked = [one for one in arrived if one.linked]
+    if not linked:
+        return 0
+    from capture.jsonio import dumps
+    from capture.storage.store import transaction
+
+    rows = [
+        (at, one.thread_id, thread_id, round(one.score, 4), dumps(_parts(one)),
+         "high" if one.score >= THRESHOLD + MARGIN else "uncertain")
+        for one in linked
+    ]  # fmt: skip
+    with transaction(db):
+        db.executemany(
+            "INSERT INTO episode_links (at, earlier_thread_id, later_thread_id, algorithmic_score, components,"
+            " decision, certainty) VALUES (?, ?, ?, ?, ?, 'link', ?)"
+            " ON CONFLICT (earlier_thread_id, later_thread_id) DO NOTHING",
+            rows,
+        )
+    return len(rows)
+
+
+def _parts(one: Arrived) -> dict[str, float]:
+    return {
+        "evidence": round(min(1.0, one.evidence.evidence / _MUCH), 4),
+        "ratio": round(one.evidence.ratio, 4),
+        "recency": round(recency(one.gap), 4),
+    }
