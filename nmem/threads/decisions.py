@@ -10,7 +10,7 @@ from typing import Any
 
 LINK, DONT_LINK = "link", "dont_link"
 CORRECT, INCORRECT = "correct", "incorrect"
-PERSON, FILES = "person", "files"
+PERSON, FILES, WORDS = "person", "files", "words"
 COLUMNS = (
     "id", "at", "earlier_thread_id", "later_thread_id", "algorithmic_score", "components", "llm_related",
     "llm_confidence", "llm_reasoning", "decision", "certainty", "agreement", "outcome", "outcome_by", "outcome_at",
@@ -113,6 +113,12 @@ def without_outcome(db: Connection) -> list[Decision]:
         f"{_SELECT} WHERE outcome IS NULL"  # noqa: S608 - our names
         " AND later_thread_id IN (SELECT id FROM threads WHERE state = 'closed') ORDER BY id"
     )
+    return [_decision(row) for row in rows.fetchall()]
+
+
+def open_since(db: Connection, since: int) -> list[Decision]:
+    """Decisions made since a time whose truth is not known."""
+    rows = db.execute(f"{_SELECT} WHERE outcome IS NULL AND at >= ? ORDER BY later_thread_id, id", (since,))
     return [_decision(row) for row in rows.fetchall()]
 
 

@@ -51,6 +51,16 @@ def message(db: Connection, thread_id: int) -> str:
     return str(row[0]) if row else ""
 
 
+def opening(db: Connection, thread_id: int, most: int) -> list[str]:
+    """The first prompts of a thread, in order."""
+    rows = db.execute(
+        "SELECT substr(p.content, 1, 2000) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"  # noqa: S608
+        f" WHERE x.thread_id = ? AND {_SPOKEN} ORDER BY p.at, p.id LIMIT ?",
+        (thread_id, most),
+    )
+    return [row[0] for row in rows]
+
+
 def earlier(db: Connection, thread_id: int, until: int) -> Earlier:
     """What was said and touched in a thread before a time, the newest of it."""
     prompts = db.execute(

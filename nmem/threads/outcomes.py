@@ -1,19 +1,21 @@
-"""What came of a linking decision: the person's yes or no, or the files that both threads touched afterwards.
+"""What came of a linking decision: the person's yes or no, a remark in the thread, or files that both threads touched.
 
-A person's word decides what counts as linked and is kept as a correction that can be undone. Files are weaker evidence:
-they are outcomes to tune on, and never change what is linked.
+A person's word decides what counts as linked and is kept as a correction that can be undone. Remarks ("didn't we talk
+about this?") and files are weaker evidence: they are outcomes to tune on, and never change what is linked.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from sqlite3 import Connection
 from typing import Any
 
 from capture.storage.store import transaction
 from nmem.errors import NmemError
 from nmem.threads import decisions, material
-from nmem.threads.decisions import CORRECT, FILES, INCORRECT, LINK, PERSON, Decision
+from nmem.threads.decisions import CORRECT, FILES, INCORRECT, LINK, PERSON, WORDS, Decision
 from nmem.threads.link import Linker, combined, row
+from nmem.threads.remarks import same_work
 
 COMMON = 2
 """Files changed later and touched earlier that say: the same line of work."""
@@ -22,6 +24,12 @@ EVERYWHERE = 0.05
 """A file changed in more than this share of the project's threads ties nothing together."""
 OWN = 3
 """Files that each must have changed before having none in common says anything."""
+EARLY = 4
+"""Prompts of a thread in which a person remarks whether it goes on with earlier work."""
+NEAREST = 0.15
+"""A thread that was not linked, and that a remark may mean, has at least this score."""
+_RECENT = 2 * 24 * 60 * 60_000
+"""Milliseconds after a decision in which remarks are looked for: the first prompts come soon."""
 _FOREVER = 1 << 62
 
 
@@ -58,6 +66,33 @@ def relate(db: Connection, one: int, other: int, related: bool, now: int) -> Dec
             number = stored.id
             _say(db, stored, related, now, _outcome(stored))
     return _again(db, number)
+
+
+def by_words(db: Connection, now: int) -> int:
+    """Note the outcome of recent decisions that the person's remarks tell; how many. Before `by_files`: words count."""
+    found = []
+    for later, some in groupby(decisions.open_since(db, now - _RECENT), key=lambda each: each.later_thread_id):
+        prompts = material.opening(db, later, EARLY)
+        said = [same_work(text, first=number == 0) for number, text in enumerate(prompts)]
+        remark = next((each for each in said if each is not None), None)
+        if remark is not None:
+            found += _meant(list(some), remark)
+    with transaction(db):
+        for each, right in found:
+            decisions.set_outcome(db, each.id, CORRECT if right else INCORRECT, WORDS, now)
+    return len(found)
+
+
+def _meant(about: list[Decision], same: bool) -> list[tuple[Decision, bool]]:
+    """The decisions about a thread that a remark speaks of, and whether they were right.
+
+    "Unrelated" speaks of every link; "we talked about this" of the likeliest link, or of the one that was not made.
+    """
+    links = [each for each in about if each.decision == LINK]
+    if not same:
+        return [(each, False) for each in links]
+    best = max(links or about, key=lambda each: (each.algorithmic_score, each.id))
+    return [(best, bool(links))] if links or best.algorithmic_score >= NEAREST else []
 
 
 def by_files(db: Connection, now: int) -> int:

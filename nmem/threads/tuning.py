@@ -14,15 +14,15 @@ from typing import Any
 
 from capture.storage.store import transaction
 from nmem.threads import decisions
-from nmem.threads.decisions import FILES, Decision, Tuning
+from nmem.threads.decisions import PERSON, Decision, Tuning
 from nmem.threads.formula import Example, Formula, fit, raw, shipped
 from nmem.threads.likeness import NAMES, Likeness
 from nmem.threads.link import Assessment, current, decide
 
 EVERY = 100
 RIDGE = 15.0
-FILES_WEIGHT = 0.5
-"""What an outcome by files counts beside a person's."""
+HINT_WEIGHT = 0.5
+"""What an outcome by files or by a remark counts beside a person's answer."""
 HELD = 4
 """One later thread in so many is held out."""
 LEAST = 5
@@ -79,7 +79,7 @@ def cases(known: Sequence[Decision]) -> list[Case]:
         said = None
         if each.llm_related is not None:
             said = Assessment(each.llm_related, each.llm_confidence or 0.0)
-        weight = FILES_WEIGHT if each.outcome_by == FILES else 1.0
+        weight = 1.0 if each.outcome_by == PERSON else HINT_WEIGHT
         out.append(Case(like, each.related, weight, said, each.later_thread_id))
     return out
 

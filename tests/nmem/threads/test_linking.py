@@ -16,6 +16,7 @@ from nmem.threads import decisions as _decisions
 from nmem.threads import read as _read
 from nmem.threads.likeness import NAMES, Background, Earlier, Likeness, likeness, recency
 from nmem.threads.link import Assessment, Linker, Question, decide
+from nmem.threads.remarks import same_work
 
 World = Any
 read: Any = _read  # what is found is there: a None fails the test all the same
@@ -276,3 +277,42 @@ def test_every_number_is_between_0_and_1(prompts: list[str], message: str, gap: 
     assert all(0 <= value <= 1 + 1e-9 for value in found.values())
     assert 0 < formula.shipped().score(found) < 1
     assert recency(gap) >= recency(gap + 60)
+
+
+@pytest.mark.parametrize(
+    ("remark", "same"),
+    [
+        ("didn't we talk about this?", True), ("we already fixed that yesterday", True), ("as we discussed", True),
+        ("hatten wir das nicht schon?", True), ("on en a déjà parlé", True), ("já falamos disso", True),
+        ("지난번에 얘기했잖아", True), ("前に話したよね", True), ("之前讨论过", True),
+        ("that's not what I meant", False), ("this is a different task", False), ("das hat damit nichts zu tun", False),
+        ("no tiene nada que ver", False), ("別の話です", False), ("다른 작업이야", False),
+        ("please add a test", None), ("what did the test say?", None),
+    ],
+)  # fmt: skip
+def test_remarks_say_whether_a_thread_goes_on_with_earlier_work(remark: str, same: bool | None) -> None:
+    assert same_work(remark, first=False) is same
+
+
+def test_a_first_prompt_answers_nothing() -> None:
+    assert same_work("that's not what I meant", first=True) is None
+    assert same_work("x" * 400 + " didn't we talk about this?", first=False) is None
+
+
+def test_what_a_person_remarks_is_an_outcome(world: World) -> None:
+    first, second, third = avatar_story(world)
+    Linker(world.db).link_all(world.at(400))
+    assert outcomes.by_words(world.db, world.at(401)) == 0
+    world.say("c", 300.5, "didn't we talk about this?")
+    assert outcomes.by_words(world.db, world.at(402)) == 1, "of the likeliest link, and of no other thread"
+    right = decisions.between(world.db, first, third)
+    assert (right.outcome, right.outcome_by, right.linked) == ("correct", "words", True)
+    assert decisions.between(world.db, second, third).outcome == ""
+    world.db.execute("UPDATE episode_links SET outcome = NULL, outcome_by = NULL")
+    world.db.execute("UPDATE prompts SET content = 'no, that''s not what I meant' WHERE content LIKE 'didn%'")
+    assert outcomes.by_words(world.db, world.at(403)) == 1
+    wrong = decisions.between(world.db, first, third)
+    assert (wrong.outcome, wrong.outcome_by, wrong.linked) == ("incorrect", "words", True), "only a person unlinks"
+    outcomes.confirm(world.db, wrong.id, True, world.at(404))
+    assert outcomes.by_words(world.db, world.at(405)) == 0
+    assert decisions.get(world.db, wrong.id).outcome_by == "person"
