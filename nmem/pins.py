@@ -1,7 +1,8 @@
 """Pins, and markers as a person sets them (SQL): what a person wants kept in mind, each change with its undo.
 
 Observations, episodes and threads carry their pin; of a prompt or a learning it is the project's choice for its
-context. Pinned things come first in searches, and always into what sessions are told.
+context. Pinned things come first in searches, and always into what sessions are told. A pin may be told in every
+project: the table `pins_everywhere` names it, for as long as it is pinned.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem import marks
 from nmem.context.pinned import PINNED
-from nmem.episodes.corrections_log import Entry, newest, write
+from nmem.episodes.corrections_log import Entry, newest, together, write
 from nmem.errors import NmemError
 from nmem.search import refresh
 
 PIN, UNPIN, MARK = "pin", "unpin", "mark"
-KINDS = (PIN, UNPIN, MARK)
+EVERYWHERE, HERE = "everywhere", "here"
+KINDS = (PIN, UNPIN, MARK, EVERYWHERE, HERE)
 """Of corrections; the target is the id: obs/12, prompt/5, thread/4, learning/2."""
 _COLUMNS = {"obs": "observations", "thread": "threads"}
 _PINNED = {**_COLUMNS, "episode": "work_units"}
+_CHOSEN = ("prompt", "learning")
 _PROJECTS = {
+    "obs": "SELECT s.project_id FROM observations o JOIN sessions s ON s.id = o.session_id WHERE o.id = ?",
+    "episode": "SELECT s.project_id FROM work_units u JOIN sessions s ON s.id = u.session_id WHERE u.id = ?",
+    "thread": "SELECT project_id FROM threads WHERE id = ?",
     "prompt": "SELECT s.project_id FROM prompts p JOIN sessions s ON s.id = p.session_id WHERE p.id = ?",
     "learning": "SELECT project_id FROM learnings WHERE id = ?",
 }
@@ -91,7 +97,7 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
 
         corrections.pin(db, number, pinned, now)
         return
-    if kind not in (*_COLUMNS, *_PROJECTS):
+    if kind not in _PROJECTS:
         raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
     one = _Pin(db, kind, number)
     with transaction(db):
@@ -101,6 +107,60 @@ def pin(db: Connection, kind: str, number: int, pinned: bool, now: int) -> None:
         after = one.on() if pinned else one.off()
         one.put(after, now)
         write(db, PIN if pinned else UNPIN, one.target, {"after": after}, {"state": before}, now)
+
+
+def everywhere(db: Connection, kind: str, number: int, on: bool, now: int) -> None:
+    """Tell a pin in every project, pinning what is not pinned yet; or in its own project alone. Undone at once.
+
+    Raises NmemError when it is so already, or cannot be pinned.
+    """
+    target = f"{kind}/{number}"
+    if on and not is_pinned(db, kind, number):
+        with together():
+            pin(db, kind, number, True, now)
+            if not told_everywhere(db, target):
+                _spread(db, kind, number, on=True, now=now)
+        return
+    if told_everywhere(db, target) == on:
+        raise NmemError(f"{target} is told in {'every project' if on else 'its own project alone'} already")
+    _spread(db, kind, number, on=on, now=now)
+
+
+def is_pinned(db: Connection, kind: str, number: int) -> bool:
+    """Whether something is pinned. Raises NmemError for what is gone or cannot be pinned."""
+    if kind == "episode":
+        row = db.execute("SELECT pinned FROM work_units WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise NmemError(f"there is no episode/{number}")
+        return bool(row[0])
+    if kind not in _PROJECTS:
+        raise NmemError(f"a {kind} cannot be pinned: obs/12, prompt/5, episode/3, thread/4 and learning/2 can")
+    one = _Pin(db, kind, number)
+    return one.state() == one.on()
+
+
+def told_everywhere(db: Connection, target: str) -> bool:
+    """Whether a pin is told in every project, while it is pinned."""
+    return db.execute("SELECT 1 FROM pins_everywhere WHERE item = ?", (target,)).fetchone() is not None
+
+
+def _spread(db: Connection, kind: str, number: int, *, on: bool, now: int) -> None:
+    target = f"{kind}/{number}"
+    with transaction(db):
+        _put_everywhere(db, target, now if on else None)
+        write(db, EVERYWHERE if on else HERE, target, {"after": on}, {"state": not on}, now)
+
+
+def _put_everywhere(db: Connection, target: str, at: int | None) -> None:
+    """Keep that a pin is told everywhere since a time; None: it is not."""
+    if at is None:
+        db.execute("DELETE FROM pins_everywhere WHERE item = ?", (target,))
+        return
+    kind, _, number = target.partition("/")
+    row = db.execute(_PROJECTS[kind], (int(number),)).fetchone()
+    if row is None:
+        raise NmemError(f"there is no {target}")
+    db.execute("INSERT OR REPLACE INTO pins_everywhere (item, project_id, at) VALUES (?, ?, ?)", (target, row[0], at))
 
 
 def pinned(db: Connection, kind: str, numbers: Sequence[int]) -> set[int]:
@@ -120,7 +180,7 @@ def marked(db: Connection, marker: marks.Marker, now: int) -> None:
 
 def ours(entry: Entry) -> bool:
     """Whether a correction is one of these: pins of episodes are corrections of episodes."""
-    return entry.kind in KINDS and not entry.target.startswith("episode/")
+    return entry.kind in (EVERYWHERE, HERE) or (entry.kind in KINDS and not entry.target.startswith("episode/"))
 
 
 def describe(entry: Entry) -> str:
@@ -129,6 +189,8 @@ def describe(entry: Entry) -> str:
         from nmem.text import fit, printable
 
         return f"marked {entry.target}, a {entry.payload.get('kind')}: {fit(printable(entry.payload['text']), 60)}"
+    if entry.kind in (EVERYWHERE, HERE):
+        return f"{entry.target} told in {'every project' if entry.kind == EVERYWHERE else 'its own project alone'}"
     return f"{entry.target} {'pinned' if entry.kind == PIN else 'unpinned'}"
 
 
@@ -139,6 +201,11 @@ def take_back(db: Connection, entry: Entry, now: int) -> str:
         refresh.leaving(db, "observations", [int(number)])
         gone = db.execute("DELETE FROM observations WHERE id = ? AND obs_type = 'marker'", (int(number),)).rowcount
         return "" if gone else "it is gone already"
+    if entry.kind in (EVERYWHERE, HERE):
+        if told_everywhere(db, entry.target) != entry.payload.get("after"):
+            return "something else was chosen since, and stays so"
+        _put_everywhere(db, entry.target, now if entry.before.get("state") else None)
+        return ""
     one = _Pin(db, kind, int(number))
     try:
         state = one.state()

@@ -161,6 +161,8 @@ ACTIONS: tuple[Action, ...] = (
            writes=True),
     Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "View", "now"),
     Action("pin", ("p",), "pin", "pin the work unit or episode, or unpin it", "Episode", "now episodes", writes=True),
+    Action("pin_everywhere", ("P",), "", "pin it and tell it in every project; again: in its own alone", "Choose",
+           "now episodes search context", writes=True),
     Action("pin_item", ("p",), "pin", "pin it: always told, found first, kept; again: unpin", "Choose", "context",
            writes=True),
     Action("purge", ("x",), "purge", "forget it, or its file, session, project: shown first; undo brings it back",

@@ -16,21 +16,27 @@ from nmem.text import printable, to_json
 @click.argument("text", nargs=-1, required=True)
 @click.option("--kind", type=click.Choice(KINDS), default=NOTE, show_default=True, help="What it is.")
 @click.option("--session", "session_id", default="", metavar="ID", help="Of this session, not of this folder's newest.")
+@click.option("--everywhere", is_flag=True, help="Pin it, and tell it to sessions of every project.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def command(text: tuple[str, ...], kind: str, session_id: str, as_json: bool) -> None:
+def command(text: tuple[str, ...], kind: str, session_id: str, everywhere: bool, as_json: bool) -> None:
     """Keep TEXT beside what is done just now: later sessions find it, and are told it.
 
     It belongs to the newest session of this folder's project. Secrets in it are redacted, like everything.
     """
     from nmem import marks, pins
+    from nmem.episodes import corrections_log as log
     from nmem.mcp import ids
 
     with terminal.writing() as db:
         session = ids.parse(db, f"session/{session_id.removeprefix('session/')}").key if session_id else ""
     made = marks.mark(paths.database(), " ".join(text), kind, session_id=session)
-    with terminal.writing() as db:
+    with terminal.writing() as db, log.together():
         pins.marked(db, made, terminal.now())
+        if everywhere and not (pins.is_pinned(db, "obs", made.id) and pins.told_everywhere(db, f"obs/{made.id}")):
+            pins.everywhere(db, "obs", made.id, True, terminal.now())
     if as_json:
         click.echo(to_json({**asdict(made), "id": f"obs/{made.id}"}))
     else:
-        click.echo(f"obs/{made.id}, a {made.kind} of session/{printable(made.session_id)} (`nmem undo` takes it back)")
+        told = ", told in every project" if everywhere else ""
+        of = printable(made.session_id)
+        click.echo(f"obs/{made.id}, a {made.kind} of session/{of}{told} (`nmem undo` takes it back)")

@@ -16,13 +16,29 @@ _UNDO = "`nmem undo` takes it back"
 
 @click.command()
 @click.argument("id_", metavar="ID")
-def command(id_: str) -> None:
+@click.option("--everywhere", "where", flag_value="everywhere", help="Tell it to sessions of every project.")
+@click.option("--here", "where", flag_value="here", help="Tell it to sessions of its own project alone again.")
+def command(id_: str, where: str | None) -> None:
     """Pin what ID names: obs/12, prompt/5, episode/3, thread/4 or learning/2.
 
     What is pinned comes first in searches, is told to sessions of its project while there is room (the newest first),
-    and is kept.
+    and is kept. With --everywhere sessions of other projects are told it as well, after their own pins.
     """
-    set_pin(id_, pinned=True)
+    if where is None:
+        set_pin(id_, pinned=True)
+    else:
+        set_everywhere(id_, on=where == "everywhere")
+
+
+def set_everywhere(id_: str, *, on: bool) -> None:
+    """Tell a pin in every project, or in its own alone, and say so."""
+    from nmem import pins
+    from nmem.mcp import ids
+
+    with terminal.writing() as db:
+        ref = ids.parse(db, id_)
+        pins.everywhere(db, ref.kind, ref.number, on, terminal.now())
+    click.echo(f"{ref} is {'pinned, and told in every project' if on else 'told in its own project alone'} ({_UNDO})")
 
 
 def set_pin(id_: str, *, pinned: bool) -> None:
@@ -34,7 +50,10 @@ def set_pin(id_: str, *, pinned: bool) -> None:
         ref = ids.parse(db, id_)
         pins.pin(db, ref.kind, ref.number, pinned, terminal.now())
         left = _left_out(db, ref.kind, ref.number) if pinned else []
+        spread = pinned and pins.told_everywhere(db, str(ref))
     click.echo(f"{ref} is {'pinned' if pinned else 'no longer pinned'} ({_UNDO})")
+    if spread:
+        click.echo(f"it is told in every project, as before: `nmem pin {ref} --here` tells it in its own alone")
     if left:
         click.echo(f"no room for all pins when a session starts; left out: {', '.join(left)} (`nmem unpin` makes room)")
 

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 EXCLUDE, INCLUDE, PINNED = "exclude", "include", "pin"
 MOST = 40
 """Pins looked at: the newest. As many are told as there is room for."""
+ELSEWHERE = 10
+"""Pins of other projects looked at: the newest that are told everywhere."""
 MARKERS = 2
 FRESH = 14 * 86_400_000
 """A marker as old as this is told only when the prompt speaks of it."""
 _TEXT = 240
+_ABROAD = 0.9
+"""The score of a pin of another project: a project's own come first."""
 
 
 def choices(db: Connection, project_id: int) -> dict[str, str]:
@@ -42,7 +46,56 @@ def pins(db: Connection, present: Present, chosen: dict[str, str]) -> list[Item]
         if chosen.get(item) != EXCLUDE:
             for one in resolved(db, item, present, reason):
                 out.setdefault(one.id, one)
+    for item, reason, project in _elsewhere(db, present.project_id):
+        for one in resolved(db, item, present, reason) if chosen.get(item) != EXCLUDE else ():
+            out.setdefault(one.id, _abroad(one, project))
     return list(out.values())
+
+
+def _elsewhere(db: Connection, project_id: int) -> list[tuple[str, str, str]]:
+    """Pins of other projects that a person wants told everywhere, the newest first: id, reason, name of the project.
+
+    None of a project from which something was taken since it was folded: it is told nothing itself.
+    """
+    rows = db.execute(
+        "SELECT e.item, p.name FROM pins_everywhere e JOIN projects p ON p.id = e.project_id"
+        " LEFT JOIN context_projects c ON c.project_id = e.project_id"
+        " WHERE e.project_id != ? AND coalesce(c.taken = c.known, 1) ORDER BY e.at DESC, e.item LIMIT ?",
+        (project_id, ELSEWHERE),
+    ).fetchall()
+    return [
+        (item, f"it is pinned in every project; it is of {project}", project)
+        for item, project in rows
+        if _still_pinned(db, item)
+    ]
+
+
+_PIN_OF = {
+    "obs": "SELECT pinned FROM observations WHERE id = ?",
+    "episode": "SELECT pinned FROM work_units WHERE id = ?",
+    "thread": "SELECT pinned FROM threads WHERE id = ?",
+}
+
+
+def _still_pinned(db: Connection, item: str) -> bool:
+    """Whether what is told everywhere still has its pin: taking that away ends it everywhere."""
+    kind, _, number = item.partition("/")
+    if kind in _PIN_OF:
+        row = db.execute(_PIN_OF[kind], (int(number),)).fetchone()
+        return bool(row and row[0])
+    found = db.execute(
+        "SELECT 1 FROM pins_everywhere e JOIN context_choices c ON c.project_id = e.project_id AND c.item = e.item"
+        " WHERE e.item = ? AND c.choice = 'pin'",
+        (item,),
+    ).fetchone()
+    return found is not None
+
+
+def _abroad(one: Item, project: str) -> Item:
+    """A pin of another project: after those of one's own, and said to be of the other."""
+    return Item(
+        one.id, PIN, f"Of project {quoted(project, 60)}: {one.text}", files=(), score=_ABROAD, reason=one.reason
+    )
 
 
 def _pinned(db: Connection, project_id: int) -> list[str]:

@@ -113,7 +113,7 @@ def _touched(before: Image, after: Image) -> set[int]:
 @contextmanager
 def together() -> Iterator[None]:
     """What is corrected in here, in as many transactions as it takes, is one to whoever takes it back."""
-    token = _together.set(os.urandom(8).hex())
+    token = _together.set(_together.get() or os.urandom(8).hex())
     try:
         yield
     finally:

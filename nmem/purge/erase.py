@@ -142,7 +142,7 @@ def _corrections(db: Connection) -> None:
     A pin carries no words: that of something that stays can be taken back as before.
     """
     db.execute(
-        "DELETE FROM corrections WHERE (kind NOT IN ('pin', 'unpin') AND ("
+        "DELETE FROM corrections WHERE (kind NOT IN ('pin', 'unpin', 'everywhere', 'here') AND ("
         " iif(json_valid(payload), json_extract(payload, '$.session'), NULL) IN"
         " (SELECT id FROM purge_t UNION SELECT id FROM purge_s)"
         " OR target IN (SELECT item FROM purge_i)))"
@@ -159,7 +159,9 @@ def _pins(db: Connection) -> None:
             ("prompt", "prompts"),
         )
     )  # fmt: skip
-    db.execute(f"DELETE FROM corrections WHERE kind IN ('pin', 'unpin') AND target NOT IN ({there})")  # noqa: S608
+    kinds = "'pin', 'unpin', 'everywhere', 'here'"
+    db.execute(f"DELETE FROM corrections WHERE kind IN ({kinds}) AND target NOT IN ({there})")  # noqa: S608 - our names
+    db.execute(f"DELETE FROM pins_everywhere WHERE item NOT IN ({there})")  # noqa: S608
 
 
 def _learnings(db: Connection, reach: Reach) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _STANDING = ("state", "state_at", "state_by", "snoozed_until", "rule", "remedy")
-UNDONE_HERE = ("pin", "unpin", "mark", "label")
+UNDONE_HERE = ("pin", "unpin", "everywhere", "here", "mark", "label")
 """Corrections whose undo needs no rows of before: they can be taken back wherever they are."""
 
 
@@ -119,7 +119,7 @@ def _links(merge: Merge) -> None:
 
 
 def _choices(merge: Merge) -> None:
-    for table in ("context_choices", "context_usefulness"):
+    for table in ("context_choices", "context_usefulness", "pins_everywhere"):
         for row in merge.rows(table, "1"):
             project, item = merge.numbers.of("projects", row["project_id"]), merge.numbers.item(row["item"])
             if project is not None and item is not None:

@@ -81,6 +81,7 @@ ACROSS = (
     Table("episode_links", f"earlier_thread_id IN {_THREADS} AND later_thread_id IN {_THREADS}"),
     Table("skills", _PROJECT, {"project_id": "projects"}),
     Table("context_choices", _PROJECT, {"project_id": "projects"}),
+    Table("pins_everywhere", _PROJECT, {"project_id": "projects"}),
     Table("context_usefulness", _PROJECT, {"project_id": "projects"}),
     Table("label_models", "1"),
     Table(

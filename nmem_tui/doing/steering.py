@@ -315,6 +315,21 @@ def pin_found(kind: str, number: int, pinned: bool) -> Change:
     return change
 
 
+def pin_everywhere(kind: str, number: int) -> Change:
+    """What is pinned is told in every project; again, in its own alone."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem import pins
+
+        target = f"{kind}/{number}"
+        on = not (pins.told_everywhere(db, target) and pins.is_pinned(db, kind, number))
+        pins.everywhere(db, kind, number, on, now)
+        told = "pinned, and told in every project" if on else "told in its own project alone"
+        return f"{target} is {told}{_back()}"
+
+    return change
+
+
 def keep_budget(setting: str, tokens: int) -> Change:
     """A budget of context is the person's own from now on, in config.toml."""
 

@@ -83,6 +83,15 @@ class Choosing(Filtering):
             return reason
         return f"it is excluded: {keyed.of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
 
+    def may_pin_everywhere(self) -> str | None:
+        """One thing at a time, that a pin of its own can be put on."""
+        if self.marked:
+            return "one at a time: take the marks off"
+        if reason := self.may_pin_item():
+            return reason
+        kind = subject(self.one.id).partition("/")[0] if self.one else ""
+        return None if kind in ("obs", "prompt", "episode", "thread", "learning") else f"a {kind} is of one project"
+
     def do_exclude(self) -> None:
         """Never tell it; or choose it by its score again."""
         self._choose(EXCLUDE, "never told from now on")
@@ -106,6 +115,12 @@ class Choosing(Filtering):
             return steering.pin_item(project_id, one.id, on)
 
         self._each(PINNED, make, "pinned", "no longer pinned")
+
+    def do_pin_everywhere(self) -> None:
+        """Pin what it stands for and tell it in every project, or in its own alone."""
+        if self.one:
+            kind, _, number = subject(self.one.id).partition("/")
+            self.cockpit.change(steering.pin_everywhere(kind, int(number)))
 
     def _each(self, choice: str, make: Make, done: str, undone: str) -> None:
         things = self.chosen()

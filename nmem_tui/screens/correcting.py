@@ -70,6 +70,7 @@ class Correcting(Warns, Filtering):
         """Only an episode can be changed."""
         return None if self.marked or self.unit_id is not None else "there is no episode here"
 
+    may_pin_everywhere = may_pin
     may_rename = may_pin
     may_purge = may_pin
     may_resume = may_pin
@@ -97,6 +98,13 @@ class Correcting(Warns, Filtering):
             return
         if self.story:
             self.cockpit.change(steering.pin(self.story.row.id, not self.story.row.pinned))
+
+    def do_pin_everywhere(self) -> None:
+        """Pin the episodes and tell them in every project, or in their own alone."""
+        changes = [steering.pin_everywhere("episode", each) for each in self._units()]
+        if changes:
+            self.cockpit.change(steering_many.each(changes, "changed") if self.marked else changes[0])
+            self.unmark()
 
     def do_purge(self) -> None:
         """See what goes with the episode, then let it go."""

@@ -266,11 +266,17 @@ class Now(Streaming, Warns):
         return None if self.unit else "no work unit is known yet"
 
     may_story = may_pin
+    may_pin_everywhere = may_pin
 
     def do_pin(self) -> None:
         """Pin the work unit, or unpin it."""
         if self.unit:
             self.cockpit.change(steering.pin(self.unit.id, not self.unit.pinned))
+
+    def do_pin_everywhere(self) -> None:
+        """Pin the work unit and tell it in every project, or in its own alone."""
+        if self.unit:
+            self.cockpit.change(steering.pin_everywhere("episode", self.unit.id))
 
     def do_story(self) -> None:
         """The story of the work unit, on the screen Episodes."""

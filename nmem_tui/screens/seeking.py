@@ -238,6 +238,16 @@ class Seeking(Boxed):
         elif one := self.one:
             self.cockpit.change(_pin(one, pinned=not one.pinned))
 
+    def may_pin_everywhere(self) -> str | None:
+        """One hit at a time: what is told in every project is chosen with care."""
+        return "one at a time: take the marks off" if self.marked else self.may_pin_hit()
+
+    def do_pin_everywhere(self) -> None:
+        """Pin it and tell it in every project, or in its own alone."""
+        if one := self.one:
+            kind, _, number = one.id.partition("/")
+            self.cockpit.change(steering.pin_everywhere(kind, int(number)))
+
     def may_purge(self) -> str | None:
         """Only a hit that is still there, and is recorded: a decision is a file of the person's own."""
         if self.one is None:

@@ -195,3 +195,97 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(recorded: Recorded) -> 
     assert pinned(recorded) == ["obs/1"]
     assert said("undo") == "taken back: obs/1 pinned\n"
     assert pinned(recorded) == []
+
+
+def told_elsewhere(record: Recorded) -> list[str]:
+    """What a session of another project is told of pins, by id."""
+    from nmem.context.pinned import pins as found
+    from nmem.context.present import Present
+
+    record.db.execute(
+        "INSERT OR IGNORE INTO projects (key, name, root, created_at) VALUES ('bakery', 'bakery', '/src/bakery', 1)"
+    )
+    number = record.db.execute("SELECT id FROM projects WHERE key = 'bakery'").fetchone()[0]
+    return [f"{item.id}: {item.text}" for item in found(record.db, Present(number, "", record.at), {})]
+
+
+@pytest.mark.parametrize("id_", ["obs/1", "prompt/1", "episode/1", "thread/1", "learning/2"])
+def test_a_pin_is_told_in_other_projects_where_the_person_says_so(recorded: Recorded, id_: str) -> None:
+    said("pin", id_)
+    assert told_elsewhere(recorded) == [], "a pin is of its own project"
+    assert (
+        said("pin", id_, "--everywhere") == f"{id_} is pinned, and told in every project (`nmem undo` takes it back)\n"
+    )
+    (one,) = told_elsewhere(recorded)
+    assert id_ in one
+    assert "Of project “shop”" in one
+    assert run("pin", id_, "--everywhere").exit_code != 0, "it is so already"
+    said("unpin", id_)
+    assert told_elsewhere(recorded) == [], "what is not pinned is told nowhere"
+    assert "told in every project, as before" in said("pin", id_)
+    said("pin", id_, "--here")
+    assert told_elsewhere(recorded) == []
+    said("undo")
+    assert len(told_elsewhere(recorded)) == 1
+
+
+def test_pinning_everywhere_at_once_is_one_change(recorded: Recorded) -> None:
+    said("pin", "episode/1", "--everywhere")
+    assert pinned(recorded) == ["episode/1"]
+    said("undo")
+    assert pinned(recorded) == []
+    assert told_elsewhere(recorded) == []
+    assert recorded.db.execute("SELECT count(*) FROM pins_everywhere").fetchone()[0] == 0
+
+
+def test_a_marker_for_every_project(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmem.marks._session", lambda *_: ("s1", "claude", "/src/shop"))
+    sessions = recorded.db.execute("SELECT id, client, cwd FROM sessions LIMIT 1").fetchone()
+    monkeypatch.setattr("nmem.marks._session", lambda *_: tuple(sessions))
+    assert "told in every project" in said("mark", "--everywhere", "never commit on a Friday")
+    (one,) = told_elsewhere(recorded)
+    assert "never commit on a Friday" in one
+    said("undo")
+    assert told_elsewhere(recorded) == []
+    assert not recorded.db.execute("SELECT 1 FROM observations WHERE obs_type = 'marker'").fetchall()
+
+
+def test_pins_of_other_projects_come_after_ones_own_and_keep_to_the_budget(recorded: Recorded) -> None:
+    from nmem.context.budget import packed
+    from nmem.context.items import PIN, Item
+    from nmem.context.pinned import pins as found
+    from nmem.context.present import Present
+
+    said("pin", "episode/1", "--everywhere")
+    told_elsewhere(recorded)
+    number = recorded.db.execute("SELECT id FROM projects WHERE key = 'bakery'").fetchone()[0]
+    (abroad,) = found(recorded.db, Present(number, "", recorded.at), {})
+    own = Item("pin/obs/9", PIN, "x" * 4 * abroad.tokens, score=1.0)
+    assert packed([abroad, own], own.tokens + 48 + 10) == [own]
+
+
+def test_what_is_purged_is_told_nowhere_until_the_purge_is_undone(recorded: Recorded) -> None:
+    said("pin", "obs/1", "--everywhere")
+    said("purge", "--id", "obs/1", "--yes")
+    assert recorded.db.execute("SELECT count(*) FROM pins_everywhere").fetchone()[0] == 0
+    said("undo")
+    assert [row[0] for row in recorded.db.execute("SELECT item FROM pins_everywhere")] == ["obs/1"]
+    assert len(told_elsewhere(recorded)) == 1
+
+
+def test_a_pin_for_every_project_goes_along_to_another_machine(
+    recorded: Recorded, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said("pin", "obs/1", "--everywhere")
+    file = tmp_path / "all.db"
+    said("export", "--format", "sqlite", str(file))
+    monkeypatch.setenv("NMEM_DB", str(tmp_path / "other" / "nmem.db"))
+    said("import", "--from-export", str(file))
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(tmp_path / "other" / "nmem.db")) as db:
+        rows = db.execute(
+            "SELECT e.item, o.pinned FROM pins_everywhere e JOIN observations o ON 'obs/' || o.id = e.item"
+        )
+        assert [row[1] for row in rows] == [1]

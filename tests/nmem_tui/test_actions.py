@@ -34,6 +34,7 @@ DRIVEN = {
     ("test_episodes.py", "test_move_a_prompt_to_another_episode"): "move",
     ("test_episodes.py", "test_narrate_tells_when_it_is_done"): "narrate",
     ("test_episodes.py", "test_pin_and_undo"): "pin",
+    ("test_episodes.py", "test_pin_everywhere_and_undo"): "pin_everywhere",
     ("test_episodes.py", "test_rename"): "rename",
     ("test_decisions.py", "test_a_story_shows_what_was_decided_and_its_keys_judge_it"): "undecide",
     ("test_decisions.py", "test_a_decision_is_worded_anew"): "reword",

@@ -182,6 +182,18 @@ async def test_pin_and_undo(told: Any, cockpit: Any, settled: Any, until: Any) -
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 0
 
 
+async def test_pin_everywhere_and_undo(told: Any, cockpit: Any, settled: Any, until: Any) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_flaky(pilot, settled)
+        await pilot.press("P")
+        await until(pilot, "told in every project")
+        assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 1
+        assert ask("SELECT item FROM pins_everywhere WHERE item = ?", f"episode/{told['flaky']}")
+        await pilot.press("u")
+        await until(pilot, "taken back")
+        assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 0
+
+
 async def test_a_key_that_outruns_the_story_is_not_lost(told: Any, cockpit: Any, settled: Any, until: Any) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2")
