@@ -117,6 +117,7 @@ async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: 
             await settled(pilot)
             await pilot.press("escape")
             await settled(pilot)
+        gc.unfreeze()  # what tests before this one put aside is collected as well
         litter._sweep()
         gc.unfreeze()
         known = pilot.app._registry
