@@ -6,10 +6,10 @@ Files come first: which of them the session will edit decides which episodes tel
 from __future__ import annotations
 
 from nmem.context import known, pinned, places, work
-from nmem.context.choose import NAMES, START_NAMES, choose
+from nmem.context.choose import NAMES, START_NAMES, choose, named
 from nmem.context.continuing import chosen_thread, continued
 from nmem.context.episodes import related
-from nmem.context.items import FILE, PIN, Item, file_told, subject, tokens
+from nmem.context.items import EPISODE, FILE, LEARNING, NEXT, PIN, THREAD, Item, file_told, subject, tokens
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
+_SPEAKS = (THREAD, EPISODE, NEXT, LEARNING)
+"""Kinds that show that the memory knows of the work asked for."""
+ALONE = 0.15
+"""Where none of these is told: the least chance of a file that the prompt does not name."""
 _WORDS = {
     "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
     "name": "its name has words of the prompt", "branch": "edited on branches of a like name",
@@ -53,6 +57,9 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if only is None or present.prompt:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
+    if present.prompt and not any(item.kind in _SPEAKS for item in out):
+        chances = {number: chance for chance, number in ranking.files}
+        numbers = [number for number in numbers if named(ranking.features[number]) or chances[number] >= ALONE]
     out += _files(ranking, numbers)
     return _useful(db, present.project_id, _once(out, present, chosen))
 

@@ -23,6 +23,11 @@ def choose(ranking: Ranking, ranked: Sequence[tuple[float, int]], names: int = N
     return [number for number, _ in zip(kept, range(names), strict=False)]
 
 
+def named(values: Sequence[float]) -> bool:
+    """Whether the prompt names a file, by its features."""
+    return values[0] > 0
+
+
 def spoken(values: Sequence[float]) -> bool:
     """Whether what is asked says most for a file, by its features."""
     return values[0] > 0 or max(values[:_SPOKEN]) >= max(values[_SPOKEN:])
