@@ -57,7 +57,7 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if only is None or present.prompt:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
-    if present.prompt and not any(item.kind in _SPEAKS for item in out):
+    if not any(item.kind in _SPEAKS for item in out):
         chances = {number: chance for chance, number in ranking.files}
         numbers = [number for number in numbers if named(ranking.features[number]) or chances[number] >= ALONE]
     out += _files(ranking, numbers)
