@@ -9,7 +9,7 @@ session just before spoke of the same. Linked: the thread that the prompt begins
 from __future__ import annotations
 
 from nmem.context import settled
-from nmem.context.episodes import SHARE, speaking, tell_continued, units
+from nmem.context.episodes import speaking, tell_continued, units
 from nmem.context.items import Item
 from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 HOUR = 3_600_000
 SAID, PLACED, JUST_NOW = 7 * 24 * HOUR, 48 * HOUR, 2 * HOUR
 """How long ago the work may lie that a prompt leans on, that was on the same branch, that came just before."""
-_ALIKE = 0.04
-"""The part of a prompt that work on the same branch must speak of."""
+_ALIKE, _SAME = 0.08, 0.15
+"""The part of a prompt that work on its own branch must speak of, and work that nothing but the prompt points at."""
 _LIKELY, _SURE = 0.4, 0.7
 """How likely a prompt must continue work on its own branch, and work that nothing but the prompt points at."""
-_MUCH, _PLENTY = 0.2, 6.0
-"""The share or the evidence from which on a link alone says that the work goes on, on whatever branch it was."""
+_MUCH = 0.25
+"""The part of a prompt from which on a link alone says that the work goes on, on whatever branch it was."""
 _SESSIONS = 12
 """The newest sessions of a project that are looked at."""
 _RECENT, _OFTEN, _USUAL = 60, 12, 0.4
@@ -102,7 +102,7 @@ class _Asks:
         likely = spoken.score(gap)
         if own and gap <= PLACED and (self.of_branch or (spoken.share >= _ALIKE and likely >= _LIKELY)):
             return f"the latest work on branch {branch}"
-        if here and gap <= JUST_NOW and spoken.share >= SHARE and likely >= _SURE:
+        if here and gap <= JUST_NOW and spoken.share >= _SAME and likely >= _SURE:
             return "the session just before spoke of the same"
         return ""
 
@@ -110,9 +110,7 @@ class _Asks:
 def _linked(db: Connection, present: Present) -> Item | None:
     """The episode of the thread that the prompt's own thread is linked with, when that is sure and not long ago."""
     best = present.arrived[0] if present.arrived else None
-    if best is None or best.score < _SURE or best.gap > PLACED or best.evidence.share < SHARE:
-        return None
-    if best.evidence.share < _MUCH and best.evidence.evidence < _PLENTY:
+    if best is None or best.score < _SURE or best.gap > PLACED or best.evidence.share < _MUCH:
         return None
     unit_id = best.evidence.unit_id or 0
     known = settled.of_units(db, [unit_id]).get(unit_id)

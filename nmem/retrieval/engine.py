@@ -143,7 +143,8 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
     Raises sqlite3.Error.
     """
     wanted = list(asked)
-    total = db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0]
+    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
+    total: int = row[0] if row else 0
     rarest = informative(total, 1) or 1.0
     out = dict.fromkeys(wanted, 1.0)
     for start in range(0, len(wanted), _AT_ONCE):

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 CANDIDATES = 12
 """Earlier threads that are looked at: those active last, as in settling."""
 WINDOW = 14 * 86_400_000
-THRESHOLD = 0.4
-"""Above it two threads are linked; as in settling."""
+THRESHOLD = 0.5
+"""Above it two threads are linked: higher than in settling, which finds what is missed here."""
 MARGIN = 0.2
 """This near the threshold the decision is uncertain."""
-_BIAS, _EVIDENCE, _RATIO, _RECENCY = -3.75, 2.13, 4.43, 4.05
+_BIAS, _RATIO, _RECENCY = -4.08, 4.49, 4.36
 """Fitted on the pairs of one project (entireio/cli) of data/linking; the other projects were held out."""
-_MUCH, _ENOUGH = 4.0, 2.0
-"""Evidence that counts in full, and evidence from which on it counts how an episode compares with the best one."""
+_ENOUGH = 2.0
+"""Evidence from which on it counts in full how an episode compares with the best one."""
 _HOUR, _DAY = 3_600_000, 86_400_000
 
 
@@ -48,9 +48,7 @@ class Evidence:
 
     def score(self, gap: int) -> float:
         """How likely the prompt continues these episodes, 0 to 1; `gap`: milliseconds since they were active."""
-        z = _BIAS + _EVIDENCE * min(1.0, self.evidence / _MUCH)
-        z += _RATIO * self.ratio * min(1.0, self.evidence / _ENOUGH)
-        z += _RECENCY * recency(gap)
+        z = _BIAS + _RATIO * self.ratio * min(1.0, self.evidence / _ENOUGH) + _RECENCY * recency(gap)
         return 1.0 / (1.0 + exp(-z)) if z >= 0 else exp(z) / (1.0 + exp(z))
 
 
@@ -133,7 +131,7 @@ def store(db: Connection, thread_id: int, at: int, arrived: Iterable[Arrived]) -
 
 def _parts(one: Arrived) -> dict[str, float]:
     return {
-        "evidence": round(min(1.0, one.evidence.evidence / _MUCH), 4),
+        "evidence": round(min(1.0, one.evidence.evidence / _ENOUGH), 4),
         "ratio": round(one.evidence.ratio, 4),
         "recency": round(recency(one.gap), 4),
     }
