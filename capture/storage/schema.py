@@ -54,7 +54,7 @@ CREATE TABLE prompts (
   session_id TEXT NOT NULL REFERENCES sessions(id),
   at INTEGER NOT NULL,
   source TEXT NOT NULL CHECK (source IN ('user', 'agent', 'machine')),
-  kind TEXT NOT NULL,                    -- prompt late command | thinking closing summary subagent title | notification
+  kind TEXT NOT NULL,                    -- prompt late command | thinking closing summary subagent | notification
   content TEXT NOT NULL,
   native_id TEXT,                        -- the client's turn id; not unique
   agent_id TEXT,

@@ -8,12 +8,13 @@ from __future__ import annotations
 from nmem.context import known, pinned, places, work
 from nmem.context.choose import NAMES, START_NAMES, choose, named
 from nmem.context.continuing import chosen_thread, continued
-from nmem.context.episodes import related
+from nmem.context.episodes import near, related
 from nmem.context.items import EPISODE, FILE, LEARNING, NEXT, PIN, THREAD, Item, file_told, subject, tokens
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
 from nmem.names import told
+from nmem.retrieval import engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
 _SPEAKS = (THREAD, EPISODE, NEXT, LEARNING)
 """Kinds that show that the memory knows of the work asked for."""
+YOUNG = 12
+"""Episodes below which a project is young: too few to tell what is specific in a prompt, and few files to name."""
 ALONE = 0.15
-"""Where none of these is told: the least chance of a file that the prompt does not name."""
+"""Where nothing of the memory speaks of the like: the least chance of a file that the prompt does not name."""
 _WORDS = {
     "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
     "name": "its name has words of the prompt", "branch": "edited on branches of a like name",
@@ -57,11 +60,17 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if only is None or present.prompt:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
-    if not any(item.kind in _SPEAKS for item in out):
-        chances = {number: chance for chance, number in ranking.files}
-        numbers = [number for number in numbers if named(ranking.features[number]) or chances[number] >= ALONE]
+    speaks = any(item.kind in _SPEAKS for item in out)
+    if not speaks and engine.size(db, present.project_id) >= YOUNG and not near(db, present):
+        numbers = _alone(ranking, numbers)
     out += _files(ranking, numbers)
     return _useful(db, present.project_id, _once(out, present, chosen))
+
+
+def _alone(ranking: Ranking, numbers: list[int]) -> list[int]:
+    """The files to name where nothing else of the memory speaks: those that the prompt names, and likely ones."""
+    chances = {number: chance for chance, number in ranking.files}
+    return [number for number in numbers if named(ranking.features[number]) or chances[number] >= ALONE]
 
 
 def _work(db: Connection, present: Present) -> list[Item]:

@@ -30,8 +30,10 @@ SHARE = 0.07
 """The least part of what a prompt says that an episode must speak of."""
 EVIDENCE = 0.7
 """The least that an episode must say of a prompt, in units of the rarest word there can be."""
+SPECIFIC = 0.4
+"""The least of that evidence that must come from words which few episodes have: long prompts match all by the others."""
 NEAR = 0.6
-"""A second or third episode is told when it says at least this part of what the first one says."""
+"""A second or third episode is told when its specific words say at least this part of what those of the first say."""
 _LOOKED_AT = 8
 _FOUND = 60
 """Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
@@ -54,6 +56,12 @@ def speaking(db: Connection, present: Present) -> list[engine.Found]:
     return present.found
 
 
+def near(db: Connection, present: Present) -> list[engine.Found]:
+    """Of those, the ones that say enough of what is asked to be about the like, be it by common words alone."""
+    found = speaking(db, present)[:_LOOKED_AT]
+    return [one for one in found if one.share >= SHARE and one.evidence >= EVIDENCE]
+
+
 def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_id: int | None = None) -> list[Item]:
     """Items of the episodes that speak of what is asked, the best first; none where nothing says enough of it.
 
@@ -61,9 +69,9 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     """
     if not present.prompt:
         return []
-    found = speaking(db, present)[:_LOOKED_AT]
-    chosen = [one for one in found if one.share >= SHARE and one.evidence >= EVIDENCE]
-    chosen = [one for one in chosen if one.score >= NEAR * found[0].score]
+    chosen = [one for one in near(db, present) if one.specific >= SPECIFIC]
+    chosen.sort(key=lambda one: one.specific, reverse=True)
+    chosen = [one for one in chosen if one.specific >= NEAR * chosen[0].specific]
     standing, known = _standing(db, chosen)
     rows = {row[0]: row for row in units(db, list(standing), thread_id)}
     over = {item.id for item in told}
@@ -154,10 +162,16 @@ def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     if result and not (unsaid and unsaid.says(result, own)):
         parts.append(f"The agent reported: {quoted(result, _RESULT)}.")
     _, found, obstacle = (summary or "").rpartition(_OBSTACLE)
-    obstacle = whole(obstacle, _OBSTACLES)
+    obstacle = ". ".join(filter(_tells, whole(obstacle, _OBSTACLES).split(". ")))
     if found and obstacle and not (unsaid and unsaid.says(obstacle, own)):
         parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _OBSTACLES + 2)}.")
     return parts
+
+
+def _tells(obstacle: str) -> bool:
+    """Whether an obstacle is worth an agent's attention: not one that went away, nor a failure that says nothing."""
+    failed = " failed " in obstacle
+    return not (failed and ("passed later" in obstacle or "result not seen" in obstacle or "(" not in obstacle))
 
 
 def saying(text: str) -> str:

@@ -17,6 +17,8 @@ ALIKE = 0.6
 SHARED = 3
 """Words of a question that must be the same, and the share of both questions' words that they make up."""
 BOUND = 320
+OFTEN = 2
+"""Sessions that something must have gone wrong in to be told without what puts it right."""
 _LEAST = 4
 """Letters of a name that tells anything."""
 
@@ -27,14 +29,16 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
     Where nothing is asked yet, the hottest for which something is known that put them right. Raises sqlite3.Error.
     """
     rows = db.execute(
-        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL"
+        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL, l.sessions"
         " FROM context_learnings c JOIN learnings l ON l.id = c.learning_id"
         " WHERE c.project_id = ? AND l.state = 'open' ORDER BY c.heat DESC, c.learning_id",
         (present.project_id,),
     ).fetchall()
     asked = Asked(present, files) if rows else None
     out: list[Item] = []
-    for number, heat, phrases, names, words, about, told, remedied in rows:
+    for number, heat, phrases, names, words, about, told, remedied, sessions in rows:
+        if not remedied and sessions < OFTEN:
+            continue
         reason = asked.meets(phrases, names, words, about) if asked else ""
         if not reason and not present.prompt and remedied:
             reason = "it often goes wrong here, and what puts it right is known"

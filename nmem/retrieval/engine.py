@@ -19,6 +19,8 @@ ASKED = 200
 """Distinct words of a query that are looked up."""
 FOLLOWED = 60
 """Words of a query whose postings are read: the most informative."""
+SPECIFIC = 0.5
+"""The least that a specific word says, in units of the rarest one: the square root of the episodes have it."""
 WORK = 60_000
 """Postings that one query reads at most; the rarest words come first."""
 _SHOWN = 400
@@ -35,9 +37,11 @@ _AT_ONCE = 500
 class Found:
     """An episode that speaks of what a query asks for."""
 
-    __slots__ = ("at", "evidence", "score", "share", "unit_id")
+    __slots__ = ("at", "evidence", "score", "share", "specific", "unit_id")
 
-    def __init__(self, unit_id: int, at: int, score: float, share: float, evidence: float) -> None:
+    def __init__(
+        self, unit_id: int, at: int, score: float, share: float, evidence: float, specific: float
+    ) -> None:  # fmt: skip
         self.unit_id = unit_id
         self.at = at
         """When it was last worked on, in milliseconds."""
@@ -47,6 +51,8 @@ class Found:
         """The part of what the query's words could say at most, 0 to 1: comparable between queries."""
         self.evidence = evidence
         """The score in units of the rarest word there can be: comparable between projects."""
+        self.specific = specific
+        """The part of the evidence that comes from words which few episodes of the project have."""
 
     def __repr__(self) -> str:
         return f"Found({self.unit_id}, {self.score:.2f}, {self.share:.2f})"
@@ -55,7 +61,7 @@ class Found:
 class Query:
     """A query's informative words, with what each is worth in one project."""
 
-    __slots__ = ("most", "postings", "rarest")
+    __slots__ = ("most", "postings", "rarest", "specific")
 
     def __init__(self) -> None:
         self.postings: list[tuple[float, bytes]] = []
@@ -64,6 +70,8 @@ class Query:
         """The score of an episode that is about all of the query, unknown words included."""
         self.rarest = 1.0
         """What a word says that one episode has."""
+        self.specific: list[float] = []
+        """What the first words say by themselves: those that few episodes have."""
 
 
 def related(
@@ -74,7 +82,7 @@ def related(
     Raises sqlite3.Error.
     """
     query = prepared(db, project_id, counted(text), titled(text))
-    scores = _scores(query, work)
+    scores, specific = _scores(query, work)
     best = sorted(scores, key=scores.__getitem__, reverse=True)[:_SHOWN]
     docs = _documents(db, project_id, best, before)
     most = query.most or 1.0
@@ -82,7 +90,8 @@ def related(
     for doc in best:
         if doc in docs:
             unit_id, at = docs[doc]
-            out.append(Found(unit_id, at, scores[doc], min(1.0, scores[doc] / most), scores[doc] / query.rarest))
+            share, rarely = min(1.0, scores[doc] / most), specific.get(doc, 0.0) / query.rarest
+            out.append(Found(unit_id, at, scores[doc], share, scores[doc] / query.rarest, rarely))
             if len(out) == limit:
                 break
     return out
@@ -108,10 +117,9 @@ def titled(text: str) -> frozenset[str]:
 def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Collection[str] = ()) -> Query:
     """The informative words of a query and their postings; those of its `title` weigh more, as a whole."""
     out = Query()
-    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
-    if not asked or not row or not row[0]:
+    total = size(db, project_id)
+    if not asked or not total:
         return out
-    total: int = row[0]  # numbers of changed documents stay in the postings: both counts hold them
     found = db.execute(
         "SELECT docs, word FROM retrieval_postings WHERE project_id = ?"  # noqa: S608 - placeholders
         f" AND word IN ({','.join('?' * len(asked))})",
@@ -133,7 +141,10 @@ def prepared(db: Connection, project_id: int, asked: dict[str, int], title: Coll
             (project_id, *chosen),
         ).fetchall()
     )
-    out.postings = [(worth[word], packed[word]) for _, word in sorted(found) if word in packed]
+    kept = [(docs, word) for docs, word in sorted(found) if word in packed]
+    out.postings = [(worth[word], packed[word]) for _, word in kept]
+    says = (informative(total, docs) for docs, _ in kept)
+    out.specific = [each for each in says if each >= SPECIFIC * out.rarest]
     return out
 
 
@@ -143,8 +154,7 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
     Raises sqlite3.Error.
     """
     wanted = list(asked)
-    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
-    total: int = row[0] if row else 0
+    total = size(db, project_id)
     rarest = informative(total, 1) or 1.0
     out = dict.fromkeys(wanted, 1.0)
     for start in range(0, len(wanted), _AT_ONCE):
@@ -158,15 +168,26 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
     return out
 
 
+def size(db: Connection, project_id: int) -> int:
+    """How many documents a project has had: numbers of changed ones stay in the postings, both counts hold them."""
+    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
+    return int(row[0] or 0) if row else 0
+
+
 def informative(total: int, docs: int) -> float:
     """What a word says that `docs` of `total` documents have: BM25's inverse document frequency, never negative."""
     return log(1.0 + max(0.0, total - docs + 0.5) / (docs + 0.5))
 
 
-def _scores(query: Query, work: int) -> dict[int, float]:
-    """Document number -> sum of the weights of the query's words in it."""
+def _scores(query: Query, work: int) -> tuple[dict[int, float], dict[int, float]]:
+    """Document number -> sum of the weights of the query's words in it; and of its specific words alone."""
     out: dict[int, float] = {}
+    specific: dict[int, float] = {}
     get = out.get
+    for (_, packed), says in zip(query.postings, query.specific, strict=False):
+        for posting in memoryview(packed).cast("I"):
+            doc = posting >> 8
+            specific[doc] = specific.get(doc, 0.0) + says / WEIGHT * (posting & 255)
     for worth, packed in query.postings:
         numbers = memoryview(packed).cast("I")
         work -= len(numbers)
@@ -176,7 +197,7 @@ def _scores(query: Query, work: int) -> dict[int, float]:
         for posting in numbers:
             doc = posting >> 8
             out[doc] = get(doc, 0.0) + unit * (posting & 255)
-    return out
+    return out, specific
 
 
 def _documents(db: Connection, project_id: int, numbers: Iterable[int], before: int) -> dict[int, tuple[int, int]]:

@@ -60,7 +60,7 @@ def behind(db_path: str) -> bool:
 def told(db_path: str, session: str) -> str:
     """What a new session is told with its first prompt."""
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": str(Path(db_path).parent),
-               "prompt": "write on in the readme of the invoice module"}  # fmt: skip
+               "prompt": "write on in the readme of invoice.py"}  # fmt: skip
     words = [sys.executable, "-I", "-S", paths.entry(), "claude", "UserPromptSubmit", "--db", db_path]
     done = subprocess.run(words, input=json.dumps(payload).encode(), check=True, capture_output=True,
                           env={**os.environ, "NMEM_SKIP_SETTLE": "1"})  # fmt: skip
@@ -98,7 +98,7 @@ def test_a_prompt_that_may_be_told_nothing_yet_starts_settling(planted: str) -> 
     with closing(sqlite3.connect(planted)) as db, db:
         db.execute("UPDATE context_projects SET taken = taken + 1")  # as whoever was killed left it
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "n3", "cwd": str(Path(planted).parent),
-               "prompt": "write on in the readme of the invoice module"}  # fmt: skip
+               "prompt": "write on in the readme of invoice.py"}  # fmt: skip
     words = [sys.executable, "-I", "-S", paths.entry(), "claude", "UserPromptSubmit", "--db", planted]
     settles = {name: value for name, value in os.environ.items() if name != "NMEM_SKIP_SETTLE"}
     subprocess.run(words, input=json.dumps(payload).encode(), check=True, env=settles)
