@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.css.query import NoMatches
 from textual.events import DescendantBlur, DescendantFocus, Event, Mount, ScreenResume, Unmount
 from textual.geometry import Size
 from textual.reactive import reactive
@@ -243,9 +245,10 @@ class View(Giving, Painting, inherit_bindings=False):
 
     def take_keys(self) -> None:
         """The list has the keyboard again, where it had gone with the list: one that was empty has its first row."""
-        home = getattr(self, "home", None)
-        if self.focused is None and isinstance(home, Widget) and self.is_attached:
-            self.set_focus(home, scroll_visible=False)
+        with suppress(NoMatches):  # a screen that is being taken down has no list any more
+            home = getattr(self, "home", None)
+            if self.focused is None and isinstance(home, Widget) and self.is_attached:
+                self.set_focus(home, scroll_visible=False)
 
     @on(DescendantFocus)
     @on(DescendantBlur)

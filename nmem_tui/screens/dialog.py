@@ -112,8 +112,11 @@ class Dialog(Over[str | None]):
         self.choices_list.highlighted = first
 
     def on_resize(self) -> None:
-        """The lines are cut to the room there is."""
+        """The lines are cut to the room there is; the highlight stays where it is."""
+        here = self.choices_list.highlighted
         self.narrow()
+        if here is not None and here < len(self._shown):
+            self.choices_list.highlighted = here
         self._fit()
 
     def _fit(self) -> None:

@@ -145,7 +145,9 @@ class Foresee(Over[bool]):
 
     @on(Lines.Scrolled, "#what")
     def tell_more(self) -> None:
-        """How many lines are below what is in sight."""
+        """How many lines are below what is in sight; none once the dialog is being taken down."""
+        if not self.query("#dialog #what"):
+            return
         box, below = self.query_one("#dialog"), self.pane.count - self.pane.places()[1]
         box.set_class(below > 0, "-more")
         box.border_subtitle = Content(

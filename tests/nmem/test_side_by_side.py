@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,8 @@ def serve() -> None:
 
 
 @pytest.fixture
-def crew() -> Iterator[Crew[int, int]]:
+def crew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew[int, int]]:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))  # its processes import this module
     made: Crew[int, int] = Crew("tests.nmem.test_side_by_side:serve", 2)
     yield made
     made.close()
