@@ -72,7 +72,7 @@ class Acting(App[None]):
 
     def _leads_out(self, key: str) -> bool:
         """Whether a screen's number led out of a box, as it does until something is typed there."""
-        screen = self.screen
+        screen = self.screen if self.screen_stack else None  # none is left while the cockpit closes
         if not isinstance(screen, View) or not screen.untouched or key in _WALKS:
             return False
         if action := self._numbers().get(key):
@@ -89,6 +89,8 @@ class Acting(App[None]):
 
     async def _opened(self) -> None:
         """The screen on top stands, and shows what it was opened for."""
+        if not self.screen_stack:
+            return
         screen = self.screen
         with suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE_S):

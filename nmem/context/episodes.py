@@ -31,7 +31,7 @@ SHARE = 0.07
 EVIDENCE = 0.7
 """The least that an episode must say of a prompt, in units of the rarest word there can be."""
 SPECIFIC = 0.4
-"""The least of that evidence that must come from words which few episodes have: long prompts match all by the others."""
+"""The least part of that evidence from words which few episodes have: a long prompt matches all by the others."""
 NEAR = 0.6
 """A second or third episode is told when its specific words say at least this part of what those of the first say."""
 _LOOKED_AT = 8
