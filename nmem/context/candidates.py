@@ -8,7 +8,7 @@ from __future__ import annotations
 from nmem.context import known, pinned, places, work
 from nmem.context.choose import NAMES, START_NAMES, choose, named
 from nmem.context.continuing import chosen_thread, continued
-from nmem.context.episodes import near, related
+from nmem.context.episodes import YOUNG, near, related
 from nmem.context.items import EPISODE, FILE, LEARNING, NEXT, PIN, THREAD, Item, file_told, subject, tokens
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
@@ -27,8 +27,6 @@ SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
 _SPEAKS = (THREAD, EPISODE, NEXT, LEARNING)
 """Kinds that show that the memory knows of the work asked for."""
-YOUNG = 12
-"""Episodes below which a project is young: too few to tell what is specific in a prompt, and few files to name."""
 ALONE = 0.15
 """Where nothing of the memory speaks of the like: the least chance of a file that the prompt does not name."""
 _WORDS = {

@@ -32,6 +32,8 @@ EVIDENCE = 0.7
 """The least that an episode must say of a prompt, in units of the rarest word there can be."""
 SPECIFIC = 0.4
 """The least part of that evidence from words which few episodes have: a long prompt matches all by the others."""
+YOUNG = 12
+"""Episodes below which a project is young: too few to tell what is specific in a prompt, and few files to name."""
 NEAR = 0.6
 """A second or third episode is told when its specific words say at least this part of what those of the first say."""
 _LOOKED_AT = 8
@@ -69,9 +71,13 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     """
     if not present.prompt:
         return []
-    chosen = [one for one in near(db, present) if one.specific >= SPECIFIC]
-    chosen.sort(key=lambda one: one.specific, reverse=True)
-    chosen = [one for one in chosen if one.specific >= NEAR * chosen[0].specific]
+    chosen = near(db, present)
+    if engine.size(db, present.project_id) >= YOUNG:
+        chosen = [one for one in chosen if one.specific >= SPECIFIC]
+        chosen.sort(key=lambda one: one.specific, reverse=True)
+        chosen = [one for one in chosen if one.specific >= NEAR * chosen[0].specific]
+    else:
+        chosen = [one for one in chosen if one.score >= NEAR * chosen[0].score]
     standing, known = _standing(db, chosen)
     rows = {row[0]: row for row in units(db, list(standing), thread_id)}
     over = {item.id for item in told}

@@ -223,7 +223,7 @@ def test_a_model_that_obeys_what_a_tool_brought_in_is_not_believed(
     assert "evil.example" in shown, "the model did see it"
     assert shown.count("[/material-") == 1, "and it could not close the fence"
     everything = str(told(record, "s"))
-    for word in ("evil", "curl", "99", "you must", "tests pass"):
+    for word in ("evil", "curl", "99 tests", "you must", "tests pass"):
         assert word not in everything
 
 
