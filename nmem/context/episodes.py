@@ -71,13 +71,11 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     """
     if not present.prompt:
         return []
-    chosen = near(db, present)
-    if engine.size(db, present.project_id) >= YOUNG:
-        chosen = [one for one in chosen if one.specific >= SPECIFIC]
-        chosen.sort(key=lambda one: one.specific, reverse=True)
-        chosen = [one for one in chosen if one.specific >= NEAR * chosen[0].specific]
-    else:
-        chosen = [one for one in chosen if one.score >= NEAR * chosen[0].score]
+    young = engine.size(db, present.project_id) < YOUNG
+    says = {one.unit_id: one.score if young else one.specific for one in near(db, present)}
+    least = max(0.0 if young else SPECIFIC, NEAR * max(says.values(), default=0.0))
+    chosen = [one for one in near(db, present) if says[one.unit_id] >= least]
+    chosen.sort(key=lambda one: says[one.unit_id], reverse=True)
     standing, known = _standing(db, chosen)
     rows = {row[0]: row for row in units(db, list(standing), thread_id)}
     over = {item.id for item in told}

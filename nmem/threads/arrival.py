@@ -24,7 +24,7 @@ THRESHOLD = 0.5
 MARGIN = 0.2
 """This near the threshold the decision is uncertain."""
 _BIAS, _RATIO, _RECENCY = -4.08, 4.49, 4.36
-"""Fitted on the pairs of one project (entireio/cli) of data/linking; the other projects were held out."""
+"""Fitted on the pairs of one project; the other projects were held out (docs/threads.md)."""
 _ENOUGH = 2.0
 """Evidence from which on it counts in full how an episode compares with the best one."""
 _HOUR, _DAY = 3_600_000, 86_400_000
