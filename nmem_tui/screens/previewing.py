@@ -53,11 +53,29 @@ class Preview(Over[Any]):
     told = getters.query_one("#plan", Panel)
     pane = getters.query_one("#diff", Items)
 
-    def __init__(self, learning_id: int, now: int) -> None:
+    HINT: ClassVar[str] = "y does this · esc leaves"
+
+    def __init__(self) -> None:
         super().__init__()
-        self.learning_id, self.now = learning_id, now
         self.trouble = ""
         self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+
+    def compose(self) -> ComposeResult:
+        """A box: the file, what else is asked, the diff."""
+        with Vertical(id="dialog") as box:
+            box.border_title = Content(self.heading())
+            box.border_subtitle = Content(self.HINT)
+            yield Panel(id="plan")
+            yield from self.fields()
+            yield Items(id="diff")
+
+    def heading(self) -> str:
+        """What would be done."""
+        raise NotImplementedError
+
+    def fields(self) -> ComposeResult:
+        """What is asked between the file and the diff."""
+        yield from ()
 
     def on_mount(self) -> None:
         """Plan it."""
@@ -109,13 +127,13 @@ class Preview(Over[Any]):
 class Withdraw(Preview):
     """An accepted learning is opened again: its rule comes out."""
 
-    def compose(self) -> ComposeResult:
-        """A box with the diff."""
-        with Vertical(id="dialog") as box:
-            box.border_title = Content(f"Open learning {self.learning_id} again ─ its rule comes out")
-            box.border_subtitle = Content("y does this · esc leaves")
-            yield Panel(id="plan")
-            yield Items(id="diff")
+    def __init__(self, learning_id: int, now: int) -> None:
+        super().__init__()
+        self.learning_id, self.now = learning_id, now
+
+    def heading(self) -> str:
+        """The learning by its number."""
+        return f"Open learning {self.learning_id} again ─ its rule comes out"
 
     def look(self) -> None:
         """What its file would lose."""
@@ -147,23 +165,24 @@ class Accept(Preview):
     ]
 
     field = getters.query_one("#rule", Input)
+    HINT = _HINT
 
     def __init__(self, learning_id: int, now: int) -> None:
-        super().__init__(learning_id, now)
+        super().__init__()
+        self.learning_id, self.now = learning_id, now
         self.file, self.text = "", ""
         self.plan: Plan | None = None
         self.files: Sequence[Candidate] = ()
 
-    def compose(self) -> ComposeResult:
-        """A box: the file, the rule, the diff."""
-        with Vertical(id="dialog") as box:
-            box.border_title = Content(f"Accept learning {self.learning_id} ─ its rule goes into the instructions")
-            box.border_subtitle = Content(_HINT)
-            yield Panel(id="plan")
-            field = Field(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
-            field.cursor_blink = False
-            yield field
-            yield Items(id="diff")
+    def heading(self) -> str:
+        """The learning by its number."""
+        return f"Accept learning {self.learning_id} ─ its rule goes into the instructions"
+
+    def fields(self) -> ComposeResult:
+        """The rule."""
+        field = Field(id="rule", compact=True, placeholder="the rule, in one line", max_length=400)
+        field.cursor_blink = False
+        yield field
 
     def look(self) -> None:
         """What the file would gain."""

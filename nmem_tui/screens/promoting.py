@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-
 from nmem.decisions import change
 from nmem.decisions.read import Decision
 from nmem.text import printable
 from nmem_tui.model import diff
 from nmem_tui.screens.previewing import Preview
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.items import Items
 
 if TYPE_CHECKING:
     from nmem.recall.remember import Plan
@@ -23,19 +17,16 @@ if TYPE_CHECKING:
 class Promote(Preview):
     """A decision said in passing becomes an entry of /when; gives back what was planned."""
 
+    HINT = "y writes this · esc leaves"
     planned: Plan | None = None
 
     def __init__(self, decision: Decision, trigger: str) -> None:
-        super().__init__(decision.id, 0)
+        super().__init__()
         self.decision, self.trigger = decision, trigger
 
-    def compose(self) -> ComposeResult:
-        """A box with the diff."""
-        with Vertical(id="dialog") as box:
-            box.border_title = Content(f"Write decision/{self.decision.id} as /when {printable(self.trigger)}")
-            box.border_subtitle = Content("y writes this · esc leaves")
-            yield Panel(id="plan")
-            yield Items(id="diff")
+    def heading(self) -> str:
+        """The decision and its situation."""
+        return f"Write decision/{self.decision.id} as /when {printable(self.trigger)}"
 
     def look(self) -> None:
         """What the files would become."""
