@@ -141,6 +141,20 @@ def is_hex(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Does it look like drawn letters rather than like words, a name or a number?"""
+    known = _judged.get(value)
+    if known is None:
+        if len(_judged) >= _MOST_JUDGED:
+            _judged.clear()
+        known = _judged[value] = _looks_drawn(value)
+    return known
+
+
+_judged: dict[str, bool] = {}
+"""Several rules ask about one value in turn."""
+_MOST_JUDGED = 32
+
+
+def _looks_drawn(value: str) -> bool:
     if len(value) >= 12 and is_hex(value) and not value.isdigit() and not value.isalpha():
         return True
     parts = words(value)

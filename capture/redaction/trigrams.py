@@ -38,15 +38,19 @@ _BITS = a2b_base64(
     "AAAAQAAAKACAAAAAAAAAAAAAAIAAYgBAAAAAAAAAAAAAgAoAAAAAAAAAAAQAAAAAQAAAAADgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     "AAAAAAAAAAAAQA=="
 )
+_LOWEST = (97 * 26 + 97) * 26 + 97
+"""The number of `aaa`."""
 
 
 def rare(words: list[str]) -> tuple[int, int]:
     """How many of the trigrams of these lower-case words are rare, and how many there are."""
     total = unusual = 0
     for word in words:
-        codes = [ord(char) - 97 for char in word]
-        for at in range(len(codes) - 2):
-            number = (codes[at] * 26 + codes[at + 1]) * 26 + codes[at + 2]
-            total += 1
+        if len(word) < 3:
+            continue
+        total += len(word) - 2
+        codes = word.encode()
+        for first, second, third in zip(codes, codes[1:], codes[2:], strict=False):
+            number = first * 676 + second * 26 + third - _LOWEST
             unusual += not _BITS[number >> 3] >> (number & 7) & 1
     return unusual, total

@@ -111,8 +111,23 @@ docker-compose build:build
 """
 
 
+_MOST = 1_024
+"""Programs of which it is remembered what they are: the same few are asked for again and again."""
+_families: dict[str, str] = {}
+_verbs: dict[str, dict[str, str]] = {}
+
+
 def family(name: str) -> str:
     """The family of a program; empty when it is not listed. Searched as text: no hook needs the whole table."""
+    found = _families.get(name)
+    if found is None:
+        if len(_families) >= _MOST:
+            _families.clear()
+        found = _families[name] = _family(name)
+    return found
+
+
+def _family(name: str) -> str:
     if not name or " " in name or "\n" in name:
         return ""
     at = max(_PROGRAMS.find(f" {name} "), _PROGRAMS.find(f" {name}\n"))
@@ -123,7 +138,16 @@ def family(name: str) -> str:
 
 
 def verbs(tool: str) -> dict[str, str]:
-    """Subcommand -> family of a tool that does several kinds of work; empty for any other."""
+    """Subcommand -> family of a tool that does several kinds of work; empty for any other. For reading only."""
+    found = _verbs.get(tool)
+    if found is None:
+        if len(_verbs) >= _MOST:
+            _verbs.clear()
+        found = _verbs[tool] = _listed(tool)
+    return found
+
+
+def _listed(tool: str) -> dict[str, str]:
     found: dict[str, str] = {}
     if " " in tool or "\n" in tool:
         return found

@@ -58,6 +58,8 @@ def unwrap(argv: list[str]) -> list[str]:
 
 def program(word: str) -> str:
     """The program's name: no folder, no .exe; a script in the current folder keeps its extension."""
+    if "." not in word and "/" not in word and "\\" not in word:
+        return word
     name = word[max(word.rfind("/"), word.rfind("\\")) + 1 :]
     lower = name.lower()
     return lower[:-4] if lower.endswith((".exe", ".cmd")) else name
@@ -77,9 +79,10 @@ def _bare(argv: list[str]) -> list[str]:
 
 
 def _assignment(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    name = name.removesuffix("+").split("[", 1)[0]
-    return bool(equals) and name.isidentifier()
+    if "=" not in word:
+        return False
+    name = word.partition("=")[0].removesuffix("+").split("[", 1)[0]
+    return name.isidentifier()
 
 
 def _inside(argv: list[str]) -> list[str] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import random
 import string
+import time
 from collections.abc import Callable
 
 import pytest
@@ -154,3 +155,26 @@ def planted() -> dict[str, str]:
     """Kind -> one invented secret."""
     dice = random.Random(20251009)
     return {kind: draw(shape, dice) for kind, shape in SHAPES.items()}
+
+
+@pytest.fixture(scope="session")
+def linear() -> Callable[[Callable[[str], object], str], None]:
+    """Insists that eight times the text takes at most twenty times as long: a square would take sixty-four times.
+
+    What is fast enough whatever a short text takes is not measured again.
+    """
+
+    def seconds(run: Callable[[str], object], text: str) -> float:
+        start = time.process_time()
+        run(text)
+        return time.process_time() - start
+
+    def check(run: Callable[[str], object], unit: str) -> None:
+        run("PRIVATE KEY LS0tLS1CRUdJTi the password is x: vault login")
+        short, long = ((unit * (size // len(unit) + 1))[:size] for size in (32_768, 262_144))
+        if (took := seconds(run, long)) < 0.2:
+            return
+        limit = 20 * min(seconds(run, short) for _ in range(3))
+        assert min(took, seconds(run, long) if took >= limit else took) < max(limit, 0.2)
+
+    return check

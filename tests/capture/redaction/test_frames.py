@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-import time
+from collections.abc import Callable
 
 import pytest
 
@@ -145,14 +145,5 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_long_text_of_beginnings_costs_its_length(unit: str) -> None:
-    """Eight times the text takes at most twenty times as long: a square would take sixty-four times."""
-    find("PRIVATE KEY LS0tLS1CRUdJTi the password is x: vault login")
-    short, long = ((unit * (size // len(unit) + 1))[:size] for size in (32_768, 262_144))
-    assert min(_seconds(long) for _ in range(2)) < max(20 * min(_seconds(short) for _ in range(3)), 0.2)
-
-
-def _seconds(text: str) -> float:
-    start = time.process_time()
-    find(text)
-    return time.process_time() - start
+def test_a_long_text_of_beginnings_costs_its_length(unit: str, linear: Callable[..., None]) -> None:
+    linear(find, unit)

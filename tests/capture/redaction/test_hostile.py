@@ -75,9 +75,11 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     """Against plain prose of the same size on the same machine, so a slow machine does not fail it."""
     redact("password = 'warm up'")
     hostile = (unit * (SIZE // len(unit) + 1))[:SIZE]
-    half = min(_seconds(hostile[: SIZE // 4]) for _ in range(2))
-    whole = min(_seconds(hostile) for _ in range(2))
-    assert whole < max(12 * half, 0.08)
+    whole = _seconds(hostile)
+    if whole >= 0.08:  # what is less is little, whatever a quarter of it takes
+        quarter = min(_seconds(hostile[: SIZE // 4]) for _ in range(2))
+        whole = min(whole, _seconds(hostile))
+        assert whole < max(12 * quarter, 0.08)
     assert whole < 5.0
 
 
