@@ -116,12 +116,19 @@ def says(db: Connection, unit_id: int, story: Story) -> bool:
     """Whether a story is stored word for word."""
     told = story.narrative
     row = db.execute(
-        f"SELECT u.summary, n.outcome, n.obstacle, n.marks, {', '.join(_LISTS)} FROM work_units u"  # noqa: S608
-        " JOIN narrations n ON n.unit_id = u.id WHERE u.id = ?",
+        "SELECT u.summary, coalesce(u.heading, ''), n.outcome, n.obstacle, n.marks,"  # noqa: S608
+        f" {', '.join(_LISTS)} FROM work_units u JOIN narrations n ON n.unit_id = u.id WHERE u.id = ?",
         (unit_id,),
     ).fetchone()
     lists = (_json(getattr(told, name)) for name in _LISTS)
-    return row is not None and tuple(row) == (story.summary, told.outcome, told.obstacle, _json(told.marks), *lists)
+    return row is not None and tuple(row) == (
+        story.summary,
+        told.title,
+        told.outcome,
+        told.obstacle,
+        _json(told.marks),
+        *lists,
+    )
 
 
 def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, force: bool = False) -> bool:
@@ -142,7 +149,7 @@ def store(db: Connection, unit_id: int, of: str, story: Story, now: int, *, forc
     ).fetchone()
     units.annotated(
         db, unit_id,
-        {"summary": story.summary, "narrator": told.narrator, "narrated_at": at[0],
+        {"summary": story.summary, "heading": told.title or None, "narrator": told.narrator, "narrated_at": at[0],
          **{name: _json(getattr(told, name)) for name in _LISTS}},
     )  # fmt: skip
     db.execute(
@@ -230,8 +237,9 @@ def parts(db: Connection, session_id: str) -> list[Part]:
     """The told episodes of a session, oldest first."""
     names = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
     found = db.execute(
-        f"SELECT id, coalesce(title, ''), turn_count, resumes, state, narrator, narrated_at, coalesce(summary, ''),"  # noqa: S608
-        f" {', '.join(names)} FROM work_units WHERE session_id = ? AND narrated_at IS NOT NULL ORDER BY started_at, id",
+        "SELECT id, coalesce(title, agent_title, heading, ''), turn_count, resumes, state, narrator, narrated_at,"  # noqa: S608
+        f" coalesce(summary, ''), {', '.join(names)} FROM work_units WHERE session_id = ?"
+        " AND narrated_at IS NOT NULL ORDER BY started_at, id",
         (session_id,),
     )
     return [

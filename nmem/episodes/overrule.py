@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nmem.episodes import titles
 from nmem.episodes.narrate.words import words
 from nmem.episodes.narrative import Narrative
 from nmem.llm.claims import sentences
@@ -36,10 +37,13 @@ _CLAIMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 """A good end that a sentence may claim, by the mark that bears it out; nothing bears out the last one."""
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\bno longer|\bcannot|\bunable to|\bbefore|\buntil|\bwithout|\bnone of the|\bno)\s+"
-    r"(?:\w+\s+){0,3}\S*$|(?:ない|なかっ|せず|未|没|沒|不|안|못)\S{0,3}$",
+    r"(?:\bnot|\bnothing|\bneither|\bnor|\bnichts|\bkeine?r?|\bnada|\bnenhuma?|\b(?:yet|still|has|have|remains?) to be|"
+    r"n['’]t|\bnever|\bno longer|\bcannot|\bunable to|\bbefore|\buntil|\bwithout|\bnone of the|\bno)\s+"
+    r"(?:\w+\s+){0,5}\S*$|(?:ない|なかっ|せず|未|没|沒|不|안|못)\S{0,3}$",
     re.IGNORECASE,
 )
+_DENIED_AFTER = re.compile(r"\S{0,4}?(?:ない|なかっ|ません|지 ?않|지 ?못|전|前)")
+"""In Japanese and Korean a sentence is denied after its verb."""
 _WISH = re.compile(
     r"\b(?:makes?|get|let|ensure|until|so that|to|should|must|wants?|wanted|needs?|would|if|when|once|why|whether)\b",
     re.IGNORECASE,
@@ -58,6 +62,7 @@ def overrule(facts: Narrative, told: Worded, model: str) -> tuple[Narrative, int
         replace(
             facts,
             intent=intent or facts.intent,
+            title=(titles.of_goal(intent) if intent else "") or facts.title,
             learned=learned or facts.learned,
             next_steps=next_steps or facts.next_steps,
             notes=_added(notes, facts.notes),
@@ -73,6 +78,7 @@ def stands(sentence: str, marks: frozenset[str]) -> bool:
         mark not in marks
         and not _DENIED.search(sentence[: found.start()])
         and not _DENIED.search(sentence[: found.end()])
+        and not _DENIED_AFTER.match(sentence, found.end())
         for mark, pattern in _CLAIMS
         for found in pattern.finditer(sentence)
     )

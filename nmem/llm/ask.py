@@ -62,7 +62,7 @@ class Desk:
             except BadShape as problem:
                 if repaired:
                     raise Rejected(f"{self.backend.label} gave no usable answer: {problem}", spent) from None
-                request = self._repair(request, reply.text, str(problem))
+                request = self._repair(request, reply.text, problem)
                 continue
             except Rejected as rejected:
                 rejected.spent = spent
@@ -92,8 +92,10 @@ class Desk:
         self.ledger.record(purpose=request.name, label=label, tokens=reply.spent, outcome="ok")
         return reply
 
-    def _repair(self, request: Request, text: str, problem: str) -> Request:
-        words = f"That is not usable: {problem}. Answer again with nothing but the corrected JSON object."
+    def _repair(self, request: Request, text: str, problem: BadShape) -> Request:
+        strange = ", ".join(self.outgoing.clip(word, 40) for word in problem.words)
+        said = f"{problem} (the material does not show: {strange})" if strange else str(problem)
+        words = f"That is not usable: {said}. Answer again with nothing but the corrected JSON object."
         return replace(request, previous=(Redacted(self.outgoing.clip(text, 2000)), words))
 
 

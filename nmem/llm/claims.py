@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from nmem.llm.facts import UNITS, Facts, fold, name_forms, numbers_in, words
+from nmem.llm.facts import LINES, UNITS, Facts, fold, name_forms, numbers_in, words
 
-_SENTENCE = re.compile(r"(?<=[.!?;；])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
 _QUOTED = re.compile(r"`+([^`\n]+)`+")
 _MEASURE = re.compile(rf"[-+~]?\d+(?:[.,]\d+)*(?:{UNITS})?")
 _DOTTED = re.compile(r"(?:[\w@~-]|\.(?=\w))[\w.+@~-]*\.[a-z_]\w{0,15}|\.[a-z_][\w.-]+")
 _HASH = re.compile(r"(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}|[a-f]{7,40}")
+_PLACE = re.compile(r"(?<=[a-z_]):\d+(?:-\d+)?(?:[,;]?(?=\s|$|\W))")
+"""A line or lines of a file: a place, not a number that is claimed."""
+_SHORT_HASH = re.compile(r"[0-9a-f]{6,64}")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS, _LEAST_WIDE = 3, 6
 _PAIRS = """and/or read/write input/output i/o client/server ci/cd tcp/ip yes/no true/false on/off n/a before/after
@@ -47,10 +50,16 @@ def stands(sentence: str, facts: Facts, *, brief: bool = False) -> bool:
     """Whether the sentence may be kept; `brief` lets a bare word or name pass as one."""
     if _TO_THE_READER.search(sentence) or _loops(sentence) or not (brief or _says(sentence)):
         return False
+    return not unsupported(sentence, facts) and (facts.grounds(sentence) or any(named(fold(sentence))))
+
+
+def unsupported(sentence: str, facts: Facts) -> list[str]:
+    """The names and numbers of a sentence that the facts do not have."""
     folded = fold(sentence)
-    if any(not _known(claim, facts) for claim in named(folded)):
-        return False
-    return all(number in facts.numbers for number in numbers(folded)) and facts.grounds(sentence)
+    return [
+        *(claim for claim in named(folded) if not _known(claim, facts)),
+        *sorted(number for number in numbers(folded) if number not in facts.numbers),
+    ]
 
 
 def named(folded: str) -> Iterator[str]:
@@ -64,7 +73,7 @@ def named(folded: str) -> Iterator[str]:
 
 def numbers(folded: str) -> set[str]:
     """The numbers a folded sentence gives, in digits or in English words."""
-    found = numbers_in(folded)
+    found = numbers_in(_PLACE.sub(" ", folded))
     for word in re.findall(r"[a-z]+", folded):
         if word in _SPELLED:
             found.add(_SPELLED[word])
@@ -74,7 +83,7 @@ def numbers(folded: str) -> set[str]:
 def _is_name(word: str) -> bool:
     if word in _PLAIN_DOTS or word in _PLAIN_PAIRS or _MEASURE.fullmatch(word):
         return False
-    bare = re.sub(r"(?::\d+)+$", "", word)
+    bare = LINES.sub("", word)
     return bool(
         "/" in bare or "\\" in bare or "_" in bare.strip("_") or "://" in word or bare.startswith("--")
         or _DOTTED.fullmatch(bare) or _HASH.fullmatch(bare) or bare in _BARE_FILES
@@ -86,15 +95,20 @@ def _known(name: str, facts: Facts) -> bool:
     """Whether a name is among the facts as it is given; a number quoted as code is left to the numbers."""
     if _MEASURE.fullmatch(name) and not _HASH.fullmatch(name):
         return True
-    bare = re.sub(r"(?::\d+)+$", "", name).rstrip("/").replace("\\", "/")
+    bare = LINES.sub("", name).rstrip("/").replace("\\", "/")
     if bare in facts.names:
         return True
+    if _SHORT_HASH.fullmatch(bare):
+        return any(each.startswith(bare) and _HASH.fullmatch(each) for each in facts.names)
     return not _is_name(bare) and bool(name_forms(bare) & facts.names)
 
 
 def _says(sentence: str) -> bool:
-    """Whether it is long enough to say something: three words, or six characters of a script without spaces."""
-    return len(sentence.split()) >= _LEAST_WORDS or len(_WIDE.findall(sentence)) >= _LEAST_WIDE
+    """Whether it is long enough: three words, two with a name, or six characters of a script without spaces."""
+    count = len(sentence.split())
+    if count >= _LEAST_WORDS or len(_WIDE.findall(sentence)) >= _LEAST_WIDE:
+        return True
+    return count == _LEAST_WORDS - 1 and any(named(fold(sentence)))
 
 
 def _loops(sentence: str) -> bool:

@@ -20,6 +20,10 @@ _WORDS = """about above after again also back been before being between both can
     which while will with without work works would your"""
 _COMMON = frozenset(_WORDS.split())
 _STEM = 5
+_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+"""Runs of one kind of script: without spaces a name ends where the script changes (`price.pyを`)."""
+LINES = re.compile(r"(?::\d+(?:-\d+)?)+$")
+"""The line, or the range of lines, after the name of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,13 @@ def fold(text: str) -> str:
 
 def words(folded: str) -> list[str]:
     """Words with their inner punctuation, so that paths, versions and options stay whole."""
-    return [word for raw in WORD.findall(folded) if (word := raw.strip(":").rstrip("-.:").removeprefix("./"))]
+    runs = (run for raw in WORD.findall(folded) for run in ([raw] if raw.isascii() else _SCRIPT.findall(raw)))
+    return [word for run in runs if (word := run.strip(":").rstrip("-.:").removeprefix("./"))]
 
 
 def name_forms(word: str) -> set[str]:
     """Every way in which a name may rightly be given: whole, its ends, its folders, without its line number."""
-    word = re.sub(r"(?::\d+)+$", "", word).rstrip("/").replace("\\", "/")
+    word = LINES.sub("", word).rstrip("/").replace("\\", "/")
     parts = [part for part in word.split("/") if part]
     forms = {word, *parts}
     if 1 < len(parts) <= 20:

@@ -7,7 +7,7 @@ is neutralised. Lengths stay off the wire because hosted endpoints refuse `maxLe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,14 @@ from nmem.llm.neutral import neutral
 
 
 class BadShape(ValueError):
-    """What is wrong with an answer, in words that the model can act on."""
+    """What is wrong with an answer, in words that the model can act on.
+
+    `words`: those of the answer that are wrong. They go back to the model alone, and are kept nowhere.
+    """
+
+    def __init__(self, said: str, words: Sequence[str] = ()) -> None:
+        super().__init__(said)
+        self.words = tuple(words)
 
 
 class Field(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from nmem.llm.claims import sentences, stands
+from nmem.llm.claims import sentences, stands, unsupported
 from nmem.llm.facts import Facts
 
 
@@ -17,11 +17,13 @@ class Checker:
     kept: int = 0
     dropped: int = 0
     seen: set[str] = field(default_factory=set)
+    strange: list[str] = field(default_factory=list)
+    """Names and numbers for which sentences were dropped."""
 
     def text(self, text: str, *, brief: bool = False) -> str:
         """The sentences of the text that stand and were not said before, joined."""
         rows = sentences(text)
-        standing = [row for row in rows if self._new(row) and stands(row, self.facts, brief=brief)]
+        standing = [row for row in rows if self._new(row) and self._stands(row, brief)]
         self.dropped += len(rows) - len(standing)
         self.kept += len(standing)
         return " ".join(standing).rstrip(" ;；")
@@ -29,6 +31,12 @@ class Checker:
     def texts(self, rows: Iterable[str], *, brief: bool = False) -> tuple[str, ...]:
         """The rows of which something stands."""
         return tuple(checked for row in rows if (checked := self.text(row, brief=brief)))
+
+    def _stands(self, sentence: str, brief: bool) -> bool:
+        if stands(sentence, self.facts, brief=brief):
+            return True
+        self.strange += [word for word in unsupported(sentence, self.facts) if word not in self.strange]
+        return False
 
     @property
     def mostly_invented(self) -> bool:

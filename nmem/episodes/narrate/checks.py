@@ -114,6 +114,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     said = action.metadata.get("description")
     made = action.obs_type == "git_commit" and verdict is False and action.told("commit").get("hash")
     kind = "git_push" if made and "push" in action.content else action.obs_type
+    if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
+        return  # nothing of its kind has failed
     called = naming.name(action.content, kind, said if isinstance(said, str) else "")
     key = (kind, naming.key(action.content, kind) or called)
     if verdict is None:

@@ -19,6 +19,10 @@ _FILES = 6
 _ANSWERS = 6
 _SAME = 0.55
 _BARE = 5
+_LEAST = 2
+"""Words with content of a claim that says more than that it is done."""
+_COMMITTED = re.compile(r"(?:Committed|Pushed)(?:$|[.!]| \(asked| as\b| with\b| and pushed)")
+"""What the commits say by themselves."""
 _OPENER = re.compile(r"^(?:done|fixed it|all set|good)[.!:,]\s+(?=\w)", re.IGNORECASE)
 
 
@@ -79,6 +83,8 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
             continue
         out.append(text if worked else REPORTED + text)
     subjects = [words(one.subject) for one in ledger.kept_commits()]
+    if subjects:
+        out = [text for text in out if not _COMMITTED.match(text)]
     new = [text for text in out if not any(bag and len(bag & words(text)) >= 0.8 * len(bag) for bag in subjects)]
     return distinct(new, _SAME)[-_ANSWERS:]
 
@@ -154,7 +160,7 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
         for one in found[:3]:
             text = clip(one.text, 220).rstrip(":")
             bag = words(text)
-            if all(alike(bag, other) < 0.55 for _, other in kept):
+            if len(bag) >= _LEAST and all(alike(bag, other) < 0.55 for _, other in kept):
                 kept.append((text, bag))
             if len(kept) == _MOST_CLAIMS:
                 break
@@ -210,11 +216,8 @@ def _is_claim(one: Sentence) -> bool:
         or _PAIR.search(text)
     ):
         return False
-    if not one.item or not one.label or cues.TALK.match(text) or _ASKS.match(text):
-        return False
     # "Add x" under "Changes" may be a proposal; under "Done" it is not
-    told = cues.BASE_LABEL if cues.IMPERATIVE.match(text) else cues.DONE_LABEL
-    return bool(told.search(one.label))
+    return one.item and bool(cues.IMPERATIVE.match(text)) and bool(one.label and cues.BASE_LABEL.search(one.label))
 
 
 _INFINITIVE = re.compile(r"[A-ZÀ-Ý]?[a-zà-ÿ]+(?:ar|er|ir)\b")

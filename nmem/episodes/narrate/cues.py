@@ -182,7 +182,7 @@ NOISE_LINE = re.compile(
     r"|>#$%]\s|\d{1,4}[:|]\s|\[?\d{4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[(?:info|warn|error|debug|image)\b"
     r"|(?:info|warn(?:ing)?|error|debug|fatal|panic)[\]:\s]*[:\]]"
     r"|[\w./\\-]+\.\w{1,5}:\d+(?::\d+)?:?|[{}\[\]();,]+$|goroutine |npm (?:err|warn)|\+\+\+|---|@@"
-    r"|diff --git|--- (?:fail|pass)|=== run|(?:ok|fail)\s+[\w./]+\s|\w+@\w+.*[$#%] |===|unknown command"
+    r"|diff --git|--- (?:fail|pass)|=== run|(?:ok|fail)\s+[\w.-]+/[\w./-]+\s|\w+@\w+.*[$#%] |===|unknown command"
     r"|error:|\w*(?:Error|Exception): )",
     _,
 )

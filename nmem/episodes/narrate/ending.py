@@ -9,6 +9,7 @@ from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prose import clip, short
 from nmem.episodes.narrate.records import Action, Episode
 
+_GIT = ("git_commit", "git_push")
 _CHECKS = ("test", "build", "lint")
 
 
@@ -154,7 +155,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     last_at = max((one.last_at for one in ran), default=0)
     for one in _failed(ran):
         check = one.kind in _CHECKS
-        weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind == "git_commit" else 0.6)
+        weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
         if not one.passed and not one.open:
@@ -202,6 +203,8 @@ def obstacle(
     ledger: Ledger,
     found: tuple[str, str],
     by_turns: tuple[str, str, dict[int, str]],
+    *,
+    interrupted: bool = False,
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
@@ -219,7 +222,7 @@ def obstacle(
         ranked.append((1.4 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
-        ranked.append((0.6 * len(refused), f"The user refused {count}: {call(refused[-1])}"))
+        ranked.append((0.6 * len(refused) + 0.4 * interrupted, f"The user refused {count}: {call(refused[-1])}"))
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))

@@ -90,7 +90,6 @@ def _bags(episode: Episode, standing: list[Change]) -> tuple[str, set[str]]:
     """The text of the edits that stand, and the words of all that was done."""
     live = {change.path for change in standing}
     edited: list[str] = []
-    bag: set[str] = set()
     room = _ROOM
     for action in reversed(episode.actions):
         if action.outcome == FAILED or action.obs_type not in _DID:
@@ -100,8 +99,8 @@ def _bags(episode: Episode, standing: list[Change]) -> tuple[str, set[str]]:
         said = action.metadata.get("description")
         text = f"{action.content[:2400]} {said if isinstance(said, str) else ''} {action.file_path}"
         edited.append(text)
-        bag |= words(text)
         room -= len(text)
         if room < 0:
             break
-    return "\n".join(edited).lower(), bag
+    whole = "\n".join(edited)
+    return whole.lower(), words(whole)

@@ -171,15 +171,19 @@ _LAST = 2
 def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list[str]:
     """Requests after the opening one: those whose turns changed most, and the last two, in order."""
     known = [words(opening)]
-    named: list[tuple[float, int, str]] = []
-    for turn in found[used + 1 :]:
-        text = _request(episode, turn)
-        if text:
-            named.append((turn.weight, turn.number, text))
-    last = named[-_LAST:]
-    ranked = sorted((one for one in named[:-_LAST] if one[0] >= 1.0), key=lambda one: (-one[0], one[1]))
+    left = found[used + 1 :]
+    named: list[tuple[int, str]] = []
+    while left and len(named) < _LAST:
+        turn = left.pop()
+        if text := _request(episode, turn):
+            named.append((turn.number, text))
+    for turn in sorted((one for one in left if one.weight >= 1.0), key=lambda one: (-one.weight, one.number)):
+        if len(named) >= _MOST_LATER:
+            break
+        if text := _request(episode, turn):
+            named.append((turn.number, text))
     out: list[str] = []
-    for _, _, text in sorted(ranked[: _MOST_LATER - len(last)] + last, key=lambda one: one[1]):
+    for _, text in sorted(named, key=lambda one: one[0]):
         bag = words(text)
         if bag and max(alike(bag, other) for other in known) >= _SAME:
             continue
@@ -189,6 +193,8 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
 
 
 _SAME = 0.6
+_LOGGED = re.compile(r"(?:^|[\s:])[~/]\S+/\S+|\b[0-9a-f]{10,}\b|\w\"?: \"|\battempt \d|[:：]$|^remote:")
+"""A line that a program printed."""
 _GO_ON = re.compile(
     r"(?:sorry|continue|go on|go ahead|proceed|keep going|retry|try again)\b[\s,.!]*\w*$", re.IGNORECASE
 )
@@ -204,6 +210,8 @@ def _request(episode: Episode, turn: Turn) -> str:
     text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
     asking = ask.kind in ("plan", "command") or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)
+    if not asking and ask.kind == "text" and _LOGGED.search(text):
+        return ""
     if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and asking)):
         return ""
     if ask.kind == "terse":

@@ -1,145 +1,187 @@
-"""Causes, findings and decisions in an episode: sentences of the agent, scored; answered questions; accepted plans."""
+"""What an episode leaves to know, as far as its records show it: decisions and corrections by the person, failures
+with what made them pass, causes that the agent found and the work bears out. Other sentences of the agent are none.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from nmem.decisions import rules
+from nmem.decisions.talk import Turn as Said
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.corrections import Correction
-from nmem.episodes.narrate.prose import Sentence, clip, sentences
-from nmem.episodes.narrate.records import OK, Action, Episode, Saying
-from nmem.episodes.narrate.turns import Superseded, distinct
+from nmem.episodes.narrate.checks import Struggle, told
+from nmem.episodes.narrate.prompts import read
+from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences
+from nmem.episodes.narrate.records import OK, Action, Episode
+from nmem.episodes.narrate.turns import Superseded, Turn, distinct
 from nmem.episodes.narrate.words import alike, codes, size, words
 
-MOST = 5
-_TRUST = {"closing": 1.0, "subagent": 0.55, "thinking": 0.6, "summary": 0.3}
-_ANSWERS = 3
-_ROOM = 260
-_BUDGET = 120_000
+_DECIDED, _FINDINGS, _MENDED = 4, 2, 2
+_SURE = 0.5
+"""Confidence from which what a person says in passing is told as decided."""
+_WORDS, _QUESTION, _ROOM = 200, 110, 260
+_SHORTEST, _LONGEST = 6, 45
+_BARE = 8
+"""Words below which a decision is told with what it was about, or not at all."""
+_TELLING = 4
+"""Words with content that a cause has at least."""
+_SAME = 0.5
+_SHARED = 2
+"""Words that a cause without a name must share with what the person asked."""
+_GENERIC = re.compile(r"^(?:error task failed|(?:command|task|build|tests?) failed|failed|error)\W*\d*$", re.IGNORECASE)
+_DANGLES = re.compile(
+    r"(?:this|that|these|those|it|he|she|they|so|which|and|but|or|then|also|actually|exactly|right|no|yes|yeah|wait|hmm"
+    r"|there['’]?s also|there (?:is|are) also|now|i\b|i['’]|we\b|let|you|if|here['’]?s?)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that needs the one before it, or talks."""
+_PASSING = re.compile(
+    r"\b(?:let me|we just|we already|i['’]ll|i (?:think|see|need|should|will|can)|maybe|perhaps|likely"
+    r"|might|may be|probably|was filed|could be)\b",
+    re.IGNORECASE,
+)
 
 
-@dataclass(slots=True)
-class _Found:
-    score: float
-    place: int
-    text: str
-    bag: set[str]
+def decided(episode: Episode) -> list[str]:
+    """Questions that the person answered, plans that were accepted, and what was settled in passing; the newest."""
+    out = [text for action in episode.actions if action.outcome == OK for text in _formal(action)]
+    return distinct([*out, *_chosen(episode), *_in_passing(episode)])[-_DECIDED:]
 
 
-def learned(
-    episode: Episode, corrected: list[Correction], gone: Superseded, heard: list[str], *, answered: bool
-) -> list[str]:
-    """At most five sentences in the order they were said, and a few answers.
-
-    `heard`: answers to requests that changed nothing; `gone`: what a correction has overtaken; `answered`: the answer
-    itself was the work.
-    """
-    found: list[_Found] = []
-    wrong = {one.turn - 1 for one in corrected}
-    newest = max(wrong, default=-1)
-    place, budget = 0, _BUDGET
-    last = max((one.at for one in episode.sayings if one.kind == "closing"), default=0)
-    for saying in reversed(episode.sayings):
-        budget -= len(saying.text)
-        if budget < 0:
-            break
-        turn = episode.turn(saying.at)
-        trust = _TRUST.get(saying.kind, 0.0) * (0.5 if turn in wrong else 0.8 if turn < newest else 1.0)
-        trust *= 1.1 if saying.at == last else 1.0
-        said = sentences(saying.text)
-        for number in range(len(said) - 1, -1, -1):
-            place -= 1
-            score = trust * _score(said, number, saying, answered=answered)
-            if score >= 1.0 and not gone(turn, said[number].text):
-                text = clip(_whole(said, number), _ROOM)
-                if cues.CHATTER.match(text):
-                    text = clip(said[number].text, _ROOM)
-                found.append(_Found(score, place, text, words(text)))
-    best = [one.text for one in _best(found, MOST)]
-    told = [text for text in heard if not any(text in one or one in text for one in best)]
-    return _decisions(episode) + distinct(told[:1] + best + told[1:][1 - _ANSWERS :])
+def _formal(action: Action) -> Iterator[str]:
+    if action.obs_type == "question":
+        yield from _answers(action)
+    elif action.obs_type == "plan":
+        title = next((line.strip("# ") for line in action.content.split("\n") if line.startswith("#")), "")
+        if title:
+            yield f"Plan accepted by the user: {clip(title.removeprefix('Plan: '), 140)}"
 
 
-def _score(said: list[Sentence], number: int, saying: Saying, *, answered: bool) -> float:
-    """How much a sentence tells: causes and decisions, names of things, not talk."""
-    one = said[number]
-    text = one.text
-    length = size(text)
-    if cues.FLEETING.search(text) or cues.CHATTER.match(text) or (saying.kind == "thinking" and cues.TALK.match(text)):
-        return 0.0
-    if (
-        not 6 <= length <= 70
-        or cues.QUESTION.search(text)
-        or text.endswith(":")
-        or (one.item and cues.IMPERATIVE.match(text))
-    ):
-        return 0.0
-    score = _cued(one)
-    if answered and saying.kind == "closing":
-        score += 0.9 * (number <= 1) + 0.4 * (not one.item)
-    if score <= 0 or (cues.DONE.match(text) and not cues.STRONG.search(text)):
-        return 0.0
-    score += 0.25 * min(len(codes(one.raw)), 2) + (0.2 if 10 <= length <= 40 else 0.0) - 0.3 * one.item
-    if cues.TALK.match(text):
-        score -= 1.0 if saying.kind == "closing" else 1.6
-    if saying.kind == "thinking" and (_FIRST.search(text) or "let me" in text.lower() or "?" in text):
-        score -= 0.8
-    return score
-
-
-_FIRST = re.compile(r"\bI(?:\b|['’])")
-
-
-def _cued(one: Sentence) -> float:
-    """What the words and the heading of a sentence promise; 0 under a heading of what is left."""
-    if one.label and cues.LEFT_LABEL.search(one.label):
-        return 0.0
-    strong, cause, decision = (bool(cue.search(one.text)) for cue in (cues.STRONG, cues.CAUSE, cues.DECISION))
-    score = 1.2 * strong + 0.7 * cause + 0.6 * decision
-    if one.label and cues.CAUSE_LABEL.search(one.label) and (score or not one.item):
-        score += 1.0
-    return score
-
-
-def _whole(said: list[Sentence], number: int) -> str:
-    """A sentence, with the one before it when it only points back to that."""
-    text = said[number].text
-    first = text.split(" ", 1)[0].lower().strip(",")
-    if first in ("this", "that", "it", "these", "so", "which") and number and len(said[number - 1].text) < 150:
-        return f"{said[number - 1].text} {text}"
-    return text
-
-
-def _best(found: list[_Found], most: int) -> list[_Found]:
-    """The highest scores that do not repeat each other, in the order they were said."""
-    kept: list[_Found] = []
-    for one in sorted(found, key=lambda item: (-item.score, -item.place)):
-        if all(alike(one.bag, other.bag) < 0.5 and one.text not in other.text for other in kept):
-            kept.append(one)
-            if len(kept) == most:
-                break
-    return sorted(kept, key=lambda item: item.place)
-
-
-def _decisions(episode: Episode) -> list[str]:
-    """Questions that the user answered, and plans that were accepted."""
-    out: list[str] = []
-    for action in episode.actions:
-        if action.obs_type == "question" and action.outcome == OK:
-            out += _answers(action)
-        elif action.obs_type == "plan" and action.outcome == OK:
-            title = next((line.strip("# ") for line in action.content.split("\n") if line.startswith("#")), "")
-            if title:
-                out.append(f"Plan accepted by the user: {clip(title.removeprefix('Plan: '), 140)}")
-    return out[-4:]
-
-
-def _answers(action: Action) -> list[str]:
+def _answers(action: Action) -> Iterator[str]:
     asked = action.metadata.get("questions")
-    out = []
     for one in asked if isinstance(asked, list) else []:
         question, answer = (one.get("question"), one.get("answer")) if isinstance(one, dict) else (None, None)
         if isinstance(question, str) and isinstance(answer, str) and answer:
-            out.append(f"The user decided: {clip(question, 140)} {clip(answer, 120)}")
-    return out
+            yield f"The user decided: {clip(question, 140)} {clip(answer, 120)}"
+
+
+def _chosen(episode: Episode) -> Iterator[str]:
+    """Which of the agent's options the person took, with what that option is."""
+    for prompt in episode.prompts:
+        found = _CHOICE.search(prompt.text) if size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text) else None
+        before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), episode.before)
+        if found and (option := re.search(_OPTION.format(found[1], found[2]), before, re.IGNORECASE)):
+            what = plain(option[1]).strip(" :.-–—|")
+            if len(words(what)) >= _OPTION_WORDS:
+                yield f"The user decided: “{clip(plain(prompt.text), 120)}” ({found[1]} {found[2]}: {clip(what, 110)})"
+
+
+_CHOICE = re.compile(r"\b(option|variant|approach|plan|방법)\s*(\d|[a-e])\b", re.IGNORECASE)
+_OPTION = r"\b{0}\s*{1}\b[:.)*\s–—-]*([^\n]{{8,160}})"
+_ASKS = re.compile(r"\?|\b(?:can|could|would|will) you\b", re.IGNORECASE)
+_BRIEF, _OPTION_WORDS = 14, 2
+
+
+def _in_passing(episode: Episode) -> Iterator[str]:
+    """What the person settled in conversation, in the person's words."""
+    talk = sorted(
+        [(one.at, True, one.text) for one in episode.prompts]
+        + [(one.at, False, one.text) for one in episode.closings()],
+        key=lambda one: one[0],
+    )
+    turns = [Said(number, person, text) for number, (_, person, text) in enumerate(talk)]
+    for one in rules.find(turns):
+        whole = turns[one.words.number].text
+        text = _PASTED.sub("", " ".join(read(one.words.of(whole)).sentences[:2]))
+        span = one.question or one.restated
+        if _CHOICE.search(whole) and size(whole) <= _BRIEF:
+            continue  # told with the option, or not what was decided
+        if one.confidence < _SURE or size(text) < 3 or read(whole).error or (size(text) < _BARE and not span):
+            continue
+        asked = " ".join(plain(span.of(turns[span.number].text)).split()) if span else ""
+        needed = one.kind in _REPLIES or size(text) < _BARE
+        about = f" (about: “{clip(asked, _QUESTION)}”)" if asked and needed else ""
+        yield f"{_lead(one.kind, text)}: “{clip(text, _WORDS)}”{about}"
+
+
+_PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)
+_REPLIES = (rules.ANSWER, rules.CONFIRMATION)
+
+
+def _lead(kind: str, text: str) -> str:
+    if kind == rules.RULE:
+        return "Rule of the user"
+    corrects = kind == rules.CORRECTION and cues.CORRECTION.search(text)
+    return "The user corrected" if corrects else "The user decided"
+
+
+def mended(ran: list[Struggle]) -> list[str]:
+    """What failed, why, and after which edits it passed; those that took most tries."""
+    hard = [
+        one for one in ran
+        if one.failures and one.passed and one.fixed_by and not one.probe and not one.misused and one.reasons
+        and one.reasons[-1] and not _GENERIC.match(one.reasons[-1])
+    ]  # fmt: skip
+    hard.sort(key=lambda one: (-one.failures, one.first_at))
+    return [told(one) for one in sorted(hard[:_MENDED], key=lambda one: one.first_at)]
+
+
+def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
+    """Causes that closing texts name, of what was asked: the newest that no correction has overtaken."""
+    seen = _seen(episode)
+    asked = {word for one in episode.prompts for word in words(one.text[:2_000])}
+    out: list[tuple[str, set[str]]] = []
+    for turn in reversed(found):
+        for one in _told(turn):
+            bag = words(one.text)
+            if (
+                not _is_cause(one)
+                or len(bag) < _TELLING
+                or gone(turn.number, one.text)
+                or any(alike(bag, other) >= 0.5 for _, other in out)
+            ):
+                continue
+            named = {name for name in codes(one.raw) if len(name) > 3}
+            mends = turn.edited and _NAMED.match(one.text)
+            if mends or any(name in seen for name in named) or (not named and len(bag & asked) >= _SHARED):
+                out.append((clip(_OPENING.sub("", one.text), _ROOM), bag))
+            if len(out) == _FINDINGS:
+                return [text for text, _ in reversed(out)]
+    return [text for text, _ in reversed(out)]
+
+
+def _told(turn: Turn) -> Iterator[Sentence]:
+    """What was said of a request in the end, and the causes that were named on the way to an edit."""
+    yield from sentences(turn.closing)[:40]
+    for text in reversed(turn.thoughts if turn.edited else []):
+        yield from (one for one in sentences(text)[:20] if _NAMED.match(one.text))
+
+
+_NAMED = re.compile(
+    r"(?:the )?(?:real |actual |root |underlying |main )?(?:problem|issue|cause|bug|reason)\b.{0,40}\b(?:is|was)\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"^(?:found (?:it|the (?:bug|issue|problem|cause))|fixed|done|confirmed)[.!:]\s+", re.IGNORECASE)
+
+
+def _is_cause(one: Sentence) -> bool:
+    """A whole statement of why something is as it is."""
+    text = _OPENING.sub("", one.text)
+    if not _SHORTEST <= size(text) <= _LONGEST or text.endswith((":", "：")) or cues.QUESTION.search(text):
+        return False
+    if _DANGLES.match(text) or _PASSING.search(text) or cues.CHATTER.match(text) or cues.FLEETING.search(text):
+        return False
+    if one.label and cues.LEFT_LABEL.search(one.label):
+        return False
+    under = bool(one.label) and bool(_CAUSE_LABEL.search(one.label)) and not one.item
+    return bool(cues.PROBLEM.search(text)) or (under and bool(cues.CAUSE.search(text)))
+
+
+_CAUSE_LABEL = re.compile(r"\broot cause\b|\bcause\b|\bthe (?:issue|problem|bug)\b|원인|原因", re.IGNORECASE)
+
+
+def _seen(episode: Episode) -> str:
+    """What the work touched: paths, commands, edits and prompts, in lower case."""
+    rows = [f"{one.file_path} {one.content[:1_500]} {one.response[:500]}" for one in episode.actions[-300:]]
+    return "\n".join([*rows, *(one.text[:3_000] for one in episode.prompts)]).lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.adopt import adopt
 from nmem.episodes.narrate.checks import Struggle, struggles, told
@@ -13,7 +14,7 @@ from nmem.episodes.narrate.corrections import Correction, confirmed, corrections
 from nmem.episodes.narrate.ending import call, marks, obstacle, outcome
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
-from nmem.episodes.narrate.learned import learned
+from nmem.episodes.narrate.learned import causes, decided, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
@@ -24,7 +25,8 @@ from nmem.episodes.narrate.words import size, words
 from nmem.episodes.narrative import Narrative
 
 _NOTES = 7
-EXECUTED = frozenset(("committed", "uncommitted", "pushed", "pull_request", "abandoned"))
+ANSWER = "Answer: "
+CORRECTED = "User correction: "
 
 
 def narrate(episode: Episode) -> Narrative:
@@ -46,15 +48,24 @@ def narrate(episode: Episode) -> Narrative:
     empty = not (episode.prompts or episode.sayings or episode.actions)
     done = completed(episode, ledger, ran, grounds, did, gone)
     known = [words(text) for text in done if not text.startswith(REPORTED)]
-    found = learned(episode, corrected, gone, heard, answered=not EXECUTED & set(ended))
+    found = causes(episode, found_turns, gone)
+    solved, settled = mended(ran), decided(episode)
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
-        learned=[text for text in found if not any(_said_in(words(text), other) for other in known)],
-        completed=[text for text in done if text.removeprefix(REPORTED) not in found],
+        title=_title(episode, ledger),
+        learned=[
+            *settled,
+            *(text for text in found if not any(_said_in(words(text), other) for other in known)),
+            *solved,
+        ],
+        completed=[
+            *_answer(heard, found_turns),
+            *(text for text in done if text.removeprefix(REPORTED) not in found),
+        ],
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
-        notes=_notes(ran, corrected, refused, ledger),
+        notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
         outcome="" if empty else outcome(ended, ledger, ran),
         obstacle=obstacle(
             ran,
@@ -63,9 +74,37 @@ def narrate(episode: Episode) -> Narrative:
             ledger,
             (_cause(read_prompts, found), _blocked(episode)),
             told_by_turns(found_turns),
+            interrupted="interrupted" in ended,
         ),
         marks=ended,
     )
+
+
+def _title(episode: Episode, ledger: Ledger) -> str:
+    made = titles.made(
+        titles.Material(
+            prompts=[one.text for one in episode.prompts],
+            said=[one.text for one in episode.closings()],
+            commits=[one.subject for one in ledger.kept_commits()],
+            files=[change.path for change in ledger.standing()],
+            client=next((one.text for one in reversed(episode.sayings) if one.kind == "title"), ""),
+        )
+    )
+    return made or titles.of_prompt(episode.prompts[0].text if episode.prompts else "")
+
+
+def _answer(heard: list[str], found: list[Turn]) -> list[str]:
+    """The answer to the last request, where that changed nothing: the end that the work came to."""
+    last = answer(found[-1]) if found and not found[-1].changed else None
+    if last is None or heard[-1:] != [last.text] or last.text[:1].islower():
+        return []
+    return [f"{ANSWER}{last.text}"]
+
+
+def _untold(notes: list[str], learned: list[str]) -> list[str]:
+    """What was not told as learned already."""
+    bags = [words(one) for one in learned]
+    return [text for text in notes if not any(_said_in(words(text.removeprefix(CORRECTED)), bag) for bag in bags)]
 
 
 def told_by_turns(found: list[Turn]) -> tuple[str, str, dict[int, str]]:
@@ -124,7 +163,7 @@ def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Actio
     )
     out = [told(one) for one in hard[:3]]
     out += [
-        (f"The user reported an error: {one.text}" if one.error else f"User correction: “{one.text}”")
+        (f"The user reported an error: {one.text}" if one.error else f"{CORRECTED}“{one.text}”")
         for one in corrected[:3]
     ]
     out += _taken_back(ledger)

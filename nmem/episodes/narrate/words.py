@@ -133,7 +133,7 @@ COMMON = frozenset(
 
 def words(text: str) -> set[str]:
     """The telling words of a text, lower case: parts of identifiers, no common words."""
-    return {part for part in (one.lower() for one in _PART.findall(text)) if len(part) > 1 and part not in COMMON}
+    return {part for one in set(_PART.findall(text)) if len(part := one.lower()) > 1 and part not in COMMON}
 
 
 def codes(text: str) -> set[str]:
@@ -149,5 +149,5 @@ def alike(one: set[str], other: set[str]) -> float:
 
 def size(text: str) -> int:
     """How many words a text has; scripts without spaces count two characters as a word."""
-    dense = sum(1 for char in text[:2000] if "぀" <= char <= "鿿")
+    dense = 0 if text.isascii() else sum(1 for char in text[:2000] if "぀" <= char <= "鿿")
     return len(text[:4000].split()) + dense // 2

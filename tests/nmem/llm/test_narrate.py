@@ -126,10 +126,36 @@ def test_one_invented_sentence_is_dropped_and_counted() -> None:
 
 def test_a_mostly_invented_story_is_refused() -> None:
     lies = {"learned": [f"Token number {n}{n} is in file_{n}.py." for n in range(3, 8)], "completed": [], "notes": ""}
-    with pytest.raises(Rejected, match="not borne out"):
+    with pytest.raises(BadShape, match="not borne out") as found:
         read({**GOLD, **lies}, FACTS)
-    with pytest.raises(Rejected, match="intent"):
-        read({**GOLD, "intent": "Rewrite billing.py from scratch."}, FACTS)
+    assert found.value.words[:2] == ("file_3.py", "33")
+
+
+def test_a_field_that_is_refused_leaves_the_others() -> None:
+    kept = read({**GOLD, "intent": "Rewrite billing.py from scratch."}, FACTS)
+    assert kept.intent == "" and kept.learned == tuple(GOLD["learned"]) and kept.dropped == 1
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "token.pyのTTLを3600に変更した。",  # a name ends where the script changes
+        "test_token.py에서 TTL 테스트를 통과했다.",
+        "The TTL is set in src/auth/token.py:12-14, which the refresh path reads.",
+        "The TTL is set at token.py:212.",
+        "Push 3f9ac2.",
+        "The TTL was read in minutes; seconds were meant.",
+    ],
+)
+def test_a_true_sentence_is_kept_however_it_names_things(sentence: str) -> None:
+    assert stands(sentence, FACTS)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["billing.pyのTTLを3600に変更した。", "Push 4f9ac2.", "The TTL is set at vault.py:212.", "Push token."]
+)
+def test_an_invented_name_is_refused_however_it_is_given(sentence: str) -> None:
+    assert not stands(sentence, FACTS)
 
 
 @pytest.mark.parametrize("echo", ["Sessions expire after 60 seconds, make it an hour.", "token.py", "Token"])
