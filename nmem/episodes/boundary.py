@@ -38,6 +38,17 @@ REASONS = {
     "prev_asks": "not an answer", "anaphor": "does not lean on what was said", "t_commit": "not only a commit",
     "t_said_known": "the answer speaks of something else", "house": "not only housekeeping",
     "prev_stop": "nothing was interrupted", "prev_quiet": "work was done before it",
+    "long": "a longer request", "size_log": "a longer text", "lines_log": "several lines", "asks": "a question",
+    "prev_long": "a short prompt before it", "names_new": "names other files", "names_known": "names files",
+    "far_asked": "not the words asked before", "far_said": "not the words of the answer", "fresh": "new words",
+    "fresh_much": "many new words", "worded": "how it is worded", "worded_before": "the prompt before it",
+    "answered": "the answer before it", "put_away": "what went before is put away",
+    "returns": "goes back to something", "t_far_asked": "the answer speaks of something else",
+    "t_far_said": "the answer speaks of something else", "t_fresh": "the answer speaks of something new",
+    "t_fresh_much": "the answer speaks of something new", "t_reads_log": "much was read",
+    "t_calls_log": "much was done",
+    "t_files_log": "many files", "t_never": "files not seen before", "t_at_hand": "not the files at hand",
+    "t_said_log": "a long answer",
 }  # fmt: skip
 """What a feature means when it speaks for a boundary."""
 
@@ -95,10 +106,11 @@ class Model:
 class Detector:
     """The fitted models; one instance serves any number of sessions."""
 
-    __slots__ = ("common", "models")
+    __slots__ = ("common", "models", "words")
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self.common = frozenset(spec["common"].split())
+        self.words: ft.Weighed = spec["words"]
         self.models = {
             kind: Model(spec[kind]["bias"], spec[kind]["threshold"], spec[kind]["offer"], spec[kind]["weights"])
             for kind in ("online", "revised")
@@ -178,7 +190,7 @@ class Session:
         from nmem.episodes.resumption import Goals
 
         self.detector = detector
-        self.past = ft.Past(detector.common)
+        self.past = ft.Past(detector.common, detector.words)
         self.goals = Goals(detector.common)
         self.count = 0
 

@@ -8,7 +8,7 @@ boundary. Episodes keep their ids as long as their opening prompt opens one.
 from __future__ import annotations
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, history, passages, units
+from nmem.episodes import annotate, announced, config, history, passages, units
 from nmem.episodes.arrange import Place, arrange
 from nmem.episodes.boundary import Decision, Session, jaccard, load
 from nmem.episodes.units import Verdict
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nmem.episodes.boundary import Detector, Prompt
     from nmem.episodes.history import Turn
+    from nmem.episodes.units import UnitPrompt
 
     Judge = Callable[[Sequence[Prompt]], list[Decision] | None]
     """A whole session's prompts in one call -> one decision each (`resumes`: index of the prompt that opened the goal);
@@ -61,17 +62,20 @@ def session(
 ) -> bool:  # fmt: skip
     """Detect and annotate the episodes of one session; whether any prompt is now in another place than before.
 
-    `method` empty: the default one, and what a language model decided earlier stands. `close`: whether its last episode
-    is over; None asks the session's row. Raises sqlite3.Error.
+    `method` empty: the one that is set, and what a language model decided earlier stands. `close`: whether its last
+    episode is over; None asks the session's row. Raises sqlite3.Error.
     """
     turns = history.whole(db, session_id)
     if not turns:
         return False
     state = db.execute("SELECT state FROM sessions WHERE id = ?", (session_id,)).fetchone()[0]
     turns[-1]["open"] = state == "working"
-    decisions, by = decide(turns, detector or load(), method or "default", judge)
+    detector = detector or load()
+    decisions, by = decide(turns, detector, method or config.method(), judge)
+    named = _named(db, session_id, turns, decisions, detector)
     with transaction(db):
-        changed = arrange(db, session_id, _plan(db, session_id, turns, decisions, by, bool(method)))
+        changed = arrange(db, session_id, _plan(db, session_id, turns, decisions, by, bool(method), named))
+        announced.titled(db, session_id, {turns[at]["ids"][0]: one for at, one in named.items()})
         found = units.of_session(db, session_id)
         over = state == "ended" if close is None else close
         if over and found:
@@ -84,8 +88,9 @@ def session(
 
 
 def _plan(
-    db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], by: str, again: bool
-) -> list[Place]:
+    db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], by: str, again: bool,
+    named: dict[int, announced.Named],
+) -> list[Place]:  # fmt: skip
     """Where each prompt belongs; standing decisions of others first. Where words and calls are forgotten, all stand."""
     held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
     firm = {units.PERSON} if again else {units.PERSON, units.LLM}
@@ -99,16 +104,42 @@ def _plan(
     for index, (turn, decision) in enumerate(zip(turns, decisions, strict=True)):
         for number in turn["ids"]:
             before = held.get(number)
-            said = _verdict(decision, by, index) if number == turn["ids"][0] else _within(index)
+            opens = number == turn["ids"][0]
+            agents = opens and bool(index) and index in named
+            said = (_agents(decision) if agents else _verdict(decision, by, index)) if opens else _within(index)
             place = Place(number, said)
             if said.label == units.NEW:
                 place.opens = True
                 place.resumes = None if decision.resumes is None else turns[decision.resumes]["ids"][0]
-            if before is not None and (swept or before.verdict.by in firm or number in protected):
+            if before is not None and (swept or _stands(before, firm, agents) or number in protected):
                 place.keep(before, opens=number in protected or before.verdict.label == units.NEW, current=current)
             current = before.unit_id if before is not None else None
             out.append(place)
     return out
+
+
+def _named(
+    db: Connection, session_id: str, turns: list[Turn], decisions: list[Decision], detector: Detector
+) -> dict[int, announced.Named]:
+    """Where the agent itself says that an episode begins, by the index of the turn."""
+    said = announced.whole(db, session_id)
+    if not said:
+        return {}
+    limit = announced.limit_of(detector.models["revised"].offer)
+    judged = [
+        announced.Judged(each.label, each.probability, each.cut or each.offer or each.probability >= limit)
+        for each in decisions
+    ]
+    return announced.openings(turns, said, judged)
+
+
+def _stands(before: UnitPrompt, firm: set[str], agents: bool) -> bool:
+    """Whether an earlier decision about a prompt stands; the agent's word counts for more than a model's."""
+    return before.verdict.by in firm and not (agents and before.verdict.by == units.LLM)
+
+
+def _agents(decision: Decision) -> Verdict:
+    return Verdict(units.NEW, units.AGENT, decision.probability, announced.REASON)
 
 
 def _verdict(decision: Decision, by: str, index: int) -> Verdict:

@@ -13,7 +13,7 @@ from math import log1p
 
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
-from nmem.episodes.history import REMEMBERED
+from nmem.episodes.history import REMEMBERED, SAID_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Agent = Mapping[str, Any]
     Features = dict[str, float]
+    Weighed = Mapping[str, Mapping[str, float]]
 
 DECAY = 0.8
 """DECAY ** 18 < FADED: after REMEMBERED turns nothing is left."""
@@ -35,30 +36,44 @@ FORM_CHARS = 1500
 INTENT_CHARS = 400
 """What is wanted stands at the head; below it is what was pasted."""
 EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
+READ_TOOLS = ("read", "grep", "glob", "search", "ls", "view", "list", "fetch", "find", "codebase")
 _LONG_WAIT = 600.0
+_USUAL_WAIT = 3.0
+"""Minutes; stands for a pause that was not recorded."""
+_FEW = 0.7
+"""Stands for what a text of few words leaves unsaid: its share of new words counts less."""
+_ENOUGH = 7
+_ENOUGH_SAID = 14
+"""Words from which on a prompt, or a closing text, says enough to be called new."""
+_HEAD_WORDS, _BEFORE_WORDS = 60, 40
+_NEAR = 3
+"""Turns within which a file counts as the one at hand."""
+_LONG = 25
+_BARE = 9
 _SAYING = 3
 """Tokens from which on a prompt is one to compare with."""
 
 _MOST_KEYS = 6_000
 
 
-def _weights() -> list[float]:
+def _weights(decay: float = DECAY) -> list[float]:
     """What a key weighs after so many turns."""
     out = [1.0]
     while out[-1] >= FADED:
-        out.append(out[-1] * DECAY)
+        out.append(out[-1] * decay)
     return out
 
 
 _WEIGHTS = _weights()
+_SOON = _weights(0.6)
+"""Of what only the last few turns are asked for."""
+_NEVER = 99
 _wide: dict[frozenset[str], tuple[str, ...]] = {}
 
 
 def edits_of(agent: Agent) -> int:
     """How many of the turn's calls changed a file."""
-    return sum(
-        number for tool, number in (agent.get("tools") or {}).items() if any(e in tool.lower() for e in EDIT_TOOLS)
-    )
+    return _calls(agent, EDIT_TOOLS)
 
 
 def has_event(agent: Agent, name: str) -> float:
@@ -119,6 +134,11 @@ class Fading:
         age = self.turn - seen
         return _WEIGHTS[age] if age < len(_WEIGHTS) else default
 
+    def age(self, key: str) -> int:
+        """Turns since a key was named last; many when it never was, or has faded."""
+        age = self.turn - self.seen.get(key, -_NEVER)
+        return age if age < len(_WEIGHTS) else _NEVER
+
     def later(self) -> None:
         """One turn more has passed."""
         self.turn += 1
@@ -136,10 +156,27 @@ class Fading:
 class Past:
     """The session so far as fading bags; bounded, because what fades is forgotten."""
 
-    __slots__ = ("common", "dirs", "files", "last_agent", "last_prompt", "prompts", "saids", "since_commit")
+    __slots__ = (
+        "_last_text",
+        "common",
+        "dirs",
+        "files",
+        "last_agent",
+        "last_prompt",
+        "names",
+        "prompts",
+        "saids",
+        "since_commit",
+        "weighed",
+    )  # fmt: skip
 
-    def __init__(self, common: frozenset[str] = frozenset()) -> None:
+    def __init__(self, common: frozenset[str] = frozenset(), weighed: Weighed | None = None) -> None:
         self.common = common
+        self.weighed = weighed or {}
+        """What words speak for a boundary, by where they are said: see `heard`."""
+        self._last_text = ""
+        self.names = Fading()
+        """Base names of files, touched or named."""
         self.prompts = Fading()
         self.saids = Fading()
         self.files = Fading()
@@ -157,9 +194,14 @@ class Past:
             said = (tx.tokens(each["text"])[:MAX_TOKENS] for each in reversed(faded))
             self.last_prompt = frozenset(next((tokens for tokens in said if len(tokens) >= _SAYING), ()))
 
+    @property
+    def last_words(self) -> list[str]:
+        """The words of the prompt before; split when they are asked for, which is once a prompt."""
+        return tx.words(self._last_text)[:_BEFORE_WORDS]
+
     def add(self, prompt: str, agent: Agent) -> None:
         """Fade what was, add one finished turn."""
-        for bag in (self.prompts, self.saids, self.files, self.dirs):
+        for bag in (self.prompts, self.saids, self.files, self.dirs, self.names):
             bag.later()
         tokens = tx.tokens(prompt)[:MAX_TOKENS]
         self.prompts.name(tokens)
@@ -167,8 +209,13 @@ class Past:
         ends = [tx.path_ends(path) for path in agent.get("files") or ()]
         self.dirs.name([folder for _, folder in ends])
         self.files.name([key for key, _ in ends])
-        for key, _ in ends:
-            self.saids.name(tx.tokens(key.rsplit("/", 1)[-1]))
+        bases = [key.rsplit("/", 1)[-1] for key, _ in ends]
+        for base in bases:
+            self.saids.name(tx.tokens(base))
+        self.names.name(bases)
+        if "." in prompt[:FORM_CHARS]:
+            self.names.name(tx.file_mentions(prompt[:FORM_CHARS]))
+        self._last_text = prompt[:INTENT_CHARS]
         if len(tokens) >= _SAYING:
             self.last_prompt = frozenset(tokens)
         self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
@@ -189,10 +236,15 @@ def form(prompt: str) -> Features:
     short = count < 9 and bool(words)
     return {
         "len_log": log1p(min(count, 40.0)),
+        "long": float(count >= _LONG),
+        "size_log": log1p(len(prompt[: tx.MAX_CHARS]) / 10),
+        "lines_log": log1p(prompt[: tx.MAX_CHARS].count("\n")),
+        "asks": float("?" in head or "？" in head),
         "ack": sum(word in lx.ACK for word in words) / len(words) if short else 0.0,
         "house": any_in(words, lx.HOUSE) if count < 12 else 0.0,
         "anaphor": starts(words, lx.ANAPHOR, 2),
         "switch": float(any(s in head[:160] for s in lx.SWITCH)),
+        "returns": float(any(s in head[:160] for s in lx.RETURNS)),
         "wish": float(any(s in head for s in lx.WISH)),
         "machine": float(head.lstrip()[:1] == "<" and head.lstrip()[1:2].isalpha()),
         "lifecycle": any_in(words[:40], lx.LIFECYCLE),
@@ -203,9 +255,13 @@ def context(prompt: str, gap: float | None, past: Past) -> Features:
     """The prompt against the fading past and the turn that just ended; the gap is in minutes."""
     tokens = set(tx.tokens(prompt[:INTENT_CHARS])[:MAX_TOKENS])
     both = {t: max(past.prompts.get(t, 0.0), SAID_WEIGHT * past.saids.get(t, 0.0)) for t in tokens}
+    named = tx.file_mentions(prompt[:FORM_CHARS])
+    known = any(past.names.age(name) < _NEVER for name in named)
     agent = past.last_agent
     said = str(agent.get("said") or "").lower()
-    waited = log1p(min(max(0.0, gap or 0.0), _LONG_WAIT))
+    spoken = heard(prompt, past)
+    fresh = 1.0 - near(tokens, _WEIGHTS, past.prompts, past.saids)
+    waited = log1p(min(max(0.0, gap or _USUAL_WAIT), _LONG_WAIT))
     return {
         "uncovered": min(len(tokens), 8) / 8.0 * (1.0 - covered(tokens, both, past.common)),
         "cover_last": covered(tokens, dict.fromkeys(past.last_prompt, 1.0), past.common),
@@ -216,7 +272,49 @@ def context(prompt: str, gap: float | None, past: Past) -> Features:
         "prev_asks": float("?" in said[-120:] or "？" in said[-120:] or any(a in said for a in lx.ASKING)),
         "prev_stop": has_event(agent, "interrupt"),
         "prev_quiet": float(not (agent.get("tools") or {})),
+        "prev_long": log1p(len(past.last_words)),
+        "names_new": float(bool(named) and not known),
+        "names_known": float(known),
+        "far_asked": 1.0 - near(tokens, _SOON, past.prompts),
+        "far_said": 1.0 - near(tokens, _SOON, past.saids),
+        "fresh": fresh,
+        "fresh_much": min(len(tokens) / _ENOUGH, 1.0) * fresh,
+        "put_away": fresh * float(len(tokens) > _SAYING and not house(tx.words(prompt)) and house(past.last_words)),
+        **{place: weight(spoken[place], past.weighed.get(place, {})) for place in PLACES},
     }
+
+
+def house(words: Sequence[str]) -> bool:
+    """Whether a prompt is bare housekeeping: what was done is committed, pushed, merged."""
+    return len(words) < _BARE and any_in(words, lx.HOUSE) > 0
+
+
+def heard(prompt: str, past: Past) -> dict[str, set[str]]:
+    """The words that are weighed, by where they are said: in the prompt, the one before it, the answer to that."""
+    said = str(past.last_agent.get("said") or "")[:SAID_CHARS]
+    return {
+        "worded": set(tx.words(prompt[:FORM_CHARS])[:_HEAD_WORDS]),
+        "worded_before": set(past.last_words),
+        "answered": set(tx.words(said)),
+    }
+
+
+PLACES = ("worded", "worded_before", "answered")
+
+
+def weight(words: set[str], weighed: Mapping[str, float]) -> float:
+    """What the words speak for a boundary; sorted, so that the sum is the same in every process."""
+    return round(sum(sorted(weighed[word] for word in words if word in weighed)), 6)
+
+
+def near(tokens: set[str], weights: Sequence[float], *bags: Fading) -> float:
+    """Share of the tokens that were named in the bags, by how long ago."""
+    got = 0.0
+    for token in tokens:
+        age = min(bag.age(token) for bag in bags)
+        if age < len(weights):
+            got += weights[age]
+    return got / (len(tokens) + _FEW)
 
 
 def turn(agent: Agent, past: Past) -> Features:
@@ -232,7 +330,22 @@ def turn(agent: Agent, past: Past) -> Features:
         "t_said_known": covered(said, both, past.common),
         "t_edits_log": log1p(edits_of(agent)),
         "t_commit": has_event(agent, "commit"),
+        "t_far_asked": 1.0 - near(said, _SOON, past.prompts),
+        "t_far_said": 1.0 - near(said, _SOON, past.saids),
+        "t_fresh": 1.0 - near(said, _WEIGHTS, past.prompts, past.saids),
+        "t_fresh_much": min(len(said) / _ENOUGH_SAID, 1.0) * (1.0 - near(said, _WEIGHTS, past.prompts, past.saids)),
+        "t_reads_log": log1p(_calls(agent, READ_TOOLS)),
+        "t_calls_log": log1p(_calls(agent, ("",))),
+        "t_files_log": log1p(len(files)),
+        "t_never": sum(past.files.age(key) == _NEVER for key in files) / (len(files) + 1),
+        "t_at_hand": float(any(past.files.age(key) < _NEAR for key in files)),
+        "t_said_log": log1p(min(len(str(agent.get("said") or "")), SAID_CHARS) / 20),
     }
+
+
+def _calls(agent: Agent, kinds: tuple[str, ...]) -> int:
+    """How many of the turn's calls were of these kinds."""
+    return sum(number for tool, number in (agent.get("tools") or {}).items() if any(e in tool.lower() for e in kinds))
 
 
 def strangers(keys: set[str], bag: Fading) -> float:

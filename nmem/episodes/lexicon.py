@@ -86,6 +86,8 @@ SWITCH: tuple[str, ...] = (
     "现在",
 )
 
+RETURNS: tuple[str, ...] = ("back to", "going back", "voltando a", "に戻", "回到", "돌아가")
+
 BACK: tuple[str, ...] = (
     "back to",
     "going back",

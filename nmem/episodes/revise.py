@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nmem.episodes.boundary import Decision
 
-_STANDING = (units.PERSON, units.LLM, units.FIRST)
+_STANDING = (units.PERSON, units.AGENT, units.LLM, units.FIRST)
 """Who is not overruled."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.episodes import boundary, history, units
+from nmem.episodes import boundary, config, history, units
 from nmem.episodes import features as ft
 from nmem.episodes import text as tx
 from nmem.episodes.boundary import load
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind: str) -> Decision:
     """The verdict on one of the newest turns; `resumes` is an episode's id here."""
     turn = turns[at]
-    past = ft.Past(detector.common)
+    if config.method() == "jaccard":
+        return boundary.jaccard(turns[: at + 1])[-1]
+    past = ft.Past(detector.common, detector.words)
     past.read(turns[:at])
     return boundary.verdict(kind, turn, past, detector, lambda text, agent: _resumed(db, turn, text, agent, detector))
 

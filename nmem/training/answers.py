@@ -35,15 +35,20 @@ class Answer:
         return self.weight == 1.0
 
 
-def answers(db: Connection, common: frozenset[str]) -> list[Answer]:
+def answers(db: Connection, common: frozenset[str], words: ft.Weighed | None = None) -> list[Answer]:
     """The prompts of all sessions in which a person decided something; first prompts and cleared ones are left out."""
     found = db.execute(_CORRECTED, (MOST_SESSIONS,)).fetchall()
-    return [each for (session_id,) in found for each in _of_session(db, session_id, common)]
+    return [each for (session_id,) in found for each in _of_session(db, session_id, common, words or {})]
 
 
-def _of_session(db: Connection, session_id: str, common: frozenset[str]) -> list[Answer]:
+def decisions(db: Connection) -> int:
+    """How many prompts a person has decided."""
+    return int(db.execute("SELECT count(*) FROM unit_prompts WHERE decided_by = 'person'").fetchone()[0])
+
+
+def _of_session(db: Connection, session_id: str, common: frozenset[str], words: ft.Weighed) -> list[Answer]:
     held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
-    past, out, before = ft.Past(common), [], None
+    past, out, before = ft.Past(common, words), [], None
     for turn in history.whole(db, session_id):
         prompt = held.get(turn["ids"][0])
         if prompt is not None and before is not None and not turn["cleared"]:

@@ -1,22 +1,26 @@
 """Fits the boundary weights on labelled sessions and reports what they are worth on persons they have not seen.
 
-    python -m nmem.training.boundaries SESSIONS.jsonl [--weights nmem/episodes/weights.json] [--draws 2000]
+    python -m nmem.training.boundaries SESSIONS.jsonl... [--weights nmem/episodes/weights.json] [--draws 2000]
 
-Nested folds: for each person held out, scaling, weights and threshold come from the other persons only (the threshold
-from scores of an inner leave-one-person-out). Ridge logistic regression with signs fixed beforehand; the target is the
-mean of the annotators, a sub-task counting a fifth of a boundary. Deterministic. Needs the extra `train`.
+Nested folds: for each person held out, words, scaling, weights and threshold come from the other persons only (the
+threshold from scores of inner folds of persons). Ridge logistic regression, signs fixed beforehand; the target is the
+mean of the annotators, a sub-task counting a fifth of a boundary; sessions put one after the other count a little as
+boundaries. Deterministic. Needs the extra `train`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix, vstack  # type: ignore[import-untyped]
 
 from nmem.episodes import features as ft
 from nmem.episodes.boundary import WEIGHTS, jaccard
@@ -25,87 +29,207 @@ from nmem.evaluate.segmentation import Figures, figures
 ONLINE = {
     "len_log": 1, "uncovered": 1, "gap_log": 1, "near_commit": 1, "switch": 1, "wish": 1, "ack": -1, "house": -1,
     "anaphor": -1, "machine": -1, "lifecycle": -1, "gap_pasted": -1, "cover_last": -1, "repeat": -1, "prev_asks": -1,
-    "prev_stop": -1, "prev_quiet": -1,
+    "prev_stop": -1, "prev_quiet": -1, "long": 1, "size_log": 0, "lines_log": 0, "asks": 0, "prev_long": -1,
+    "names_new": 1, "names_known": 0, "far_asked": 1, "far_said": 1, "fresh": 1, "fresh_much": 1, "put_away": 1,
+    "returns": 1,
 }  # fmt: skip
-"""Feature -> the sign that its weight may have."""
-TURN = {"t_files_new": 1, "t_dirs_new": 1, "t_said_known": -1, "t_edits_log": 1, "t_commit": -1}
+"""Feature -> the sign that its weight may have (0: either)."""
+TURN = {
+    "t_files_new": 1, "t_dirs_new": 1, "t_said_known": -1, "t_edits_log": 1, "t_commit": -1, "t_far_asked": 1,
+    "t_far_said": 1, "t_fresh": 1, "t_fresh_much": 1, "t_reads_log": 1, "t_calls_log": 0, "t_files_log": 0,
+    "t_never": 1, "t_at_hand": -1, "t_said_log": 0,
+}  # fmt: skip
 SIGNS = {"online": ONLINE, "revised": {**ONLINE, **TURN}}
-RIDGE = 10.0
-CUT_AT = 1.0
+BY_HAND = {"put_away": 1.5, "returns": 0.8}
+"""Weights that are not fitted, for there are a dozen examples of each; a third of these and more are boundaries."""
+RIDGE = 50.0
+CUT_AT = 1.2
 """Cut as often as this times the boundaries of the training sessions."""
 OFFER_AT = 2.5
 TARGET = {"new": 1.0, "sub": 0.2, "cont": 0.0, "ack": 0.0}
+PERSONS, PROMPTS = 4, 12
+"""A word is weighed when so many persons used it, in so many prompts or answers."""
+FOLDS = 6
+"""Inner folds of persons, from which thresholds come."""
+SPLICED = 0.3
+"""What a session begun right after another's counts as a boundary."""
+TAIL = 12
+"""Prompts of the session before that are kept."""
+LEAST = 0.02
+"""Weights below it are left out of the file."""
+ASIDE = 0
+"""The seed by which a third of the persons is drawn: left out of all reading and choosing, opened once."""
 Array = Any
-Model = tuple[float, Array]
+Model = dict[str, Any]
 
 
 class Table:
-    """One row for each prompt but the first of its session."""
+    """One row for each prompt but the first of its session; with `spliced`, one for each session begun after another.
+
+    Word sets stand beside the features: which words are weighed is chosen from the persons of a fold.
+    """
 
     def __init__(self, sessions: list[dict[str, Any]], common: frozenset[str]) -> None:
         self.rows: list[ft.Features] = []
-        hard, soft, person, repo, number = [], [], [], [], []
+        self.heard: list[list[str]] = []
+        hard, soft, person, number, worth, other = [], [], [], [], [], []
         for at, session in enumerate(sessions):
             past = ft.Past(common)
             second = session.get("second_labels") or session["labels"]
             for index, prompt in enumerate(session["prompts"]):
                 text, agent = prompt["text"], prompt.get("agent") or {}
-                if index:
+                if index and session.get("from", 1) <= index:
                     found = {**ft.form(text), **ft.context(text, prompt.get("gap_minutes"), past)}
                     self.rows.append({**found, **ft.turn(agent, past)})
+                    spoken = ft.heard(text, past)
+                    self.heard.append([f"{place} {word}" for place in ft.PLACES for word in sorted(spoken[place])])
                     hard.append(session["labels"][index] == "new")
                     soft.append((TARGET[session["labels"][index]] + TARGET[second[index]]) / 2)
                     person.append(who(session))
-                    repo.append(str(session.get("repo")))
+                    other.append(session.get("after", who(session)))
                     number.append(at)
+                    worth.append(session.get("worth", 1.0))
                 past.add(text, agent)
-        self.gold, self.target = np.array(hard), np.array(soft)
-        self.person, self.repo, self.session = np.array(person), np.array(repo), np.array(number)
+        self.gold, self.target, self.worth = np.array(hard), np.array(soft), np.array(worth)
+        self.person, self.other, self.session = np.array(person), np.array(other), np.array(number)
 
     def matrix(self, kind: str, chosen: Array) -> Array:
         """The features of some rows, in the order of SIGNS."""
         return np.array([[self.rows[at][name] for name in SIGNS[kind]] for at in chosen])
 
+    def vocabulary(self, chosen: Array) -> list[str]:
+        """The words that enough of the persons use, each with the place where it stands."""
+        users: dict[str, set[str]] = {}
+        count: Counter[str] = Counter()
+        for at in chosen:
+            count.update(self.heard[at])
+            for word in self.heard[at]:
+                users.setdefault(word, set()).add(self.person[at])
+        return sorted(word for word, many in count.items() if many >= PROMPTS and len(users[word]) >= PERSONS)
+
+    def words(self, chosen: Array, vocabulary: list[str]) -> Array:
+        """A sparse row of 0 and 1 for each chosen row."""
+        column = {word: at for at, word in enumerate(vocabulary)}
+        pairs = [(row, column[word]) for row, at in enumerate(chosen) for word in self.heard[at] if word in column]
+        rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
+        return csr_matrix((np.ones(len(pairs)), (rows, columns)), shape=(len(chosen), len(vocabulary)))
+
 
 def who(session: dict[str, Any]) -> str:
-    """A person is the author; a repository whose author is masked is one person."""
+    """A person is the author; where that is masked, the owner of the repository."""
     author = session.get("author")
-    return str(session.get("repo")) if author in (None, "-", "") else str(author)
+    return str(session.get("repo")).partition("/")[0] if author in (None, "-", "") else str(author)
 
 
-def fit(x: Array, y: Array, signs: list[int], ridge: float) -> Array:
-    """Bias and weights of a ridge logistic regression on soft targets, signs bounded (0: free)."""
+def aside(sessions: list[dict[str, Any]]) -> set[str]:
+    """A third of the persons: one of each three that have about as many prompts."""
+    count: Counter[str] = Counter()
+    for session in sessions:
+        count[who(session)] += len(session["prompts"])
+    names = sorted(count, key=lambda name: (-count[name], name))
+    dice = random.Random(ASIDE)  # noqa: S311 - a draw, no secret
+    return {dice.choice(names[at : at + 3]) for at in range(0, len(names), 3)}
+
+
+def spliced(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each session's first prompt a minute after another session of another person in another project."""
+    out = []
+    for at, session in enumerate(sessions):
+        others = [
+            each for each in sessions
+            if who(each) != who(session) and each["repo"] != session["repo"] and len(each["prompts"]) > 1
+        ]  # fmt: skip
+        if others:
+            before = others[(at * 37 + 11) % len(others)]
+            kept = before["prompts"][-TAIL:]
+            out.append({
+                **session, "prompts": [*kept, {**session["prompts"][0], "gap_minutes": 1.0}],
+                "labels": ["cont"] * len(kept) + ["new"], "second_labels": None, "from": len(kept),
+                "after": who(before), "worth": SPLICED,
+            })  # fmt: skip
+    return out
+
+
+def train(table: Table, chosen: Array, more: Table) -> Model:
+    """Both models at once, which share the weights of words: {kind: (bias, weights)} and the words.
+
+    `more` are splices, of which those count whose persons are both among the chosen.
+    """
+    known = np.unique(table.person[chosen])
+    also = np.where(np.isin(more.person, known) & np.isin(more.other, known))[0]
+    target, worth = np.r_[table.target[chosen], more.target[also]], np.r_[table.worth[chosen], more.worth[also]]
+    vocabulary = table.vocabulary(chosen)
+    words = vstack([table.words(chosen, vocabulary), more.words(also, vocabulary)]).tocsr()
+    rare = np.asarray(words[: len(chosen)].mean(0)).ravel()
+    dense, means, spreads, bounds = [], [], [], []
+    for kind, signs in SIGNS.items():
+        plain = table.matrix(kind, chosen)
+        mean, spread = plain.mean(0), plain.std(0) + 0.1
+        both = np.vstack([plain, more.matrix(kind, also)]) if len(also) else plain
+        dense.append((both - mean) / spread)
+        means.append(mean)
+        spreads.append(spread)
+        bounds += [
+            (None, None),
+            *(_bounds(name, sign, wide) for (name, sign), wide in zip(signs.items(), spread, strict=True)),
+        ]
+    b = _fit(dense, words, rare, target, worth, bounds)
+    out: Model = {"words": {}}
+    start, shared = 0, b[len(bounds) :]
+    for kind, mean, spread in zip(SIGNS, means, spreads, strict=True):
+        weights = b[start + 1 : start + 1 + len(mean)] / spread
+        out[kind] = (b[start] - weights @ mean - shared @ rare, weights)
+        start += 1 + len(mean)
+    out["words"] = dict(zip(vocabulary, shared, strict=True))
+    return out
+
+
+def _bounds(name: str, sign: int, spread: float) -> tuple[float | None, float | None]:
+    if name in BY_HAND:
+        return (BY_HAND[name] * spread,) * 2
+    return (0 if sign > 0 else None, 0 if sign < 0 else None)
+
+
+def _fit(dense: list[Array], words: Array, rare: Array, target: Array, worth: Array, bounds: list[Any]) -> Array:
+    """Ridge logistic regression of two models with one set of word weights, by bounded quasi-Newton steps."""
+    size = [part.shape[1] + 1 for part in dense]
 
     def loss(b: Array) -> tuple[float, Array]:
-        z = x @ b[1:] + b[0]
-        rest = 1 / (1 + np.exp(-z)) - y
-        total = (np.logaddexp(0, z) - y * z).sum() + ridge * (b[1:] ** 2).sum() / 2
-        return float(total), np.r_[rest.sum(), x.T @ rest + ridge * b[1:]]
+        shared = b[sum(size) :]
+        said = words @ shared - rare @ shared
+        total, slopes, rests, start = len(dense) * RIDGE * (shared**2).sum() / 2, [], np.zeros(len(target)), 0
+        for part, count in zip(dense, size, strict=True):
+            own = b[start : start + count]
+            z = part @ own[1:] + own[0] + said
+            rest = (1 / (1 + np.exp(-z)) - target) * worth
+            total += ((np.logaddexp(0, z) - target * z) * worth).sum() + RIDGE * (own[1:] ** 2).sum() / 2
+            slopes.append(np.r_[rest.sum(), part.T @ rest + RIDGE * own[1:]])
+            rests += rest
+            start += count
+        slopes.append(words.T @ rests - rare * rests.sum() + len(dense) * RIDGE * shared)
+        return float(total), np.concatenate(slopes)
 
-    bounds = [(None, None)] + [(0, None) if sign > 0 else (None, 0) if sign < 0 else (None, None) for sign in signs]
-    return minimize(loss, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
-
-
-def train(table: Table, kind: str, chosen: Array) -> Model:
-    """Bias and weights on the features as they are."""
-    x = table.matrix(kind, chosen)
-    mean, spread = x.mean(0), x.std(0) + 0.1
-    b = fit((x - mean) / spread, table.target[chosen], list(SIGNS[kind].values()), RIDGE)
-    weights = b[1:] / spread
-    return float(b[0] - weights @ mean), weights
+    free = bounds + [(None, None)] * len(rare)
+    return minimize(loss, np.zeros(len(free)), jac=True, bounds=free, method="L-BFGS-B").x
 
 
 def scores(table: Table, kind: str, chosen: Array, model: Model) -> Array:
     """Log-odds of some rows."""
-    return model[0] + table.matrix(kind, chosen) @ model[1]
+    bias, weights = model[kind]
+    said = [sum(model["words"].get(word, 0.0) for word in table.heard[at]) for at in chosen]
+    return bias + table.matrix(kind, chosen) @ weights + np.array(said)
 
 
-def unseen(table: Table, kind: str, chosen: Array, group: Array) -> Array:
-    """Scores of each group by a model of the others."""
-    out = np.zeros(len(chosen))
-    for name in np.unique(group[chosen]):
-        inside = group[chosen] == name
-        out[inside] = scores(table, kind, chosen[inside], train(table, kind, chosen[~inside]))
+def unseen(table: Table, chosen: Array, more: Table) -> dict[str, Array]:
+    """Scores of each fold of persons by a model of the others."""
+    out = {kind: np.zeros(len(chosen)) for kind in SIGNS}
+    count = Counter(table.person[chosen].tolist())
+    names = sorted(count, key=lambda name: (-count[name], name))
+    for fold in range(min(FOLDS, len(names))):
+        inside = np.isin(table.person[chosen], names[fold::FOLDS])
+        model = train(table, chosen[~inside], more)
+        for kind, found in out.items():
+            found[inside] = scores(table, kind, chosen[inside], model)
     return out
 
 
@@ -114,14 +238,22 @@ def threshold(found: Array, gold: Array, times: float) -> float:
     return float(np.quantile(found, max(0.0, 1 - times * gold.mean())))
 
 
-def nested(table: Table, kind: str, group: Array) -> Array:
-    """A cut or not for every row, each decided without its group."""
-    cuts, every = np.zeros(len(table.gold), bool), np.arange(len(table.gold))
-    for name in np.unique(group):
-        known, held = every[group != name], every[group == name]
-        limit = threshold(unseen(table, kind, known, group), table.gold[known], CUT_AT)
-        cuts[held] = scores(table, kind, held, train(table, kind, known)) >= limit
-    return cuts
+def nested(table: Table, more: Table, groups: list[set[str]]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """How far each row's score is above the threshold, each decided without its group; the same of the splices."""
+    above = {kind: np.full(len(table.gold), -np.inf) for kind in SIGNS}
+    splices = {kind: np.full(len(more.gold), np.nan) for kind in SIGNS}
+    every = np.arange(len(table.gold))
+    for group in groups:
+        held = np.isin(table.person, sorted(group))
+        model = train(table, every[~held], more)
+        limits = unseen(table, every[~held], more)
+        held_splices = np.where(np.isin(more.person, sorted(group)))[0]
+        for kind in SIGNS:
+            limit = threshold(limits[kind], table.gold[~held], CUT_AT)
+            above[kind][held] = scores(table, kind, every[held], model) - limit
+            if len(held_splices):
+                splices[kind][held_splices] = scores(more, kind, held_splices, model) - limit
+    return above, splices
 
 
 def measured(table: Table, cuts: Array, kept: Array | None = None) -> Figures:
@@ -155,25 +287,36 @@ def chance(table: Table, cuts: Array, draws: int = 500) -> float:
     return (as_good + 1) / (draws + 1)
 
 
-def spec(table: Table, common: frozenset[str]) -> dict[str, Any]:
+def spec(table: Table, more: Table, common: frozenset[str]) -> dict[str, Any]:
     """What weights.json holds: fitted on everything, thresholds from scores of persons unseen."""
     every = np.arange(len(table.gold))
     about = {"sessions": int(table.session.max() + 1), "prompts": len(every), "boundaries": int(table.gold.sum())}
+    model, found = train(table, every, more), unseen(table, every, more)
+    words: dict[str, dict[str, float]] = {place: {} for place in ft.PLACES}
+    for key, weight in model["words"].items():
+        place, _, word = key.partition(" ")
+        if abs(weight) >= LEAST:
+            words[place][word] = round(float(weight), 3)
+    said = {place: sum(_said(words[place], place, heard) for heard in table.heard) / len(every) for place in ft.PLACES}
     out: dict[str, Any] = {"about": {**about, "ridge": RIDGE}}
     for kind, signs in SIGNS.items():
-        bias, weights = train(table, kind, every)
+        bias, weights = model[kind]
         means = table.matrix(kind, every).mean(0)
-        found = unseen(table, kind, every, table.person)
         out[kind] = {
-            "bias": round(bias, 3), "threshold": round(threshold(found, table.gold, CUT_AT), 3),
-            "offer": round(threshold(found, table.gold, OFFER_AT), 3),
+            "bias": round(float(bias), 3), "threshold": round(threshold(found[kind], table.gold, CUT_AT), 3),
+            "offer": round(threshold(found[kind], table.gold, OFFER_AT), 3),
             "weights": {
                 name: [round(float(weight), 3), round(float(mean), 3)]
-                for name, weight, mean in zip(signs, weights, means, strict=True)
-            },
+                for name, weight, mean in zip(signs, weights, means, strict=True) if abs(weight) >= LEAST
+            } | {place: [1.0, round(said[place], 3)] for place in ft.PLACES},
         }  # fmt: skip
+    out["words"] = words
     out["common"] = " ".join(sorted(common))
     return out
+
+
+def _said(weights: dict[str, float], place: str, heard: list[str]) -> float:
+    return sum(weights.get(key.partition(" ")[2], 0.0) for key in heard if key.partition(" ")[0] == place)
 
 
 def written(found: dict[str, Any]) -> str:
@@ -184,44 +327,58 @@ def written(found: dict[str, Any]) -> str:
         rows = ",\n".join(f'   "{name}": {json.dumps(pair)}' for name, pair in model["weights"].items())
         head = ", ".join(f'"{name}": {model[name]}' for name in ("bias", "threshold", "offer"))
         parts.append(f' "{kind}": {{{head}, "weights": {{\n{rows}\n }}}}')
+    places = ",\n".join(
+        f'   "{place}": {json.dumps(words, ensure_ascii=False)}' for place, words in found["words"].items()
+    )
+    parts.append(f' "words": {{\n{places}\n }}')
     parts.append(f' "common": {json.dumps(found["common"], ensure_ascii=False)}')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _line(name: str, found: Figures, more: str = "") -> str:
-    values = [found["precision"], found["recall"], found["f1"], found["pk"], found["window_diff"], found["cut_rate"]]
-    return f"{name:32s}" + " ".join("    -" if value is None else f"{value:.3f}" for value in values) + f"  {more}"
+def _line(name: str, table: Table, cuts: Array, kept: Array | None = None, more: str = "") -> str:
+    found = measured(table, cuts, kept)
+    inside = np.ones(len(cuts), bool) if kept is None else kept
+    some = np.array([bool(table.gold[table.session == at].any()) for at in table.session]) & inside
+    changing = measured(table, cuts, some)["pk"] if some.any() else None
+    values = [found["precision"], found["recall"], found["f1"], found["cut_rate"], found["true_rate"], found["pk"],
+              found["window_diff"], changing]  # fmt: skip
+    return f"{name:34s}" + " ".join("    -" if value is None else f"{value:.3f}" for value in values) + f"  {more}"
 
 
 def report(sessions: list[dict[str, Any]], common: frozenset[str], draws: int) -> list[str]:
-    """Lines of text: baselines, folds by person and by repository, languages, persons."""
-    table = Table(sessions, common)
+    """Lines of text: baselines, folds by person, the persons put aside, languages, persons; `Pk*` where one changes."""
+    table, more = Table(sessions, common), Table(spliced(sessions), common)
     count = len(table.gold)
-    lines = [f"{'':32s}    P     R    F1    Pk    WD  rate", _line("never", measured(table, np.zeros(count, bool))),
-             _line("always", measured(table, np.ones(count, bool)))]  # fmt: skip
-    for limit in (0.05, 0.15, 0.3):
-        cuts = [each.cut for session in sessions for each in jaccard(session["prompts"], limit, patient=0)[1:]]
-        lines.append(_line(f"jaccard {limit}", measured(table, np.array(cuts))))
-    second = [
-        label == "new" for session in sessions for label in (session.get("second_labels") or session["labels"])[1:]
-    ]
-    lines.append(_line("second annotator", measured(table, np.array(second))))
+    lines = [f"{'':34s}    P     R    F1  rate  true    Pk    WD   Pk*"]
+    jac = np.array([each.cut for session in sessions for each in jaccard(session["prompts"])[1:]])
+    gaps = np.array([(each.get("gap_minutes") or 0) > 30 for one in sessions for each in one["prompts"][1:]])
+    second = [label == "new" for one in sessions for label in (one.get("second_labels") or one["labels"])[1:]]
+    plain = {
+        "never": np.zeros(count, bool), "always": np.ones(count, bool), "jaccard": jac, "gap over 30 minutes": gaps,
+        "second annotator": np.array(second),
+    }  # fmt: skip
+    lines += [_line(name, table, cuts) for name, cuts in plain.items()]
+    persons = [str(name) for name in np.unique(table.person)]
+    above, splices = nested(table, more, [{name} for name in persons])
+    away = aside(sessions)
+    strict, strict_splices = nested(table, more, [away])
+    put = np.isin(table.person, sorted(away))
+    langs = np.array([str(sessions[at].get("lang")) for at in table.session])
+    files = np.array([str(bool(sessions[at].get("source"))) for at in table.session])
     for kind in SIGNS:
-        for name, group in (("person", table.person), ("repository", table.repo)):
-            cuts = nested(table, kind, group)
-            low, high = interval(table, cuts, draws)
-            more = f"90 % {low:.2f}-{high:.2f}, p {chance(table, cuts):.3f}"
-            lines.append(_line(f"{kind}, folds by {name}", measured(table, cuts), more))
-        cuts = nested(table, kind, table.person)
-        langs = np.array([str(sessions[at].get("lang")) for at in table.session])
-        lines += [_line(f"  {kind} {lang}", measured(table, cuts, langs == lang)) for lang in np.unique(langs)]
+        cuts = above[kind] >= 0
+        low, high = interval(table, cuts, draws)
+        cut_splices = float((splices[kind][~np.isnan(splices[kind])] >= 0).mean())
+        told = f"90 % {low:.2f}-{high:.2f}, p {chance(table, cuts):.3f}, splices cut {cut_splices:.2f}"
+        lines.append(_line(f"{kind}, folds by person", table, cuts, None, told))
+        cut_splices = float((strict_splices[kind][~np.isnan(strict_splices[kind])] >= 0).mean())
+        lines.append(_line(f"  {kind}, persons put aside", table, strict[kind] >= 0, put, f"splices {cut_splices:.2f}"))
+        lines.append(_line(f"  {kind}, the others", table, cuts, ~put))
+        lines += [_line(f"  {kind} {lang}", table, cuts, langs == lang) for lang in np.unique(langs)]
         lines += [
-            _line(f"  {kind} {person}", measured(table, cuts, table.person == person))
-            for person in np.unique(table.person)
+            _line(f"  {kind} file {1 + (name == 'True')}", table, cuts, files == name) for name in ("False", "True")
         ]
-        most = max(np.unique(table.session), key=lambda at: int(table.gold[table.session == at].sum()))
-        kept = table.session != most
-        lines.append(_line(f"  {kind} without session {most}", measured(table, cuts, kept)))
+        lines += [_line(f"  {kind} {name}", table, cuts, table.person == name) for name in persons]
     return lines
 
 
@@ -234,9 +391,10 @@ def main() -> None:
     given = parser.parse_args()
     sessions = [json.loads(line) for path in given.sessions for line in path.read_text("utf-8").splitlines() if line]
     common = frozenset(json.loads(Path(WEIGHTS).read_text("utf-8"))["common"].split())
-    sys.stdout.write("\n".join(report(sessions, common, given.draws)) + "\n")
     if given.weights:
-        given.weights.write_text(written(spec(Table(sessions, common), common)), "utf-8")
+        found = spec(Table(sessions, common), Table(spliced(sessions), common), common)
+        given.weights.write_text(written(found), "utf-8")
+    sys.stdout.write("\n".join(report(sessions, common, given.draws)) + "\n")
 
 
 if __name__ == "__main__":

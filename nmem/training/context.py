@@ -17,7 +17,7 @@ from math import exp
 
 from capture import paths
 from nmem.context import asof, weights
-from nmem.context.choose import NAMES, START_NAMES, choose
+from nmem.context.choose import choose
 from nmem.context.items import tokens
 from nmem.context.rank import FEATURES, Ranking, rank
 from nmem.evaluate.context import Moment, as_it_was, moments
@@ -110,14 +110,14 @@ def report(examples: Sequence[Example], *, curves: bool) -> list[str]:
     """Lines of text: held out, in sample, curves, weights."""
     at_prompt = list(held_out(examples))
     at_start = list(held_out(examples, start=True))
-    out = [line("held out, at the prompt", _named(at_prompt, NAMES))]
+    out = [line("held out, at the prompt", _named(at_prompt))]
     out += [
-        line(f"  {group}", _named([one for one in at_prompt if one[0].group == group], NAMES))
+        line(f"  {group}", _named([one for one in at_prompt if one[0].group == group]))
         for group in sorted({one.group for one in examples})
     ]
-    out.append(line("held out, at the start", _named(at_start, START_NAMES, start=True)))
+    out.append(line("held out, at the start", _named(at_start, start=True)))
     shipped = [(one, ranked(one.prompt, weights.PROMPT)) for one in examples]
-    out.append(line("shipped weights, in sample", _named(shipped, NAMES)))
+    out.append(line("shipped weights, in sample", _named(shipped)))
     if curves:
         for count in (3, 5, 10, 20):
             out.append(
@@ -132,12 +132,12 @@ def report(examples: Sequence[Example], *, curves: bool) -> list[str]:
 
 
 def _named(
-    got: Sequence[tuple[Example, list[tuple[float, int]]]], names: int, *, start: bool = False
+    got: Sequence[tuple[Example, list[tuple[float, int]]]], *, start: bool = False
 ) -> list[tuple[Example, list[str]]]:
     out = []
     for one, files in got:
         ranking = one.start if start else one.prompt
-        out.append((one, [ranking.paths[number] for number in choose(ranking, files, names)]))
+        out.append((one, [ranking.paths[number] for number in choose(ranking, files, asked=not start)]))
     return out
 
 

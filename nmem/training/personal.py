@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from math import log
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -30,6 +31,10 @@ LEAST, LEAST_SESSIONS, LEAST_EACH = 12, 4, 3
 FOLDS = 5
 WRONG = 1.5
 """A wrong cut costs the person more than a missed one, which costs 1."""
+PRIOR = 40.0
+"""Prompts that the shipped rate of cuts counts as, beside the person's own: a few answers move it a little."""
+_FARTHEST, _FELT = 1.0, 0.02
+"""How far, on the log-odds scale, a threshold follows the person's rate at most; and the least that is kept."""
 _MARGIN, _SAME = 0.1, 1e-6
 _SPREAD = 0.1
 _TOLD = 5
@@ -120,11 +125,13 @@ def in_force(db_path: str) -> Spec:
 def train(db: Connection, db_path: str, now: int, *, dry: bool = False) -> Report:
     """Fit, compare, and keep or reject. `dry`: change nothing. Raises sqlite3.Error or NmemError."""
     base = shipped()
-    known = rows.answers(db, frozenset(base["common"].split()))
+    known = rows.answers(db, frozenset(base["common"].split()), base["words"])
     decided = [each for each in known if each.own]
     sessions = len({each.session_id for each in decided})
     lacking = _lacking(decided, sessions)
     if lacking:
+        if decided and not dry and _follow(db, db_path, now, base, known):
+            lacking += "; until then the cut follows how often you say that something new begins"
         return Report(False, sessions, len(decided), len(known), lacking, path=_path(db_path))
     found = {kind: _refit(base[kind], kind, known) for kind in KINDS}
     refits = tuple(refit for refit, _ in found.values())
@@ -136,6 +143,28 @@ def train(db: Connection, db_path: str, now: int, *, dry: bool = False) -> Repor
                          "fitted": adopted}  # fmt: skip
         _keep(db, db_path, now, spec if adopted else None, reason, refits)
     return Report(True, sessions, len(decided), len(known), reason, refits, _path(db_path))
+
+
+def follow(db: Connection, db_path: str, now: int) -> bool:
+    """Let the cut follow the person's own rate while there are too few decisions to fit; whether it moved.
+
+    Reads nothing when no decision has come since. Raises NmemError or sqlite3.Error.
+    """
+    about = in_force(db_path).get("about", {})
+    if "fitted" in about or about.get("decisions", 0) == rows.decisions(db):
+        return False
+    base = shipped()
+    known = rows.answers(db, frozenset(base["common"].split()), base["words"])
+    return bool(known) and _follow(db, db_path, now, base, known)
+
+
+def _follow(db: Connection, db_path: str, now: int, base: Spec, known: Sequence[Answer]) -> bool:
+    parts = {kind: calibrated(base[kind], known) for kind in KINDS}
+    if all(abs(parts[kind]["threshold"] - in_force(db_path)[kind]["threshold"]) < _FELT for kind in KINDS):
+        return False
+    about = {"calibrated_at": now, "decisions": rows.decisions(db), "prior": _mark(base)}
+    _keep(db, db_path, now, {**base, **parts, "about": about}, "the cut follows the person's own rate", ())
+    return True
 
 
 def reset(db: Connection, db_path: str, now: int) -> bool:
@@ -227,6 +256,24 @@ def fitted(base: Spec, known: Sequence[Answer]) -> Spec:
     return part
 
 
+def own_rate(base: Spec, known: Sequence[Answer]) -> tuple[float, float]:
+    """The share of prompts that the shipped model cuts, and that of the person: prior and counts, smoothed."""
+    old = _model(base)
+    mass = sum(each.weight for each in known)
+    cuts = sum(each.weight for each in known if old.score(each.features) >= old.threshold)
+    true = sum(each.weight for each in known if each.boundary)
+    usual = (cuts + 1.0) / (mass + 2.0)
+    return usual, (PRIOR * usual + true) / (PRIOR + mass)
+
+
+def calibrated(base: Spec, known: Sequence[Answer]) -> Spec:
+    """The shipped weights with their thresholds moved to the person's rate."""
+    usual, own = own_rate(base, known)
+    shift = log(own / (1.0 - own)) - log(usual / (1.0 - usual))
+    shift = max(-_FARTHEST, min(_FARTHEST, shift))
+    return {**base, "threshold": round(base["threshold"] - shift, 3), "offer": round(base["offer"] - shift, 3)}
+
+
 def _spread(table: Sequence[Sequence[float]], centre: Sequence[float]) -> list[float]:
     """How far each number is from its usual value; never near 0."""
     return [
@@ -236,10 +283,10 @@ def _spread(table: Sequence[Sequence[float]], centre: Sequence[float]) -> list[f
 
 
 def _line(base: Spec, part: Spec, known: Sequence[Answer]) -> float:
-    """The threshold at which cuts are as frequent as halfway between the shipped model's and the true boundaries."""
-    old, new = _model(base), _model(part)
-    cuts = sum(each.weight for each in known if old.score(each.features) >= old.threshold)
+    """The threshold at which cuts are as frequent as the person's own rate says."""
+    new = _model(part)
     true = sum(each.weight for each in known if each.boundary)
+    wanted = own_rate(base, known)[1] * sum(each.weight for each in known)
     scored = sorted(((new.score(each.features), each.weight) for each in known), reverse=True)
     lines = [(0.0, scored[0][0] + _MARGIN)]
     mass = 0.0
@@ -248,7 +295,7 @@ def _line(base: Spec, part: Spec, known: Sequence[Answer]) -> float:
         below = scored[place][0] if place < len(scored) else score - 2 * _MARGIN
         if score - below > _SAME:
             lines.append((mass, (score + below) / 2))
-    return min(lines, key=lambda each: (abs(each[0] - (cuts + true) / 2), abs(each[0] - true)))[1]
+    return min(lines, key=lambda each: (abs(each[0] - wanted), abs(each[0] - true)))[1]
 
 
 def figures(verdicts: Sequence[tuple[Answer, bool]]) -> Figures:

@@ -5,12 +5,25 @@ A table is a module here with a tuple `SETTINGS`; whoever adds one names it in T
 
 from __future__ import annotations
 
-from nmem.settings.declared import backup, context, dispatch, llm, purge, recall, redaction, retention, threads, tui
+from nmem.settings.declared import (
+    backup,
+    context,
+    dispatch,
+    episodes,
+    llm,
+    purge,
+    recall,
+    redaction,
+    retention,
+    threads,
+    tui,
+)
 from nmem.settings.setting import Setting
 
 TABLES: tuple[tuple[Setting, ...], ...] = (
     redaction.SETTINGS,
     context.SETTINGS,
+    episodes.SETTINGS,
     threads.SETTINGS,
     llm.SETTINGS,
     recall.SETTINGS,
