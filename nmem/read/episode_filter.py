@@ -37,7 +37,7 @@ HITS = 20_000
 """At most so many hits of one word in the narratives count, newest first."""
 
 
-_TEXTS = ("u.intent", "u.title", "t.title", "p.name")
+_TEXTS = ("u.intent", "u.title", "u.agent_title", "u.heading", "t.title", "p.name")
 """What the list shows of an episode: the prompt, the name, and the thread and project that it stands under."""
 _FILE = (
     "(json_valid(u.hot_files) AND EXISTS"

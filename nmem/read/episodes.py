@@ -14,6 +14,7 @@ from typing import Any
 
 from nmem import tables
 from nmem.episodes import open_ends
+from nmem.episodes.titles import shown
 from nmem.read import threads as thread_views
 from nmem.read import views
 from nmem.read.episode_filter import Filter
@@ -151,7 +152,8 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
     if not present(db):
         return None
     row = db.execute(
-        "SELECT u.*, e.title AS earlier_title, substr(e.intent, 1, 200) AS earlier_intent FROM work_units u"
+        "SELECT u.*, coalesce(e.title, e.agent_title, e.heading) AS earlier_title,"
+        " substr(e.intent, 1, 200) AS earlier_intent FROM work_units u"
         " LEFT JOIN work_units e ON e.id = u.resumes WHERE u.session_id = ?"
         " ORDER BY u.state = 'open' DESC, u.started_at DESC, u.id DESC LIMIT 1",
         (session_id,),
@@ -160,8 +162,9 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         return None
     since = row["started_at"]
     return CurrentUnit(
-        row["id"], row["title"] or row["intent"], bool(row["title"]), since, row["active_ms"], row["turn_count"],
-        row["cut_reason"], row["cut_confidence"], row["cut_by"], row["earlier_title"] or row["earlier_intent"] or "",
+        row["id"], shown(row["title"] or row["agent_title"], row["heading"], row["intent"]), bool(row["title"]),
+        since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
+        shown(None, row["earlier_title"], row["earlier_intent"] or ""),
         bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
         _so_far(db, session_id, since), thread_views.get(db, row["thread_id"]),
     )  # fmt: skip
@@ -263,7 +266,8 @@ def stamp(db: Connection) -> Stamp:
 
 
 _ROW = """
-SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name AS project, u.title,
+SELECT u.id, u.session_id, u.thread_id, coalesce(t.title, '') AS thread, p.name AS project, u.title, u.agent_title,
+  u.heading,
   substr(u.intent, 1, {short}) AS intent, u.state, u.resumes, u.pinned, u.started_at, u.last_at, u.active_ms,
   u.turn_count, u.outcomes, u.commits, u.friction, u.narrator,
   (SELECT count(*) FROM unit_prompts x WHERE x.unit_id = u.id AND x.offered) AS offered
@@ -275,7 +279,8 @@ WHERE u.id IN ({marks})
 
 def _row(row: Row) -> EpisodeRow:
     return EpisodeRow(
-        row["id"], row["session_id"], row["thread_id"], row["thread"], row["project"], row["title"] or row["intent"],
+        row["id"], row["session_id"], row["thread_id"], row["thread"], row["project"],
+        shown(row["title"] or row["agent_title"], row["heading"], row["intent"]),
         row["state"], row["resumes"] is not None, bool(row["pinned"]), row["started_at"], row["last_at"],
         row["active_ms"], row["turn_count"], outcome(row["outcomes"], row["commits"]), row["friction"],
         bool(row["narrator"]), row["offered"],

@@ -305,7 +305,8 @@ def deck(db: Connection, limit: int = 100) -> Deck:
         return Deck()
     found = db.execute(
         "SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score, x.reason,"
-        " j.name AS project, coalesce(u.title, substr(u.intent, 1, 400)) AS name FROM unit_prompts x"
+        " j.name AS project, coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 400)) AS name"
+        " FROM unit_prompts x"
         " JOIN prompts p ON p.id = x.prompt_id JOIN work_units u ON u.id = x.unit_id"
         " JOIN sessions s ON s.id = p.session_id JOIN projects j ON j.id = s.project_id"
         " WHERE x.offered ORDER BY p.id DESC LIMIT ?",

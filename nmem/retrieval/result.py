@@ -6,11 +6,13 @@ pleasantries never.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import sentences
+from nmem.episodes.text import is_cjk
 
 LONGEST = 360
 """Characters of all sentences together."""
@@ -23,6 +25,25 @@ _CLOSINGS = 3
 _READ = 40
 """Sentences of one closing that are looked at."""
 _MOST = 3
+_SAYS = 5
+"""Words that a sentence must have beside its report of checks, commits and pushes."""
+_CHECKED = re.compile(
+    r"\b(?:all|both|every|the|full|existing|unit|integration|pre-commit|pre-push)?\s*(?:[\d,./]+(?: of [\d,]+)?\s*)?"
+    r"(?:tests?|test suite|specs?|checks?|hooks?|lint(?:er|ing)?|type-?check(?:s|ing)?|build|formatting|ci|everything)"
+    r"\s*\(?[\d,/]*\)?\s*(?:(?:all|ran and|ran|are|is|now|still|also)\s+)*"
+    r"(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|clean|green|successful(?:ly)?|ok)\b"
+    r"|\b(?:the )?(?:commit(?:ted)?|pushed)\b(?: (?:as|to|was|is|created|went|through|successfully|on|all|in|it))*"
+    r"(?: `?[0-9a-f]{7,40}`?)?(?: (?:created )?successfully)?"
+    r"|\b\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?"
+    r"|\b(?:the )?working tree (?:is )?clean(?: \([^)]*\))?"
+    r"|\b(?:all )?(?:the )?(?:changes|commits) (?:are|is) (?:now )?(?:on|in) \w+"
+    r"|\b[\d,]+ (?:tests?|pass(?:ed|ing)?)\b|\b0 (?:issues|errors|failures|warnings)\b|\b\d+ (?:pass|fail)(?:ed)?\b",
+    re.IGNORECASE,
+)
+"""Reports that say nothing of the work: checks that pass, counts of tests and files, a commit and its hash."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_CASE = re.compile(r"^`?Test[A-Z_]\w*`?\s*[-–—:]")
+"""What one test checks, in a list of tests."""
 _CUT = ("…[", "[…]", "[REDACTED")
 """Marks of a text that is not whole."""
 
@@ -58,8 +79,11 @@ def _ended(text: str) -> str:
 
 def _worth(text: str, label: str, raw: str) -> float:
     """How much a sentence says of what came of the work; 0 or less for one that is not quoted."""
-    size = len(text.split()) + (0 if text.isascii() else len(text) // 6)
-    if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT):
+    size = len(_WORD.findall(text)) + (0 if text.isascii() else sum(map(is_cjk, text)) // 3)
+    if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT) or _CASE.match(text):
+        return 0.0
+    checked = _CHECKED.sub(" ", text)
+    if checked != text and len(_WORD.findall(checked)) < _SAYS:
         return 0.0
     if label and cues.LEFT_LABEL.search(label):
         return 0.0
@@ -76,5 +100,6 @@ def _worth(text: str, label: str, raw: str) -> float:
     worth += 2.0 * bool(cues.CAUSE.search(text) or cues.CAUSE_LABEL.search(label))
     worth += 2.0 * bool(cues.DECISION.search(text) or cues.STRONG.search(text))
     worth += 1.0 * bool(cues.DONE.match(text) or cues.DONE_LABEL.search(label))
+    worth -= 1.0 * (checked != text)
     worth += 0.5 * ("`" in raw) + 0.5 * any(char.isdigit() for char in text)
     return worth

@@ -57,8 +57,9 @@ _SELECT = {
                " EXISTS (SELECT 1 FROM context_choices c JOIN sessions s ON s.project_id = c.project_id"
                " WHERE s.id = prompts.session_id AND c.item = 'prompt/' || prompts.id AND c.choice = 'pin')"
                " FROM prompts WHERE id IN ({marks}) ORDER BY id DESC",
-    "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, intent), state, intent, summary, learned,"
-                  " completed, next_steps, notes, files_edited FROM work_units WHERE id IN ({marks}) ORDER BY id DESC",
+    "work_units": "SELECT id, last_at, session_id, pinned, coalesce(title, agent_title, heading, intent), state,"
+                  " intent, summary, learned, completed, next_steps, notes, files_edited FROM work_units"
+                  " WHERE id IN ({marks}) ORDER BY id DESC",
     "search_docs": "SELECT d.id, d.at, coalesce(d.session_id, ''), d.kind, d.ref, d.title, substr(d.body, 1, {text}),"
                    " p.name, coalesce(d.project_id, 0), EXISTS (SELECT 1 FROM context_choices c"
                    " WHERE c.project_id = d.project_id"

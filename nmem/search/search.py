@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from nmem.decisions import read as decided
 from nmem.episodes import open_ends
-from nmem.search import episodes, fresh, fts, rank
+from nmem.search import episodes, fresh, fts, kinds, rank
 from nmem.search import facets as counting
 from nmem.search.clock import Clock
 from nmem.search.conditions import Narrowed, narrowed
@@ -198,14 +198,22 @@ def _rows(db: Connection, gathered: Gathered, cursor: Cursor, limit: int, clock:
     return out
 
 
+_OPENING = 300
 Scored = list[tuple[Hit, Row]]
+
+
+def _headed(row: Row) -> str:
+    """What weighs as a row's title: for an episode its title with the beginning of what was asked."""
+    if row.kind in ("prompt", "reasoning"):
+        return ""
+    return f"{row.title}\n{row.text[:_OPENING]}" if row.kind == kinds.EPISODE else row.path or row.title
 
 
 def _scored(found: Sequence[Row], matcher: Matcher, meant: Meaning, cursor: Cursor) -> Scored:
     """Hits in order; the same text said or done several times is one hit, unless the newest are wanted."""
     scored: Scored = []
     for row in found:
-        title = matcher.look(row.path or row.title) if row.kind not in ("prompt", "reasoning") else matcher.look("")
+        title = matcher.look(_headed(row))
         value = rank.score(row, matcher.look(row.text), title, meant, cursor.now)
         hit = Hit(row.id, row.kind, row.type, row.at, row.session_id, row.project, row.client, row.path, row.outcome,
                   row.pinned, Snippet(""), round(value, 4))  # fmt: skip

@@ -1,0 +1,201 @@
+"""What an episode, a session or a thread is called: one line that says what was to be done.
+
+Whose word counts, strongest first: the person's name for it, the agent's, a model's; the client's own title of the
+session; the heading of a plan or a commit that tells the episode; the person's clause that asks for it; the phrases
+that tell most of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from nmem.episodes.narrate.cues import APPROVAL
+from nmem.episodes.narrate.prompts import TERSE, Ask, read
+from nmem.episodes.titles.clauses import headline
+from nmem.episodes.titles.goal import goal, parts, verb
+from nmem.episodes.titles.lists import listed
+from nmem.episodes.titles.phrases import choose, file, phrases
+from nmem.episodes.titles.weights import keys, weights, worth
+
+ROOM = 60
+"""Characters of a title."""
+_CLAUSE, _COMMIT, _WHOLE = 0.8, 0.6, 0.65
+"""How much of what the phrases tell a clause, a commit's subject or the first sentence must tell to stand instead."""
+_SHORT, _CUT = 20, 80
+"""Characters of a clause that may be a title, and of a sentence that may be cut to one."""
+_TELLING = 2
+"""Words with content that make a title."""
+_TYPE = re.compile(r"^(?:\w{2,10}(?:\([^)]*\))?!?:|\[[^\]]{1,20}\]|[A-Z]{2,10}-\d+:?)\s+")
+_REFERENCE = re.compile(r"\s*\(#\d+\)$")
+_MARKS = re.compile(r"[*`#]+|\u200d(?!\w)")
+"""What shows nothing in a title; a joined emoji that is cut would leave its joiner behind."""
+_GREETING = re.compile(
+    r"^\W*(?:hi|hello|hey|good (?:morning|evening|day)|yo|hola|q|quit|exit|test|none)\b\W*$", re.IGNORECASE
+)
+_PLAN = re.compile(r"^implement (?:the )?(?:following|this) plan\W*$", re.IGNORECASE)
+_LOG = re.compile(r"^\s*(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|Traceback|File \"|\S+Error:|[{\[<|$>])")
+_WANTED = re.compile(
+    r"^(?:the )?user (?:wants?|wanted|asked|would like|needs?|needed)(?: me)?(?: to| for)? ", re.IGNORECASE
+)
+_ENDS = listed(
+    """
+    of in on for to from with into by at via and or the a an between without using
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What there is of an episode: all may be empty."""
+
+    prompts: Sequence[str] = ()
+    said: Sequence[str] = ()
+    """The agent's closing texts, in order."""
+    commits: Sequence[str] = ()
+    """Subjects of the commits that stand."""
+    files: Sequence[str] = ()
+    client: str = ""
+    """The client's own title of the session."""
+
+
+def says(text: str) -> bool:
+    """Whether a text says what something is about: no bare reply, greeting, command, path, log or lead to a plan."""
+    bare = " ".join(text.split())
+    if not bare or _GREETING.match(bare) or _PLAN.match(bare) or _LOG.match(bare):
+        return False
+    if " " not in bare and (bare[0] in "/~.@" or "/" in bare or "\\" in bare):
+        return False
+    rest = APPROVAL.sub("", bare).strip()
+    dense = any(char > "\u2e7f" for char in bare)
+    return bool(rest) and (dense or bool(keys(rest)))
+
+
+def fit(text: str, room: int = ROOM) -> str:
+    """A text on one line of at most `room` characters: whole words, nothing that needs a next one at its end."""
+    text = " ".join(_MARKS.sub("", text).split()).strip(" .:;,–—-")
+    if len(text) > room:
+        cut = text[: room + 1]
+        words = (cut[: cut.rfind(" ")] if " " in cut else cut[:room]).split()
+        while len(words) > 1 and words[-1].lower() in _ENDS:
+            words.pop()
+        text = " ".join(words).rstrip(" .:;,–—-(")
+    named = set(text.split(" ", 1)[0]) & set("._/\\")
+    return text if named else text[:1].upper() + text[1:]
+
+
+def made(material: Material) -> str:
+    """The title that the records of an episode give it; "" where they say nothing at all."""
+    asks = [read(text) for text in material.prompts]
+    opening = next((at for at, ask in enumerate(asks) if _tells(ask)), 0)
+    asked = [" ".join((ask.title, ask.goal, *ask.sentences, ask.error)) for ask in asks[opening:]]
+    said = [_MARKS.sub("", text) for text in material.said]
+    known = weights(asked, [*said, *material.commits], [file(path) for path in material.files])
+    if says(material.client) and set(keys(material.client)) & set(known):
+        return fit(material.client)
+    if opening < len(asks) and asks[opening].kind == "plan" and says(asks[opening].title):
+        return fit(asks[opening].title)
+    told = material.commits or any(_tells(one) for one in asks)
+    told = told or (any(said) and not any(one.kind == "command" for one in asks))
+    return (_chosen(asks, opening, said, material, known) if told else "") or _left(asks, material, known)
+
+
+def of_prompt(text: str) -> str:
+    """The title of what a prompt opens, as long as there is no more; one that says nothing is quoted."""
+    return _of_prompt(text[:2_000])
+
+
+@lru_cache(maxsize=2_000)
+def _of_prompt(text: str) -> str:
+    return made(Material([text])) or (f"Said “{fit(text, ROOM - 7)}”" if text.strip() else "")
+
+
+def of_goal(sentence: str) -> str:
+    """The title that a sentence about the goal gives, "The user wanted to ..." as well; "" where it says nothing."""
+    does, rest = goal(_WANTED.sub("", sentence.split(". ", 1)[0]))
+    text = fit(f"{does} {rest}")
+    return text if says(text) else ""
+
+
+def shown(given: str | None, heading: str | None, intent: str) -> str:
+    """What an episode is called: a given name, the title that was made, and where there is none yet, its prompt's."""
+    return given or heading or of_prompt(intent)
+
+
+def _tells(ask: Ask) -> bool:
+    if ask.kind in ("terse", "empty"):
+        return bool(ask.error)
+    if ask.kind == "command":
+        return sum(len(one.split()) for one in ask.sentences) >= TERSE
+    return ask.kind == "plan" or any(says(one) for one in ask.sentences)
+
+
+def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, known: dict[str, float]) -> str:
+    does = verb(asks, opening, said)
+    found = phrases([text for ask in asks[opening:] for text in (ask.title, *ask.sentences)] + said)
+    told = choose(found, known, does, ROOM - len(does) - bool(does))
+    best = f"{does} {', '.join(told)}".strip() if told else ""
+    least = worth(best, known)
+    commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
+    commit = max((one for one in commits if says(one)), key=lambda one: worth(one, known), default="")
+    if commit and worth(commit, known) >= _COMMIT * least:
+        return commit
+    if whole := _whole(asks[opening] if asks else None, known, _WHOLE * least):
+        return whole
+    clause = max(_clauses(asks[opening : opening + 4], known), default=(0.0, ""))[1]
+    if clause and worth(clause, known) >= _CLAUSE * least:
+        more = choose(found, known, clause, ROOM - len(clause) - 2)[:1]
+        return fit(", ".join([clause, *more]))
+    return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""
+
+
+def _whole(ask: Ask | None, known: dict[str, float], least: float) -> str:
+    """The first sentence of a request as it stands, without politeness, where it fits and tells enough."""
+    if ask is None or ask.kind == "command" or not ask.sentences:
+        return ""
+    first = ask.sentences[0].strip()
+    does, rest = goal(first)
+    if not does and first.endswith("?") and _SHORT <= len(first) < ROOM and len(ask.sentences) == 1:
+        return f"{fit(first.rstrip('?'))}?"
+    text = f"{does} {rest}".strip(" .!?")
+    if not _SHORT <= len(text) <= _CUT or len(keys(text)) < _TELLING + (not does):
+        return ""
+    alone = does and len(ask.sentences) == 1 and len(keys(text)) > _TELLING and len(text) <= ROOM
+    if not alone and worth(fit(text), known) < least:
+        return ""
+    return fit(text) + ("?" if not does and first.endswith("?") and len(text) < ROOM else "")
+
+
+def _clauses(asks: Sequence[Ask], known: dict[str, float]) -> list[tuple[float, str]]:
+    """(what it tells, the clause) of each that asks for something."""
+    out = []
+    for number, ask in enumerate(asks):
+        for sentence in ask.sentences[:10]:
+            for part in parts(sentence):
+                does, rest = goal(part)
+                text = headline(does, rest, known, ROOM) if does else ""
+                if len(text) >= _SHORT:
+                    out.append((worth(text, known) - 0.1 * number, text))
+    return out
+
+
+def _left(asks: list[Ask], material: Material, known: dict[str, float]) -> str:
+    """What is left where the prompts name nothing: their first words, a command with its words, an error, a file."""
+    for ask in asks:
+        lead = f"Run {ask.title} " if ask.kind == "command" else ""
+        told = [" ".join(goal(part)).strip() for one in ask.sentences[:6] for part in parts(one) if says(part)]
+        if told:
+            return fit(lead + max(told, key=lambda one: worth(one, known)))
+    error = next((ask.error for ask in asks if ask.error), "")
+    if error:
+        return fit(f"Fix {error}")
+    command = next((ask.title for ask in asks if ask.kind == "command"), "")
+    if command:
+        return fit(f"Run {command}")
+    answer = next((line for text in material.said for line in text.split("\n") if says(line)), "")
+    if answer:
+        return fit(answer)
+    files = list(dict.fromkeys(file(path) for path in material.files))[:3]
+    return fit(f"Work on {', '.join(files)}") if files else ""

@@ -1,0 +1,132 @@
+"""Noun phrases of what was said, as they stand there, and the few that tell most of an episode within a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from nmem.episodes.titles.goal import base
+from nmem.episodes.titles.lists import ARTICLES, BREAKING, DROPPED, EVERYDAY, JOINING, NOISE, STOP, listed
+from nmem.episodes.titles.weights import keys, worth
+
+_PIECES = re.compile(r"[.!?](?=\s|$)|[,;:()\[\]{}\"“”`<>|=\n*]|\s[-–—+]+\s|->|→")
+_EDGES = ".,;:!?()[]{}\"“”*`<>~→'"
+_STRANGE = frozenset("\\@%$&^~/…'’#")
+_LONGEST_NAME = 32
+_READ = 4_000
+_BEFORE_VERB = listed(
+    """
+    to i we you can should please let's lets and must will
+    """
+)
+_NAME, _JOIN, _ARTICLE, _END = "name", "join", "article", "end"
+_LEAST = 0.05
+_COST = 0.1
+"""What a further phrase costs, in words of the title: few long ones read better than many short ones."""
+_POOL = 40
+MOST = 3
+
+
+def phrases(texts: Iterable[str]) -> dict[str, str]:
+    """Lower case -> as first written: names of up to four words, and two that a preposition joins."""
+    out: dict[str, str] = {}
+    for text in texts:
+        for piece in _PIECES.split(text[:_READ]):
+            for words in _in(list(_tokens(piece))):
+                phrase = " ".join(words)
+                out.setdefault(phrase.lower(), phrase)
+    return out
+
+
+def _tokens(piece: str) -> Iterator[tuple[str, str]]:
+    before = ""
+    for raw in piece.split():
+        word = file(raw).strip(_EDGES)
+        low = word.lower()
+        yield _kind(word, low, before), word
+        before = low
+
+
+def _kind(word: str, low: str, before: str) -> str:
+    if low in ARTICLES:
+        return _ARTICLE
+    if low in JOINING:
+        return _JOIN
+    if low in DROPPED or low in STOP or low in EVERYDAY or low in BREAKING or low in NOISE:
+        return _END
+    if not any(char.isalnum() for char in word) or word.isdigit() or len(word) > _LONGEST_NAME:
+        return _END
+    if _STRANGE & set(word) or word.startswith("--") or (before in _BEFORE_VERB and base(word)):
+        return _END
+    return _NAME
+
+
+def file(word: str) -> str:
+    """A path by its last part."""
+    bare = word.strip(_EDGES).lstrip("@").replace("\\", "/").rstrip("/")
+    if "/" not in bare or not (bare.startswith(("/", ".", "~")) or bare.count("/") > 1 or "." in bare):
+        return word.lstrip("@")
+    return bare.rsplit("/", 1)[-1]
+
+
+def _in(tokens: list[tuple[str, str]]) -> Iterator[list[str]]:
+    """The phrases of one piece."""
+    at = 0
+    while at < len(tokens):
+        end = _run(tokens, at, len(tokens))
+        if end == at:
+            at += 1
+            continue
+        run = [word for _, word in tokens[at:end]]
+        for start in range(len(run)):
+            for stop in range(start + 1, min(len(run), start + 4) + 1):
+                yield run[start:stop]
+        if end < len(tokens) and tokens[end][0] == _JOIN:
+            yield from _joined(run, tokens, end)
+        at = end
+
+
+def _joined(run: list[str], tokens: list[tuple[str, str]], end: int) -> Iterator[list[str]]:
+    at = end + 1
+    while at < len(tokens) and tokens[at][0] == _ARTICLE:
+        at += 1
+    stop = _run(tokens, at, at + 3)
+    after = [word for _, word in tokens[at:stop]]
+    if after:
+        for start in range(max(0, len(run) - 3), len(run)):
+            yield [*run[start:], tokens[end][1].lower(), *after]
+
+
+def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
+    while at < min(most, len(tokens)) and tokens[at][0] == _NAME:
+        at += 1
+    return at
+
+
+def choose(found: dict[str, str], known: dict[str, float], without: str, room: int) -> list[str]:
+    """The phrases, at most `MOST`, that tell most in so many characters; no word twice, none of `without`."""
+    used = set(keys(without))
+    pool: list[tuple[float, float, str, set[str]]] = []
+    for phrase in found.values():
+        words = set(keys(phrase))
+        tells = worth(phrase, known)
+        if words and not words & used and len(phrase) <= room and tells / len(words) >= _LEAST:
+            tells -= 0.05 * (" " not in phrase and "_" not in phrase)
+            pool.append((-tells / (len(phrase) + 4) ** 0.8, tells, phrase, words))
+    pool = sorted(pool, key=lambda one: (one[0], one[2]))[:_POOL]
+    best: tuple[float, list[str]] = (0.0, [])
+
+    def go(start: int, got: list[str], words: set[str], tells: float, left: int) -> None:
+        nonlocal best
+        if tells > best[0]:
+            best = tells, got
+        if len(got) == MOST:
+            return
+        for at in range(start, len(pool)):
+            _, more, phrase, theirs = pool[at]
+            needed = len(phrase) + 2 * bool(got)
+            if needed <= left and not words & theirs:
+                go(at + 1, [*got, phrase], words | theirs, tells + more - _COST, left - needed)
+
+    go(0, [], set(), 0.0, room)
+    return best[1]

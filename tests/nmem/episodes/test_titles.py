@@ -1,0 +1,85 @@
+"""What an episode is called without a model: whole words, at most 60 characters, never nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nmem.commands.main import nmem
+from nmem.episodes import titles
+from nmem.episodes.titles import ROOM, Material, made, of_prompt, says
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("please can you add a --json flag to nmem status?", "Add a --json flag to nmem status"),
+        (
+            "Implement the following plan:\n\n# Plan: Add retries to the uploader\n\n## Context\nx",
+            "Add retries to the uploader",
+        ),
+        ("/model opus", "Run /model opus"),
+        ("why is it slow?", "Why is it slow?"),
+    ],
+)
+def test_a_prompt_gives_a_title(prompt: str, title: str) -> None:
+    assert of_prompt(prompt) == title
+
+
+@pytest.mark.parametrize(
+    "nothing", ["yes", "q", "hello", "ok", "/compact", "src/app.py", "Implement the following plan:"]
+)
+def test_what_says_nothing_gives_way_to_the_next_prompt(nothing: str) -> None:
+    title = made(Material([nothing, "rename the upload helper to send_file"]))
+    assert not says(nothing)
+    assert "upload helper" in title.lower()
+
+
+def test_a_pasted_log_is_no_title() -> None:
+    log = '2026-01-01 12:00:00 start\nTraceback (most recent call last):\n  File "a.py", line 3\nValueError: bad port'
+    assert of_prompt(log) == "Fix ValueError: bad port"
+
+
+def test_a_bare_reply_alone_is_quoted() -> None:
+    assert of_prompt("yes") == "Said “Yes”"
+
+
+def test_the_clients_title_and_a_commit_that_tell_it_come_first() -> None:
+    prompts = ["the upload breaks on large files, can you look into the timeout?"]
+    commit = "fix(upload): raise the timeout of large files (#12)"
+    assert made(Material(prompts, commits=[commit])) == "Raise the timeout of large files"
+    assert made(Material(prompts, commits=[commit], client="Upload timeout of large files")).startswith(
+        "Upload timeout"
+    )
+    assert made(Material(prompts, client="Spawn curry poem agents")) != "Spawn curry poem agents"
+
+
+def test_titles_are_short_and_of_whole_words() -> None:
+    prompt = "I would like you to " + " ".join(f"reorganize section{number} of the handbook," for number in range(40))
+    title = of_prompt(prompt)
+    assert len(title) <= ROOM
+    assert set(title.replace(",", "").lower().split()) <= {*prompt.replace(",", "").lower().split()}
+
+
+def test_a_given_name_stands_before_what_was_made() -> None:
+    assert titles.shown("Mine", "Made", "prompt") == "Mine"
+    assert titles.shown(None, "Made", "prompt") == "Made"
+
+
+def test_eval_counts_the_words_of_a_persons_title(tmp_path: Path) -> None:
+    file = tmp_path / "titled.jsonl"
+    prompts = [
+        {"text": "please add a spinner to the list view", "agent": {"said": "Added a spinner to the list view."}},
+        {"text": "ok", "agent": {}},
+        {"text": "hello", "agent": {}},
+    ]
+    file.write_text(json.dumps({"prompts": prompts, "titles": {"0": "Add list view spinner", "2": "Greet"}}) + "\n")
+    ran = CliRunner().invoke(nmem, ["eval", "titles", str(file), "--json"])
+    found = json.loads(ran.stdout)
+    assert found["episodes"] == 2
+    assert found["share"] == 0.5
+    assert found["said_nothing"] == 1
+    assert found["baseline"]["name"].startswith("the first prompt")
