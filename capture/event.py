@@ -121,6 +121,15 @@ class Event:
         """Payload fields that the adapter does not know."""
 
 
+def names_episode(event: Event) -> bool:
+    """Whether the agent just said, by the tool of nmem's own server, which task the user turned to."""
+    given = event.tool_input
+    return (
+        event.kind == TOOL_RESULT and event.tool == "mcp" and given.get("tool") == "episode"
+        and str(given.get("server")).endswith("nmem") and isinstance(given.get("arguments"), dict)
+    )  # fmt: skip
+
+
 class Prompt:
     """Something said: by the user, by the agent (thinking, closing text) or by a machine."""
 

@@ -20,6 +20,8 @@ def listen(db, event, path):  # type: ignore[no-untyped-def]
     if event.kind in _UNHEARD:
         return False, ""
     if event.kind in _CALLS:
+        if event.tool == "mcp":
+            return _named(db, event, path)  # type: ignore[no-untyped-call]
         if event.ok or event.tool not in _WORK:
             return False, ""  # the tool waits: nothing of nmem is loaded
         from nmem.context.action import answer
@@ -28,6 +30,17 @@ def listen(db, event, path):  # type: ignore[no-untyped-def]
     from nmem.live import after
 
     return after(db, event, path)
+
+
+def _named(db, event, path):  # type: ignore[no-untyped-def]
+    """What the agent says of the task that the user turned to is put right at once; no other server's call is read."""
+    from capture.event import names_episode
+
+    if names_episode(event) and not event.agent_id:
+        from nmem.live import named
+
+        named(db, event, path)
+    return False, ""
 
 
 def main() -> None:

@@ -42,6 +42,14 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
     return settles, told
 
 
+def named(db: Connection, event: Event, path: str) -> None:
+    """Put the newest prompts into the episode that the agent just named."""
+    from nmem.episodes.announced import arrived
+
+    _ensure(db)
+    arrived(db, event.session_id, path)
+
+
 def _task(db: Connection, event: Event) -> None:
     from nmem.dispatch.link import link
 

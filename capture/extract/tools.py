@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.event import Event, Observation
+from capture.event import Event, Observation, names_episode
 from capture.extract.relative import relative
 
 TYPE_CHECKING = False
@@ -151,12 +151,19 @@ def _skill(event: Event, _: Project) -> Observation:
     return seen
 
 
+_EPISODE = 200
+"""Characters of what the agent says of an episode."""
+
+
 def _mcp(event: Event, _: Project) -> Observation:
     given = event.tool_input
     server, tool = text(given.get("server")), text(given.get("tool"))
     name = f"{server}/{tool}" if server else tool or event.tool_name
     seen = _new(event, "mcp_call", f"{name} {arguments(given.get('arguments'))}".rstrip())
     seen.metadata["server"] = server
+    if names_episode(event):
+        own = _dicts([given.get("arguments")])[0]
+        seen.metadata["episode"] = {key: text(own.get(key))[:_EPISODE] for key in ("title", "resumes")}
     return seen
 
 

@@ -234,11 +234,12 @@ def statements(script: str) -> list[str]:
     """Whole statements of a script: a trigger's body holds semicolons of its own."""
     from sqlite3 import complete_statement
 
-    out, start = [], 0
-    for end, char in enumerate(script):
-        if char == ";" and complete_statement(script[start : end + 1]):
+    out, start, end = [], 0, script.find(";")
+    while end >= 0:
+        if complete_statement(script[start : end + 1]):
             out.append(script[start : end + 1])
             start = end + 1
+        end = script.find(";", end + 1)
     return out
 
 

@@ -255,6 +255,8 @@ _HANDLERS = {
     "attachment": ClaudeReader._attachment,
     "system": ClaudeReader._system,
     "summary": ClaudeReader._title,
+    "custom-title": ClaudeReader._title,
+    "ai-title": ClaudeReader._title,
 }
 
 

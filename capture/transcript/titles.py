@@ -1,8 +1,11 @@
-"""What the client itself calls a session: the `summary` records of Claude Code's files. Background work only.
+"""What the client itself calls a session: the `summary`, `custom-title` and `ai-title` records of Claude Code's files.
+
+Background work only.
 
 A record names the last message of a conversation (`leafUuid`), often that of another session than the one whose file
 holds it. It is kept as a saying of the session that has this message, kind `title`; where no known session has it, it
-is dropped. Each file has a place of its own among the cursors: what was read once is not read again.
+is dropped. The two others name the session itself: their title is kept beside its first prompt. Each file has a place
+of its own among the cursors: what was read once is not read again.
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ KIND = "title"
 """The kind of these sayings among the prompts."""
 PLACE = "titles:"
 """Before the path in the names of the places."""
-_MARKS = (b'"type":"summary"', b'"type": "summary"')
+_NAMES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
+"""Records that name their own session, and where they hold the name."""
+_MARKS = tuple(b'"type":%s"%s"' % (gap, one.encode()) for one in ("summary", *_NAMES) for gap in (b"", b" "))
+_OF = "session:"
+"""Before a session in the place of a leaf."""
 _LONGEST = 2_000
 """Characters of a title; a longer record is something else."""
 
@@ -59,7 +66,7 @@ def keep(db: Connection, files: Iterable[tuple[str, str]]) -> tuple[set[str], in
     if not read:
         return set(), 0
     leaves = _leaves(found)
-    sealed = [one for _, leaf, title in found if (one := _saying(db, title, leaves.get(leaf, [])))]
+    sealed = [one for _, leaf, title in found if (one := _saying(db, title, _owners(leaf, leaves)))]
 
     def rows() -> Iterator[Sealed]:
         yield from sealed
@@ -88,9 +95,9 @@ def _new(db: Connection, path: str, session_id: str) -> tuple[Cursor | None, lis
                 record = loads(line.decode("utf-8", "replace"))
             except BadJson:
                 continue
-            if not isinstance(record, dict) or record.get("type") != "summary":
+            if not isinstance(record, dict):
                 continue
-            leaf, title = record.get("leafUuid"), record.get("summary")
+            leaf, title = _named(record)
             if isinstance(leaf, str) and leaf and isinstance(title, str) and 0 < len(title.strip()) <= _LONGEST:
                 out.append((leaf, title.strip()))
     except OSError:
@@ -99,12 +106,24 @@ def _new(db: Connection, path: str, session_id: str) -> tuple[Cursor | None, lis
     return cursor, out
 
 
+def _named(record: dict[str, object]) -> tuple[object, object]:
+    """(the message, or the session, that a record names; its title)."""
+    if record.get("type") == "summary":
+        return record.get("leafUuid"), record.get("summary")
+    kind, of = record.get("type"), record.get("sessionId")
+    if not isinstance(kind, str) or kind not in _NAMES or not isinstance(of, str):
+        return None, None
+    return _OF + of, record.get(_NAMES[kind])
+
+
 def _leaves(found: list[tuple[str, str, str]]) -> dict[str, list[_Leaf]]:
     """Leaf -> the messages of this id, those of the files that come first by name before others: a fork copies them."""
     from capture.transcript.cursor import lines
 
     wanted: dict[str, set[str]] = {}
     for path, leaf, _ in found:
+        if leaf.startswith(_OF):
+            continue
         wanted.setdefault(os.path.dirname(path), set()).add(leaf)
     out: dict[str, list[_Leaf]] = {}
     for folder, leaves in wanted.items():
@@ -148,6 +167,11 @@ def _ids(line: bytes) -> Iterator[str]:
         yield part[:130].lstrip()[1:].partition(b'"')[0].decode("ascii", "replace")
 
 
+def _owners(leaf: str, leaves: dict[str, list[_Leaf]]) -> list[_Leaf]:
+    """Whom a record names; a session by itself from its beginning on."""
+    return [_Leaf(leaf.removeprefix(_OF), 0)] if leaf.startswith(_OF) else leaves.get(leaf, [])
+
+
 def _saying(db: Connection, title: str, owners: list[_Leaf]) -> Sealed | None:
     """The title as said at the end of the work that it names, by the first owner that is a known session."""
     from capture import keys
@@ -155,12 +179,13 @@ def _saying(db: Connection, title: str, owners: list[_Leaf]) -> Sealed | None:
 
     for owner in owners:
         row = db.execute(
-            "SELECT client, cwd, min(last_at, coalesce(ended_at, last_at)) FROM sessions WHERE id = ?",
+            "SELECT client, cwd, min(last_at, coalesce(ended_at, last_at)), (SELECT min(at) FROM prompts"
+            " WHERE session_id = sessions.id AND source = 'user') FROM sessions WHERE id = ?",
             (identity(owner.session_id),),
         ).fetchone()
         if row is None:
             continue
-        at = min(owner.at, row[2])
+        at = min(owner.at, row[2]) if owner.at else row[3] or row[2]
         event = Event(row[0], "", owner.session_id, at)
         batch = Batch(row[0], owner.session_id, at, row[1], "import")
         batch.prompts.append(Prompt(at, AGENT, KIND, title, dedup_key=keys.saying("n", event, title)))

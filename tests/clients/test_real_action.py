@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.clients.conftest import Stage
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
-LINE = "earlier sessions here can be searched"
+LINE = "Recorded by nmem:"
 FIX = "touch quokka.py` it passes"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nmem.episodes.titles import of_prompt
 from nmem_tui.model.rows import WORDS
 from tests.clients.test_real_clients import (
     as_called,
@@ -59,7 +60,7 @@ def facts(db: sqlite3.Connection) -> list[Fact]:
         alike[row] += 1
         found.append((f"call {outcome}", f"{key}", rf"(?s)(?:{row}.*){{{alike[row]}}}"))
     for key, intent in db.execute(EPISODES):
-        found.append(("episode", str(key), rf"Work unit[^\n]*\n[^\n]{{0,3}}{re.escape(intent[:30])}"))
+        found.append(("episode", str(key), rf"Work unit[^\n]*\n[^\n]{{0,3}}{re.escape(of_prompt(intent)[:30])}"))
     return found
 
 
