@@ -30,6 +30,10 @@ _WHEN = (
     " something fails:"
 )
 _SAYS = ("{0} finds what was said and decided, {1} reads it.", "{0} finds what was said and decided.", "{0}")
+_TOOLS = (
+    "Recorded by nmem: before deciding how something should behave, or when something fails, {0} finds what earlier"
+    " sessions said and decided. When the user turns to another task: {1}."
+)
 _CALLED = {"claude": "mcp__nmem__{}", "codex": "mcp__nmem__{}", "gemini": "mcp_nmem_{}"}
 """How a client's model calls a tool of the server."""
 
@@ -62,10 +66,9 @@ def line(client: str, cwd: str = "") -> str:
     """The line itself: by the tools where this client has them, else by the commands."""
     prefix = _CALLED.get(client, "") if _served(client, cwd) else ""
     if prefix:
-        ways = prefix.format("search"), prefix.format("get")
-    else:
-        program = _program()
-        ways = f"`{program} search WORDS`", f"`{program if program == 'nmem' else '…'} show ID`"
+        return _TOOLS.format(prefix.format("search"), prefix.format("episode"))
+    program = _program()
+    ways = f"`{program} search WORDS`", f"`{program if program == 'nmem' else '…'} show ID`"
     room = MOST - tokens(f"{BEGIN}\n\n{END}")
     made = [f"{_WHEN} {each.format(*ways)}" for each in _SAYS]
     return next((each for each in made if tokens(each) <= room), made[-1])

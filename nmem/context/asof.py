@@ -96,7 +96,7 @@ _AS_IT_WAS: dict[str, dict[str, str]] = {
         "pinned": _unpinned("obs"),
     },
     "work_units": {
-        **{name: _when(_OVER, name) for name in ("ended_at", "checkpoint", "client_summary", "summary",
+        **{name: _when(_OVER, name) for name in ("ended_at", "checkpoint", "client_summary", "heading", "summary",
            "learned", "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at",
            "friction")},
         **{name: _when(_OVER, name, "'[]'") for name in ("hot_files", "commits", "obs_trace")},

@@ -5,7 +5,7 @@ On the hook's path.
 
 from __future__ import annotations
 
-from nmem.context.items import FILE, KINDS, PIN, Item
+from nmem.context.items import EPISODE, FILE, KINDS, PIN, THREAD, Item
 
 FRAME = 48
 """Tokens of the marks and the first line."""
@@ -23,14 +23,18 @@ def packed(items: list[Item], budget: int) -> list[Item]:
     room = budget - FRAME
     pins = room // PART if any(one.kind == FILE for one in items) else room
     taken: list[Item] = []
+    named: set[str] = set()
     for item in sorted(items, key=_order):
         if item.kind not in (FILE, PIN) and item.score < LEAST:
             continue
+        if item.kind == FILE and named.issuperset(item.files):
+            continue  # an episode that is told says more of it
         cost = item.tokens + BULLET + (0 if any(one.kind == item.kind for one in taken) else HEADING)
         if cost <= (min(room, pins) if item.kind == PIN else room):
             room -= cost
             pins -= cost if item.kind == PIN else 0
             taken.append(item)
+            named.update(item.files if item.kind in (EPISODE, THREAD) else ())
     place = {kind: at for at, kind in enumerate(KINDS)}
     taken.sort(key=lambda one: (place.get(one.kind, len(place)), -one.score))
     return taken

@@ -5,19 +5,24 @@ Files come first: which of them the session will edit decides which episodes tel
 
 from __future__ import annotations
 
+import os
+
 from nmem.context import known, pinned, places, work
-from nmem.context.choose import NAMES, START_NAMES, choose, named
+from nmem.context.choose import LIKELIEST, NAMES, choose, named
 from nmem.context.continuing import chosen_thread, continued
-from nmem.context.episodes import YOUNG, near, related
-from nmem.context.items import EPISODE, FILE, LEARNING, NEXT, PIN, THREAD, Item, file_told, subject, tokens
+from nmem.context.episodes import related
+from nmem.context.heeding import heed, heeded
+from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
+from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
 from nmem.context.usefulness_factor import factors
+from nmem.context.words import file_like, mentions
 from nmem.names import told
-from nmem.retrieval import engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
     from nmem.context.present import Present
@@ -25,10 +30,13 @@ if TYPE_CHECKING:
 
 SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
-_SPEAKS = (THREAD, EPISODE, NEXT, LEARNING)
-"""Kinds that show that the memory knows of the work asked for."""
-ALONE = 0.15
-"""Where nothing of the memory speaks of the like: the least chance of a file that the prompt does not name."""
+_MEANT = 0.5
+"""The chance that a file is edited which the prompt gives by its path."""
+_READ = 6_000
+"""Characters of a prompt in which paths are looked for."""
+_MAKES = frozenset(("new", "create", "creates", "created", "creating", "neu", "neue", "nouveau", "nuevo", "crear"))
+"""Words in the line of a file that is to be made."""
+_SPACED = {ord(char): " " for char in "*:(),.`#-"}
 _WORDS = {
     "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
     "name": "its name has words of the prompt", "branch": "edited on branches of a like name",
@@ -42,13 +50,14 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if present.prompt and quiet(present.prompt):
         goes_on = continued(db, present).item
         out = [*pinned.pins(db, present, chosen), *([goes_on] if goes_on else [])]
-        return _once(out, present, chosen)
+        return heeded(out, present, chosen)
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     only = chosen_thread(db, present)
     if only is not None:
         _of_thread(db, ranking, only)
-    numbers = files_to_name(db, ranking, present)
-    likely = [ranking.paths[number] for chance, number in ranking.files[: len(numbers) + NAMES] if chance >= SURE]
+    present.named = ranking.named
+    paths = given_paths(present.prompt, ranking)
+    likely = [ranking.paths[number] for chance, number in ranking.files[: 2 * NAMES] if chance >= SURE]
     out = pinned.pins(db, present, chosen)
     if present.prompt:
         out += _work(db, present)
@@ -58,17 +67,11 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if only is None or present.prompt:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
-    speaks = any(item.kind in _SPEAKS for item in out)
-    if not speaks and engine.size(db, present.project_id) >= YOUNG and not near(db, present):
-        numbers = _alone(ranking, numbers)
-    out += _files(ranking, numbers)
-    return _useful(db, present.project_id, _once(out, present, chosen))
-
-
-def _alone(ranking: Ranking, numbers: list[int]) -> list[int]:
-    """The files to name where nothing else of the memory speaks: those that the prompt names, and likely ones."""
-    chances = {number: chance for chance, number in ranking.files}
-    return [number for number in numbers if named(ranking.features[number]) or chances[number] >= ALONE]
+    beside = any(item.kind in (THREAD, EPISODE) for item in out)
+    if ranking.named or not (paths or _of_a_state(present.prompt)):
+        out += _files(ranking, files_to_name(db, ranking, present, beside=beside))
+    out += _unheard(db, present, paths, NAMES - len(ranking.named))
+    return _useful(db, present.project_id, heeded(out, present, chosen))
 
 
 def _work(db: Connection, present: Present) -> list[Item]:
@@ -92,34 +95,12 @@ def _of_thread(db: Connection, ranking: Ranking, thread_id: int) -> None:
     ranking.files = [(chance, number) for chance, number in ranking.files if ranking.paths[number] in touched]
 
 
-def chosen(db: Connection, present: Present) -> list[Item]:
-    """What a person pinned or included, which is told whatever the session is about."""
-    said = heed(db, present)
-    return _once(pinned.pins(db, present, said), present, said)
+def _of_a_state(prompt: str) -> bool:
+    """Whether a prompt is about what the checkout is at (its last commit, its changes), which says no subject."""
+    return bool(prompt) and bool(latest(prompt))
 
 
-def warned(db: Connection, present: Present) -> list[Item]:
-    """The learnings that a prompt runs into, nothing ranked."""
-    return once(db, present, known.learnings(db, present, []))
-
-
-def once(db: Connection, present: Present, items: list[Item]) -> list[Item]:
-    """Without what a person excluded, and what the session was told before."""
-    return _once(items, present, heed(db, present))
-
-
-def heed(db: Connection, present: Present) -> dict[str, str]:
-    """What a person said about items of the project; whatever is told from now on leaves out what they excluded."""
-    said = pinned.choices(db, present.project_id)
-    out = [item for item, choice in said.items() if choice == pinned.EXCLUDE]
-    if out and present.unsaid is None:
-        from nmem.context import unsaid
-
-        present.unsaid = unsaid.read(db, out)
-    return said
-
-
-def files_to_name(db: Connection, ranking: Ranking, present: Present) -> list[int]:
+def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside: bool = False) -> list[int]:
     """Which files are worth their names now, beside those that the session has been told of or worked on.
 
     A file that is not in the checkout any more is not named. Raises sqlite3.Error.
@@ -128,13 +109,52 @@ def files_to_name(db: Connection, ranking: Ranking, present: Present) -> list[in
         return []
     over = {*present.given_files, *present.hot_files}
     ranked = [(chance, number) for chance, number in ranking.files if ranking.paths[number] not in over]
-    most = max(0, (NAMES if present.prompt else START_NAMES) - len(present.given_files))
-    numbers = choose(ranking, ranked, 2 * most)
+    most = max(0, (NAMES if ranking.named else LIKELIEST) - len(present.given_files))
+    numbers = choose(ranking, ranked, asked=bool(present.prompt), beside=beside)
     if present.over or not numbers:
         return numbers[:most]
     by_path = {ranking.paths[number]: number for number in numbers}
     folder = places.root(db, present.project_id, present.session_id)
     return [by_path[path] for path in places.there(folder, by_path, most)]
+
+
+def _unheard(db: Connection, present: Present, paths: Sequence[str], most: int) -> list[Item]:
+    """Of the paths that the prompt gives for files that no session worked on, those that are in this checkout."""
+    folder = "" if present.over or not paths else places.root(db, present.project_id, present.session_id)
+    if most <= 0 or not folder or not os.path.isdir(folder):  # noqa: PTH112 - pathlib costs a hook too much
+        return []  # whether there are such files, nobody knows
+    over = {*present.given_files, *present.hot_files}
+    there = places.there(folder, [path for path in paths if path not in over], most)
+    return [
+        Item(f"file/{path}", FILE, text, files=(path,), score=_MEANT, reason=_WORDS["named"])
+        for path in there
+        if (text := told(path))
+    ]
+
+
+def given_paths(prompt: str, ranking: Ranking) -> list[str]:
+    """Paths with a folder that a prompt gives for files that are there already, and that no session worked on."""
+    known = {path.lower() for path in ranking.paths.values()}
+    out: dict[str, None] = {}
+    for line in prompt[:_READ].replace("\\", "/").split("\n"):
+        low = line.lower()
+        if "/" not in line or len(low) != len(line) or _MAKES.intersection(low.translate(_SPACED).split()):
+            continue
+        for word in mentions(line):
+            at = low.find(word)
+            dot = at > 0 and line[at - 1] == "." and (at == 1 or line[at - 2] not in "./")
+            path = line[at - dot : at + len(word)].removeprefix("./")
+            plain = at >= 0 and "/" in path[1:-1] and path[0] not in "/~" and path.isascii() and file_like(path)
+            plain = plain and not any(mark in path for mark in ("://", "..", "@"))
+            plain = plain and not any("." in part[1:] for part in path.split("/")[:-1])
+            if plain and not any(_same(path.lower(), one) for one in known):
+                out[path] = None
+    return [path for path in out if not places.noise("/" + path)]
+
+
+def _same(given: str, known: str) -> bool:
+    """Whether a path in a prompt may stand for a file that is known: one of them ends with the other."""
+    return given == known or known.endswith("/" + given) or ("/" in known and given.endswith("/" + known))
 
 
 def elsewhere(ranking: Ranking, prompt: str) -> bool:
@@ -149,25 +169,12 @@ def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:
         path = ranking.paths[number]
         values = ranking.features[number]
         top = max(range(len(FEATURES)), key=values.__getitem__)
-        reason = _WORDS["named" if values[0] else FEATURES[top]] if values[top] else "one of few files"
+        reason = _WORDS["named" if named(values) else FEATURES[top]] if values[top] else "one of few files"
         if text := told(path):
             one = Item(f"file/{path}", FILE, text, files=(path,), score=chances[number], reason=reason)
             one.tokens = tokens(file_told(one))
             out.append(one)
     return out
-
-
-def _once(items: list[Item], present: Present, chosen: dict[str, str]) -> list[Item]:
-    """Without what a person excluded, what was told before, and what is there twice: a pin is the episode itself."""
-    out: dict[str, Item] = {}
-    for item in items:
-        key = subject(item.id)
-        told = item.id in present.given or key in present.given or f"pin/{key}" in present.given
-        if key not in out and not told and chosen.get(key) != pinned.EXCLUDE:
-            out[key] = item
-    excluded = {key[5:] for key, choice in chosen.items() if choice == pinned.EXCLUDE and key.startswith("file/")}
-    kept = [item for item in out.values() if not excluded.intersection(item.files)]
-    return present.unsaid.told(kept) if present.unsaid else kept
 
 
 def _useful(db: Connection, project_id: int, items: list[Item]) -> list[Item]:

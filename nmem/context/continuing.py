@@ -8,8 +8,9 @@ session just before spoke of the same. Linked: the thread that the prompt begins
 
 from __future__ import annotations
 
-from nmem.context import settled
-from nmem.context.episodes import speaking, tell_continued, units
+from nmem.context import pointing, settled
+from nmem.context.alike import speaking
+from nmem.context.episodes import changed, tell_continued, units
 from nmem.context.items import Item
 from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
@@ -80,12 +81,13 @@ def _resumed(db: Connection, present: Present) -> Item | None:
 class _Asks:
     """A prompt and its place, held against earlier sessions."""
 
-    __slots__ = ("branch", "cwd", "how", "of_branch", "trunk", "units")
+    __slots__ = ("branch", "cwd", "how", "latest", "of_branch", "trunk", "units")
 
     def __init__(self, db: Connection, present: Present, how: Leaning) -> None:
         self.branch, self.cwd, self.how = present.branch, present.cwd, how
         self.trunk = _trunk(db, present)
         self.of_branch = not self.trunk and of_a_branch(present.prompt)
+        self.latest = pointing.latest(present.prompt)
         self.units = _by_session(db, present)
 
     def reason(self, branch: str, cwd: str, gap: int, spoken: Evidence) -> str:
@@ -99,6 +101,8 @@ class _Asks:
             return f"the prompt leans on earlier work (“{self.how.by}”)"
         if self.how.by and ((here and gap <= JUST_NOW) or (own and gap <= PLACED)):
             return f"the prompt leans on the work just before (“{self.how.by}”)"
+        if self.latest and gap <= JUST_NOW and (own or not self.branch or self.branch in TRUNKS):
+            return f"the prompt points at the newest work (“{self.latest}”)"
         likely = spoken.score(gap)
         if own and gap <= PLACED and (self.of_branch or (spoken.share >= _ALIKE and likely >= _LIKELY)):
             return f"the latest work on branch {branch}"
@@ -189,4 +193,7 @@ def _told(db: Connection, present: Present, unit_id: int | None, reason: str) ->
     if unit_id is None:
         return None
     rows, known = units(db, [unit_id]), settled.of_units(db, [unit_id])
-    return tell_continued(db, rows[0], present.at, reason, present.unsaid, known.get(unit_id)) if rows else None
+    if not rows:
+        return None
+    files = changed(db, present, rows)[unit_id]
+    return tell_continued(db, rows[0], present.at, reason, present.unsaid, known.get(unit_id), files)

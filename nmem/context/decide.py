@@ -71,20 +71,22 @@ def start(
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
         return Decision(silent=why)
-    from nmem.context import candidates
+    from nmem.context import heeding
 
     if source in RESUMED:
         from nmem.context.beginning import meanwhile
 
         out = Decision("the session is resumed")
-        candidates.heed(db, present)
-        items = candidates.once(db, present, meanwhile(db, present))
+        heeding.heed(db, present)
+        items = heeding.once(db, present, meanwhile(db, present))
     elif goes:
+        from nmem.context import candidates
+
         out = Decision(goes)
         items = out.found = candidates.gathered(db, present)
     else:
         out = Decision("pinned")
-        items = candidates.chosen(db, present)
+        items = heeding.chosen(db, present)
     return _packed(out, present, items, budget, most)
 
 
@@ -95,18 +97,20 @@ def prompt(
     why = silent(db, present, config) or waits(db, present.project_id)
     if why:
         return Decision(silent=why)
-    from nmem.context import candidates
+    from nmem.context import heeding
 
     if occasion:
+        from nmem.context import candidates
+
         out = Decision(occasion)
         items = out.found = candidates.gathered(db, present)
     else:
         out = Decision("it runs into what is known to go wrong")
-        items = candidates.warned(db, present)
+        items = heeding.warned(db, present)
     if config is not None and _decisions_kept():  # of a moment that is over nobody knows what was decided then
         from nmem.context.decided import offers
 
-        if decided := candidates.once(db, present, offers(db, present, occasion)):
+        if decided := heeding.once(db, present, offers(db, present, occasion)):
             items = [*items, *decided]
             out.found = [*out.found, *decided] if out.found is not None else None
             out.reason = occasion or (out.reason if len(items) > len(decided) else "a command failed")

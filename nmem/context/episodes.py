@@ -7,111 +7,140 @@ agent's own closing words, what stood in the way, and how it ended. Files are na
 from __future__ import annotations
 
 from nmem import names
-from nmem.context import settled
+from nmem.context import places, settled
+from nmem.context.alike import alike
 from nmem.context.items import EPISODE, THREAD, Item
 from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
-from nmem.retrieval import engine
+from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
+    from nmem.context.alike import Alike
     from nmem.context.present import Present
     from nmem.context.settled import Settled
     from nmem.context.unsaid import Unsaid
 
-    Unit = tuple[int, str, int, str, str | None, str, str | None, str | None, str | None, int, int]
+    Unit = tuple[
+        int, str, int, str, str | None, str, str | None, str | None, str | None, int, int, str | None, str | None
+    ]
 
 MOST = 3
-SHARE = 0.07
-"""The least part of what a prompt says that an episode must speak of."""
-EVIDENCE = 0.7
-"""The least that an episode must say of a prompt, in units of the rarest word there can be."""
-SPECIFIC = 0.4
-"""The least part of that evidence from words which few episodes have: a long prompt matches all by the others."""
-YOUNG = 12
-"""Episodes below which a project is young: too few to tell what is specific in a prompt, and few files to name."""
-NEAR = 0.6
-"""A second or third episode is told when its specific words say at least this part of what those of the first say."""
-_LOOKED_AT = 8
-_FOUND = 60
-"""Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
+_FILES = 4
+"""Files of an episode that are named: those it changed most."""
 _HEADLINE, _LINE, _RESULT, _OBSTACLES = 180, 190, 380, 260
 _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
 _UNIT = (
     "SELECT u.id, coalesce(u.title, u.intent), u.last_at, u.outcomes, u.next_steps, u.session_id, u.summary, d.result,"
-    " s.branch, u.turn_count, min(u.last_at, coalesce(u.narrated_at, u.last_at))"
+    " s.branch, u.turn_count, min(u.last_at, coalesce(u.narrated_at, u.last_at)), u.hot_files, u.commits"
     " FROM work_units u JOIN sessions s ON s.id = u.session_id"
     " LEFT JOIN retrieval_docs d ON d.unit_id = u.id"
 )
 
 
-def speaking(db: Connection, present: Present) -> list[engine.Found]:
-    """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
-    if present.found is None:
-        asked = present.prompt
-        present.found = engine.related(db, present.project_id, asked, _FOUND, before=present.at) if asked else []
-    return present.found
-
-
-def near(db: Connection, present: Present) -> list[engine.Found]:
-    """Of those, the ones that say enough of what is asked to be about the like, be it by common words alone."""
-    found = speaking(db, present)[:_LOOKED_AT]
-    return [one for one in found if one.share >= SHARE and one.evidence >= EVIDENCE]
-
-
 def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_id: int | None = None) -> list[Item]:
-    """Items of the episodes that speak of what is asked, the best first; none where nothing says enough of it.
+    """Items of the episodes that are about the same work, the best first; none where nothing says enough of it.
 
     `told`: episodes among these are told already. `thread_id`: only those of a thread. Raises sqlite3.Error.
     """
     if not present.prompt:
         return []
-    young = engine.size(db, present.project_id) < YOUNG
-    says = {one.unit_id: one.score if young else one.specific for one in near(db, present)}
-    least = max(0.0 if young else SPECIFIC, NEAR * max(says.values(), default=0.0))
-    chosen = [one for one in near(db, present) if says[one.unit_id] >= least]
-    chosen.sort(key=lambda one: says[one.unit_id], reverse=True)
-    standing, known = _standing(db, chosen)
+    standing, known = _standing(db, alike(db, present))
     rows = {row[0]: row for row in units(db, list(standing), thread_id)}
     over = {item.id for item in told}
-    out: list[Item] = []
-    for number, (share, reason) in standing.items():
-        row = rows.get(number)
-        if row is None or row[5] == present.session_id or f"episode/{number}" in over or len(out) >= MOST:
-            continue
-        out.append(tell(row, present.at, min(1.0, 0.5 + share), reason, unsaid=present.unsaid, known=known.get(number)))
-    return out
+    some = [
+        number
+        for number in standing
+        if number in rows and rows[number][5] != present.session_id and f"episode/{number}" not in over
+    ][:MOST]
+    files = changed(db, present, [rows[number] for number in some])
+    return [
+        tell(rows[number], present.at, standing[number][0], standing[number][1], unsaid=present.unsaid,
+             files=files[number], known=known.get(number))
+        for number in some
+    ]  # fmt: skip
 
 
 def _standing(
-    db: Connection, chosen: Sequence[engine.Found]
+    db: Connection, chosen: Sequence[Alike]
 ) -> tuple[dict[int, tuple[float, str]], dict[int, Settled]]:  # fmt: skip
-    """The episodes to tell, in order, each with its share and reason; and what was settled in them.
+    """The episodes to tell, in order, each with its score and reason; and what was settled in them.
 
     An episode whose decisions were all replaced later gives its place to the one that replaced them.
     """
     known = settled.of_units(db, [one.unit_id for one in chosen])
     out: dict[int, tuple[float, str]] = {}
     for one in chosen:
-        reason = f"speaks of the same: {one.share:.0%} of what the prompt says"
+        score = min(1.0, 0.5 + one.share)
         before = known.get(one.unit_id)
         if before is not None and before.outdated:
             later = before.replaced_by[-1]
             if later not in known:
                 known |= settled.of_units(db, [later])
-            out.setdefault(later, (one.share, f"its decision replaces that of episode {one.unit_id}"))
+            out.setdefault(later, (score, f"its decision replaces that of episode {one.unit_id}"))
         else:
-            out.setdefault(one.unit_id, (one.share, reason))
+            out.setdefault(one.unit_id, (score, one.reason))
     return out, known
+
+
+def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int, tuple[str, ...]]:
+    """The files that episodes changed, as paths of this checkout: those that the prompt names, then the most edited.
+
+    Those that are gone are left out.
+    """
+    found = db.execute(
+        "SELECT roots FROM context_projects WHERE project_id = ?", (present.project_id,)
+    ).fetchone()  # fmt: skip
+    known = places.Places(present.project, roots=found[0].split("\n") if found and found[0] else ())
+    folder = "" if present.over else places.root(db, present.project_id, present.session_id)
+    over = {*present.given_files, *present.hot_files}
+    out: dict[int, tuple[str, ...]] = {}
+    for row in rows:
+        names_of = (known.name_of(path) for path in _edited(row[11]))
+        own = [path for path in dict.fromkeys(names_of) if path and path not in over]
+        own.sort(key=lambda path: path not in present.named)
+        out[row[0]] = tuple(places.there(folder, own, _FILES))
+    return out
+
+
+def _edited(stored: str | None) -> list[str]:
+    """The paths that an episode edited, the most edited first, by what is counted of it."""
+    found = _loaded(stored)
+    each = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    rows = [(int(one.get("edits") or 0), str(one.get("path") or "")) for one in each]
+    return [path for edits, path in sorted(rows, key=lambda row: -row[0]) if edits and path]
+
+
+def _committed(stored: str | None, about: str) -> str:
+    """The subject of an episode's last commit, where it is whole and says more than what the episode was about."""
+    found = _loaded(stored)
+    said = set(words(about))
+    for one in reversed(found if isinstance(found, list) else []):
+        subject = str(one.get("message") or "").partition("\n")[0].strip() if isinstance(one, dict) else ""
+        own = set(words(subject))
+        if own and "$(" not in subject and whole(subject, _LINE) == subject and len(own - said) > len(own) // 2:
+            return subject
+    return ""
+
+
+def _loaded(stored: str | None) -> object:
+    from capture.jsonio import BadJson, loads
+
+    try:
+        return loads(stored or "[]")
+    except BadJson:
+        return []
 
 
 def units(db: Connection, ids: Sequence[int], thread_id: int | None = None) -> list[Unit]:
     """The rows that episodes are told from."""
+    if not ids:
+        return []
     only = "" if thread_id is None else " AND u.thread_id = ?"
     rows: list[Unit] = db.execute(
         f"{_UNIT} WHERE u.id IN ({','.join('?' * len(ids))}){only}",
@@ -134,16 +163,16 @@ def tell(
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
     parts += known.told(unsaid, f"episode/{number}") if known else ()
     parts += _knowledge(row, unsaid)
-    if named := list(filter(None, map(names.told, files))):
-        parts.append(f"Files: {', '.join(named)}.")
+    parts += _changes(row, about, files, unsaid)
     return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
 
 
 def tell_continued(
-    db: Connection, row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None
+    db: Connection, row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None,
+    files: tuple[str, ...] = (),
 ) -> Item:  # fmt: skip
     """The episode that a session goes on with: as above, and what it left that is still open."""
-    number, intent, last_at, outcomes, next_steps, session_id, _, _, branch, _, told_at = row
+    number, intent, last_at, outcomes, next_steps, session_id, _, _, branch, _, told_at, *_ = row
     how = outcome(outcomes)
     where = f", branch {told}" if branch and (told := names.told(branch)) else ""
     about = goal(intent, row[6])
@@ -151,11 +180,21 @@ def tell_continued(
     own = f"episode/{number}"
     parts += known.told(unsaid, own) if known else ()
     parts += _knowledge(row, unsaid)
+    parts += _changes(row, about, files, unsaid)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
     left = [line for line in open_ends.left(db, session_id, told_at, steps) if whole(line, _LINE)]
     if left:
         parts.append(f"Left open: {'; '.join(quoted(line.rstrip('. '), _LINE) for line in left[:2])}.")
-    return Item(own, THREAD, " ".join(parts), score=0.95, reason=reason)
+    return Item(own, THREAD, " ".join(parts), files=files, score=0.95, reason=reason)
+
+
+def _changes(row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None) -> list[str]:
+    """What an episode changed: the subject of its last commit, and the files."""
+    subject = _committed(row[12], about)
+    parts = [f"Committed: {quoted(subject, _LINE)}."] if subject and not (unsaid and unsaid.says(subject)) else []
+    if named := list(filter(None, map(names.told, files))):
+        parts.append(f"Changed: {', '.join(named)}.")
+    return parts
 
 
 def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:

@@ -15,8 +15,9 @@ from nmem import database
 from nmem.context import ask, asof, decide, given, history, keep, pinned, present, warm, work
 from nmem.context.beginning import goes_on
 from nmem.context.budget import packed
-from nmem.context.candidates import chosen, gathered
+from nmem.context.candidates import gathered
 from nmem.context.config import Config, load
+from nmem.context.heeding import chosen
 from nmem.context.items import FILE, NEXT, Item, subject, tokens
 from nmem.context.present import Present
 from nmem.context.quiet import quiet

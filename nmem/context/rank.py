@@ -48,6 +48,8 @@ ABOUT = 0.3
 """The share of what a prompt says, by weight, that the project must have spoken of; else it is about something else."""
 RARE = 0.1
 """The part of a project's turns in which a word may stand that says by itself which work is meant."""
+USUAL = 0.4
+"""A file that this part of the sessions edits says nothing of which work is meant."""
 _FEW = 5
 """A word in no more turns than this is rare in a young project, too."""
 
@@ -55,13 +57,15 @@ _FEW = 5
 class Ranking:
     """Files from the most to the least likely, and the earlier turns that speak of the same."""
 
-    __slots__ = ("features", "files", "known", "meant", "paths", "turns")
+    __slots__ = ("features", "files", "known", "meant", "named", "paths", "turns")
 
     def __init__(self) -> None:
         self.files: list[tuple[float, int]] = []
         """(probability, file), falling."""
         self.paths: dict[int, str] = {}
         self.features: dict[int, list[float]] = {}
+        self.named: dict[str, float] = {}
+        """The files that the prompt names -> how much an edit of each says: 1 for one that no session edits usually."""
         self.turns: dict[int, float] = {}
         """Earlier turn -> how much it speaks of the same, 0 to about 1."""
         self.known = 0.0
@@ -92,9 +96,13 @@ def rank(db: Connection, project_id: int, prompt: str = "", branch: str = "") ->
     outright = _outright(said, rows, named)
     out.meant = bool(outright) or (out.known >= ABOUT and (together or _alone(heard, names, turns, out)))
     lately, for_long = sessions / SHORT, sessions / LONG
+    recent = min(float(sessions), LONG / log(2.0))
     found = []
     for number, path, edits, long, reads, weight in rows:
         out.paths[number] = path
+        if outright.get(number, 0.0) >= 1.0:
+            often = 0.0 if long is None else _count(long - for_long)
+            out.named[path] = max(0.0, 1.0 - log(1.0 + often) / log(1.0 + recent)) if often < USUAL * recent else 0.0
         found.append((
             number, outright.get(number, 0.0), text.get(number, 0.0), weigh.get(number, 0.0) / weight,
             by_branch.get(number, 0.0), 0.0 if edits is None else _count(edits - lately),
@@ -199,21 +207,29 @@ def _named(db: Connection, key: int, said: list[str]) -> list[int]:
 
 
 def _outright(said: list[str], rows: Sequence[Row], named: list[int]) -> dict[int, float]:
-    """File -> 1 when the prompt gives its path, or a base name that no other file has; less for one of several."""
+    """File -> 1 when the prompt gives its path, or a base name that no other file has; less for one of several.
+
+    Where most of the documents that it names without a folder are not here, it speaks of kinds of documents.
+    """
     if not named:
         return {}
     some = set(named)
     paths = {row[0]: "/" + row[1].lower() for row in rows if row[0] in some}
+    hits = {word: _hits(word, paths) for word in said}
+    bare = [word for word in said if "/" not in word and word.endswith(".md")]
+    kinds = sum(len(hits[word]) == 1 for word in bare) * 2 < len(bare)
     out: dict[int, float] = {}
     for word in said:
-        tail = "/" + word.lstrip("./")
-        hits = [
-            number for number, path in paths.items() if path.endswith(tail) or ("/" in word and tail.endswith(path))
-        ]
-        if 0 < len(hits) <= SAME_NAME:
-            for number in hits:
-                out[number] = max(out.get(number, 0.0), 1.0 if "/" in word else 1.0 / len(hits))
+        if 0 < len(hits[word]) <= SAME_NAME and not (kinds and word in bare):
+            for number in hits[word]:
+                out[number] = max(out.get(number, 0.0), 1.0 if "/" in word else 1.0 / len(hits[word]))
     return out
+
+
+def _hits(word: str, paths: dict[int, str]) -> list[int]:
+    """The files that a path or a base name in a prompt may stand for."""
+    tail = "/" + word.lstrip("./")
+    return [number for number, path in paths.items() if path.endswith(tail) or ("/" in word and tail.endswith(path))]
 
 
 def _by_branch(db: Connection, key: int, branch: str) -> dict[int, float]:

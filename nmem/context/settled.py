@@ -6,7 +6,7 @@ believed says nothing.
 
 from __future__ import annotations
 
-from nmem.context.neutral import quoted
+from nmem.context.neutral import quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Decisions of an episode that are told: the last ones."""
-_SAID, _ASKED = 220, 160
+_SAID, _LONG, _ASKED = 220, 400, 160
+"""Characters of what is quoted; whole sentences alone, of a decision whose first is longer that one."""
 
 
 def _quote(name: str, of: str) -> str:
@@ -59,9 +60,11 @@ class Settled:
         for said, asked, restated in self.holding[-MOST:]:
             if unsaid and (unsaid.says(said, by) or unsaid.says(restated, by)):
                 continue
-            question = f" (asked: {quoted(asked, _ASKED)})" if asked else ""
-            again = f" The agent: {quoted(restated, _SAID)}." if restated else ""
-            out.append(f"The person decided: {quoted(said, _SAID)}{question}.{again}")
+            words, about, again = whole(said, _SAID) or whole(said, _LONG), whole(asked, _ASKED), whole(restated, _SAID)
+            if words:
+                question = f" (asked: {quoted(about, _ASKED)})" if about else ""
+                repeated = f" The agent: {quoted(again, _SAID)}." if again else ""
+                out.append(f"The person decided: {quoted(words, _LONG)}{question}.{repeated}")
         if self.replaced_by and self.holding:
             out.append(f"Another decision of it was replaced in episode {self.replaced_by[-1]}.")
         return out

@@ -9,15 +9,18 @@ from sqlite3 import Connection
 from capture.storage.store import transaction
 from nmem.context.known import fact
 from nmem.learn import warnings
-from nmem.learn.learning import REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning
+from nmem.learn.learning import FAILED_COMMAND, REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning
 from nmem.threads import words
 
 _FILES = 12
+_RUNS, _MORE = 400, 2
+"""Runs of a failing command that are looked at, and how many times more sessions in which it passed contradict it."""
 
 
 def keep(db: Connection, project_id: int, now: int) -> None:
     """Bring a project's prepared learnings up to date; writes what differs, in the caller's transaction or its own."""
-    wanted = {one.id: _row(one) for one in warnings.warm_learnings(db, project_id, now)}
+    warm = warnings.warm_learnings(db, project_id, now)
+    wanted = {one.id: _row(one) for one in warm if not _passes(db, project_id, one, now)}
     there = {
         row[0]: tuple(row)
         for row in db.execute("SELECT * FROM context_learnings WHERE project_id = ?", (project_id,)).fetchall()
@@ -28,6 +31,21 @@ def keep(db: Connection, project_id: int, now: int) -> None:
         with nullcontext() if db.in_transaction else transaction(db):
             db.executemany("DELETE FROM context_learnings WHERE learning_id = ?", gone)
             db.executemany("INSERT OR REPLACE INTO context_learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", new)
+
+
+def _passes(db: Connection, project_id: int, one: Learning, now: int) -> bool:
+    """Whether a command that is known to fail passed in many more sessions since: it fails somewhere else only."""
+    phrases = warnings.phrases(one) if one.kind == FAILED_COMMAND else ()
+    if not phrases:
+        return False
+    rows = db.execute(
+        "SELECT o.session_id, o.content FROM observations o JOIN sessions s ON s.id = o.session_id"
+        " WHERE s.project_id = ? AND o.at BETWEEN ? AND ? AND o.outcome = 'ok' AND o.obs_type IN ('command', 'test',"
+        " 'build', 'lint', 'install') AND instr(o.content, ?) > 0 ORDER BY o.at DESC LIMIT ?",
+        (project_id, one.first_at, now, phrases[0], _RUNS),
+    ).fetchall()
+    passed = {row[0] for row in rows if f" {phrases[0]} " in f" {' '.join(str(row[1]).lower().split())} "}
+    return len(passed) > _MORE * one.sessions
 
 
 def _row(one: Learning) -> tuple[int, int, float, str, str, str, str, str]:

@@ -6,6 +6,7 @@ from nmem.episodes.text import tokens
 
 _EDGE = ".,;:!?()[]{}<>\"`*#-~'|"
 _SPACED = {ord(char): " " for char in "`(),|<>[]\"'*"}
+_EXTENSION = 10
 MENTIONS = 60
 """Files a text may name: of a pasted listing, the first."""
 
@@ -46,6 +47,12 @@ def mentions(text: str) -> list[str]:
 def branch_terms(branch: str | None) -> list[str]:
     """The distinct words of a branch's name."""
     return list(dict.fromkeys(tokens(branch or "")))
+
+
+def file_like(word: str) -> bool:
+    """Whether a mention ends like a file: with a short extension, not with a version or a domain's rest."""
+    ending = word.rpartition("/")[2].rpartition(".")[2]
+    return 0 < len(ending) <= _EXTENSION and ending.isalnum() and ending[0].isalpha()
 
 
 _SPANS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmem.context import episodes
+from nmem.context import alike
 from nmem.context.chat import CHAT
 from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
@@ -35,6 +35,8 @@ _ASKED, _TRIED = 2, 6
 _SHARED, _SAYS, _PART = 2, 1.2, 0.4
 """Words that a prompt and a next step must share; what they must say together, in units of the rarest word there can
 be; and the part of what the step says."""
+_ASKED_LAST, _ECHO = "Asked last", 0.7
+"""How a step begins that only repeats what was asked, and the part of its words in a prompt that asks it again."""
 _FRAME = frozenset(words("Asked last and not answered, changed for it, no answer recorded: still fails, 1 more"))
 """The words in which next steps are told."""
 
@@ -108,6 +110,8 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
         said, most = sum(worth[word] for word in both), sum(worth[word] for word in own)
         if len(both) < _SHARED or said < _SAYS or said < _PART * most or (present.unsaid and present.unsaid.says(step)):
             continue
+        if step.startswith(_ASKED_LAST) and len(own & asked) >= _ECHO * len(own):
+            continue  # the very prompt, typed again
         known = sorted(both, key=lambda word: (-worth[word], word))
         reason = f"the prompt speaks of what was left to do: {', '.join(known[:3])}"
         found.append((min(1.0, 0.5 + said / most / 2), row, step, reason))
@@ -127,7 +131,7 @@ def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, R
 
 def _leaving(db: Connection, present: Present) -> list[Row]:
     """Episodes that left something open, outside this session: those that speak of what is asked, and the newest."""
-    found = [one.unit_id for one in episodes.speaking(db, present)]
+    found = [one.unit_id for one in alike.speaking(db, present)]
     return db.execute(
         "SELECT u.id, coalesce(u.title, u.summary, u.intent), u.last_at, u.next_steps, u.session_id,"  # noqa: S608
         " min(u.last_at, coalesce(u.narrated_at, u.last_at)) FROM work_units u WHERE"

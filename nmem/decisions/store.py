@@ -6,8 +6,10 @@ to do. What a person kept, dismissed or worded stays, whatever is found later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from capture.storage.store import transaction
 from nmem.decisions import read, rules, supersede
@@ -52,15 +54,43 @@ ON CONFLICT (prompt_id) DO UPDATE SET said_from = excluded.said_from, said_to = 
 """
 
 
-def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
-    """Search what is over and was not searched; how many sessions were. On a writing connection."""
+class Heard(NamedTuple):
+    """What was found in a session as it was read."""
+
+    sizes: dict[int, int]
+    """Of each turn, by the row that holds it: others, and somebody has said more since."""
+    found: list[Said]
+
+
+Beside = Callable[[Sequence[str]], Iterator[Heard | None]]
+
+
+def heard(db: Connection, session_id: str) -> Heard:
+    """The decisions of a session, which is only read."""
+    return _heard(db.execute(_TURNS, (session_id,)).fetchall())
+
+
+def _heard(rows: Sequence[tuple[int, int, str, int]]) -> Heard:
+    turns = [Turn(row[0], bool(row[1]), row[2]) for row in rows]
+    return Heard({row[0]: len(row[2]) for row in rows}, rules.find(turns))
+
+
+def refresh(
+    db: Connection, stopped: Callable[[], bool] = lambda: False, beside: Beside = lambda due: repeat(None, len(due))
+) -> int:  # fmt: skip
+    """Search what is over and was not searched; how many sessions were. On a writing connection.
+
+    `beside`: searches the sessions it is given in processes of its own, and answers in their order.
+    """
     due = [row[0] for row in db.execute(f"{_DUE} UNION {_MOVED}").fetchall()]
     done, changed = 0, set()
+    known = beside(due)
     for session_id in due:
         if stopped():
             break
+        ready = next(known)
         with transaction(db):
-            if _search(db, session_id):
+            if _search(db, session_id, ready):
                 changed.add(_project(db, session_id))
         done += 1
     for project_id in sorted(changed):
@@ -69,14 +99,14 @@ def refresh(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
     return done
 
 
-def _search(db: Connection, session_id: str) -> bool:
+def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
     """Search the episodes of a session that are over; whether there are decisions to be weighed, or some went."""
     rows = db.execute(_TURNS, (session_id,)).fetchall()
     over = {row[0] for row in db.execute(_OVER, (session_id,)).fetchall()}
     sizes = {row[0]: len(row[2]) for row in rows}
     times = {row[0]: row[3] for row in rows}
-    found = [said for said in rules.find([Turn(row[0], bool(row[1]), row[2]) for row in rows])
-             if said.words.number in over]  # fmt: skip
+    whole = known if known is not None and known.sizes == sizes else _heard(rows)
+    found = [said for said in whole.found if said.words.number in over]
     before = _rows(db, session_id)
     db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in found])
     kept = {said.words.number for said in found}

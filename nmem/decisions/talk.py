@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from nmem.decisions import cues
 
@@ -90,24 +91,64 @@ def _trimmed(text: str, begin: int, end: int) -> tuple[int, int] | None:
 
 
 class Marks:
-    """What a person's turn says, sentence by sentence."""
+    """What a person's turn says, sentence by sentence; each sign is looked for when somebody asks for it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.spots = sentences(text)
         self.parts = [text[begin:end] for begin, end in self.spots]
         self.asks = [part.rstrip("\"'”’)*` ").endswith(("?", "？")) for part in self.parts]
-        self.rule = self._where(cues.RULE)
-        self.contrast = self._where(cues.CONTRAST)
-        self.norm = self._where(cues.NORM)
-        self.amends = self._where(cues.AMENDS)
-        self.knows = self._where(cues.EXPERIENCE)
         self.first = self.parts[0] if self.parts else ""
-        self.corrects = bool(cues.CORRECTION.search(self.first)) and not (self.asks and self.asks[0])
-        self.agrees = bool(cues.AGREES.search(self.first))
-        self.task = bool(cues.TASK.search(self.first))
-        self.reason = bool(cues.REASON.search(text))
-        self.revises = bool(cues.REVISES.search(text))
+
+    @cached_property
+    def rule(self) -> list[int]:
+        """Sentences that say how it always is to be; as below, by their numbers, and no questions."""
+        return self._where(cues.RULE)
+
+    @cached_property
+    def contrast(self) -> list[int]:
+        """This and not that."""
+        return self._where(cues.CONTRAST)
+
+    @cached_property
+    def norm(self) -> list[int]:
+        """How something should be."""
+        return self._where(cues.NORM)
+
+    @cached_property
+    def amends(self) -> list[int]:
+        """What is changed of a rule."""
+        return self._where(cues.AMENDS)
+
+    @cached_property
+    def knows(self) -> list[int]:
+        """What the person has seen to be so."""
+        return self._where(cues.EXPERIENCE)
+
+    @cached_property
+    def corrects(self) -> bool:
+        """Whether it begins with an objection."""
+        return bool(cues.CORRECTION.search(self.first)) and not (self.asks and self.asks[0])
+
+    @cached_property
+    def agrees(self) -> bool:
+        """Whether it begins with a yes."""
+        return bool(cues.AGREES.search(self.first))
+
+    @cached_property
+    def task(self) -> bool:
+        """Whether it begins with a piece of work."""
+        return bool(cues.TASK.search(self.first))
+
+    @cached_property
+    def reason(self) -> bool:
+        """Whether it says why."""
+        return bool(cues.REASON.search(self.text))
+
+    @cached_property
+    def revises(self) -> bool:
+        """Whether something held before."""
+        return bool(cues.REVISES.search(self.text))
 
     def _where(self, cue: re.Pattern[str]) -> list[int]:
         return [n for n, part in enumerate(self.parts) if not self.asks[n] and cue.search(part)]

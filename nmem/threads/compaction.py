@@ -86,6 +86,7 @@ def compact_due(db: Connection, now: int) -> list[Due]:
     """End idle threads, condense what is due, and find the skills of the projects concerned."""
     with transaction(db):
         storage.close_idle(db, config.load().timeout_minutes, now)
+        storage.entitle(db)
     found = due(db, now)
     for project_id in sorted({each.project_id for each in found}):
         with transaction(db):

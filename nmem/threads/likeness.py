@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log, sqrt
 
 from nmem.threads import words
@@ -26,6 +27,8 @@ PROMPT = 1500
 """Characters of an earlier prompt that count towards what a session is about."""
 MESSAGE = 800
 HOUR, DAY = 60.0, 1440.0
+_PROFILES = 64
+"""Texts of a project whose resemblance to its sessions is remembered."""
 FEW = 12
 """Below this many sessions a project's own rarity says little."""
 
@@ -82,6 +85,7 @@ class Background:
         total = max(len(counted), FEW) + 1.0
         self._rarity = {word: max(0.0, log(total / number) / log(total)) for word, number in held.items()}
         self._postings: dict[str, list[tuple[int, float]]] = {}
+        self._profiles: dict[tuple[str, ...], list[float]] = {}
         centre: dict[str, float] = {}
         vectors = [self._vector(document) for document in documents]
         for number, vector in enumerate(vectors):
@@ -113,6 +117,16 @@ class Background:
         return {word: weight / norm for word, weight in weights.items()}
 
     def _profile(self, document: Sequence[str]) -> list[float]:
+        """How much a text resembles each session; a prompt is compared with a dozen threads, and a thread with more."""
+        key = tuple(document)
+        found = self._profiles.get(key)
+        if found is None:
+            if len(self._profiles) >= _PROFILES:
+                self._profiles.clear()
+            found = self._profiles[key] = self._resembled(key)
+        return found
+
+    def _resembled(self, document: Sequence[str]) -> list[float]:
         found = [-mean for mean in self._mean]
         for word, weight in self._vector(document).items():
             for number, theirs in self._postings.get(word, ()):
@@ -126,9 +140,16 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     return dot / size if size > 0 else 0.0
 
 
-def entities(text: str) -> set[str]:
-    """Files, symbols and issue numbers named in a text."""
-    return words.file_mentions(text) | words.symbols(text) | {"#" + number for number in words.issue_refs(text)}
+def entities(text: str) -> frozenset[str]:
+    """Files, symbols and issue numbers named in a text; a prompt is asked for with each thread it is compared with."""
+    return _entities(text[: words.MAX_CHARS])
+
+
+@lru_cache(maxsize=2048)
+def _entities(text: str) -> frozenset[str]:
+    return frozenset(
+        words.file_mentions(text) | words.symbols(text) | {"#" + number for number in words.issue_refs(text)}
+    )
 
 
 def recency(gap_minutes: float) -> float:

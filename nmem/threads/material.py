@@ -191,8 +191,9 @@ def condensable(db: Connection) -> list[Any]:
 def told(db: Connection, thread_id: int) -> list[Any]:
     """What the episodes of a thread say of themselves, in order."""
     return db.execute(
-        "SELECT coalesce(title, intent), coalesce(summary, ''), completed, learned, next_steps, outcomes, commits,"
-        " hot_files, phase_signature, turn_count FROM work_units WHERE thread_id = ? ORDER BY started_at, id",
+        "SELECT coalesce(title, agent_title, heading, intent), coalesce(summary, ''), completed, learned, next_steps,"
+        " outcomes, commits, hot_files, phase_signature, turn_count FROM work_units"
+        " WHERE thread_id = ? ORDER BY started_at, id",
         (thread_id,),
     ).fetchall()
 

@@ -201,6 +201,16 @@ def refresh(db: Connection, thread_id: int) -> None:
     )
 
 
+def entitle(db: Connection) -> None:
+    """Give threads the title of their longest episode that has one."""
+    db.execute(
+        "UPDATE threads SET title = named.title FROM (SELECT thread_id, coalesce(title, agent_title, heading) AS title,"
+        " row_number() OVER (PARTITION BY thread_id ORDER BY turn_count DESC, started_at, id) AS place FROM work_units"
+        " WHERE thread_id IS NOT NULL AND coalesce(title, agent_title, heading) IS NOT NULL) named"
+        " WHERE threads.id = named.thread_id AND named.place = 1 AND threads.title != named.title"
+    )
+
+
 def touch(db: Connection, thread_id: int, session_id: str) -> None:
     """Something happened in a thread when it last did in one of its sessions; `refresh` says the rest."""
     db.execute(

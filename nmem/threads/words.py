@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmem.episodes.text import MAX_CHARS, file_mentions, is_cjk, path_key, runs, split_identifier, tokens
 
-__all__ = ["file_mentions", "issue_refs", "path_key", "symbols", "tokens"]
+__all__ = ["MAX_CHARS", "file_mentions", "issue_refs", "path_key", "symbols", "tokens"]
 
 _ISSUE_MARKS = ("#", "/pull/", "/issues/", "pr ", "issue ")
 _DIGITS = 6

@@ -87,7 +87,8 @@ def test_the_way_that_works_is_named(played: Played, own_home: Path, monkeypatch
     (own_home / ".claude.json").write_text('{"mcpServers": {"nmem": {"command": "nmem", "args": ["mcp"]}}}')
     doors.keep(played.path, [])
     told = played.begin("c")
-    assert "mcp__nmem__search finds what was said and decided, mcp__nmem__get reads it." in told
+    assert "mcp__nmem__search finds what earlier sessions said and decided." in told
+    assert "When the user turns to another task: mcp__nmem__episode." in told
     assert tokens(told) <= ask.MOST
     assert "`nmem search WORDS`" in ask.line("codex")
     (own_home / ".claude.json").unlink()

@@ -16,7 +16,7 @@ from tests.nmem.conftest import MINUTE
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded
 
-PROMPT = "the voucher rounding is wrong again in the basket"
+PROMPT = "the voucher rounding in src/voucher.py is wrong again in the basket"
 
 
 class Nmem:
@@ -74,7 +74,7 @@ def test_why(nmem: Nmem) -> None:
     assert code == 0
     assert "# context of shop, at a prompt:" in out
     assert "## Told" in out
-    assert "the prompt names it" in out or "edited" in out
+    assert "of what the prompt says" in out
     code, out, _ = nmem("context", "--project", "shop", "--prompt", PROMPT, "--explain", "--budget", "70")
     assert "## Left out" in out
 
@@ -147,7 +147,7 @@ def test_an_item_is_never_told_always_told_and_neither(nmem: Nmem) -> None:
     before = nmem.json(*of_shop, "--prompt", PROMPT)
     item = before["items"][0]["id"]
     code, out, _ = nmem(*of_shop, "--exclude", item)
-    promised = "never named among files; notes and stories may still speak of it"
+    promised = "never told, nor what quotes it"
     assert code == 0 and out == f"{item} is {promised} (`nmem undo` takes it back)\n"
     found = nmem.json(*of_shop, "--prompt", PROMPT)
     assert item not in {each["id"] for each in found["items"] + found["left_out"]}

@@ -11,26 +11,29 @@ _SUMMARY = (
     "Deploy the kettle to staging, it fails with permission denied. Tests passed before the last edits."
     " Obstacle: bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh."
 )
+_EDITED = '[{"path": "deploy.sh", "edits": 2}]'
+_COMMITS = '[{"message": "Make the script executable"}]'
 _RESULT = "The cause was a missing execute bit on deploy.sh."
 
 
 def row(summary: str | None, result: str | None = _RESULT) -> episodes.Unit:
     return (7, "Deploy the kettle to staging", 0, '{"tests": "passed"}', '["Write it down"]', "s", summary, result,
-            "kettle", 2, 0)  # fmt: skip
+            "kettle", 2, 0, _EDITED, _COMMITS)  # fmt: skip
 
 
-def test_what_came_of_it_and_what_stood_in_the_way_are_told_and_no_list_of_files() -> None:
-    text = episodes.tell(row(_SUMMARY), 60_000, 0.5, "why").text
+def test_what_came_of_it_what_stood_in_the_way_and_what_was_changed_are_told() -> None:
+    text = episodes.tell(row(_SUMMARY), 60_000, 0.5, "why", files=("deploy.sh",)).text
     assert text == (
         "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
         " The agent reported: “The cause was a missing execute bit on deploy.sh.”."
         " In the way: “bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh”."
+        " Committed: “Make the script executable”. Changed: `deploy.sh`."
     )
 
 
 @pytest.mark.parametrize("summary", ["It went well.", None])
 def test_what_is_not_known_is_not_spoken_of(summary: str | None) -> None:
-    text = episodes.tell(row(summary, None), 60_000, 0.5, "why").text
+    text = episodes.tell((*row(summary, None)[:11], None, None), 60_000, 0.5, "why").text
     assert text == "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
 
 

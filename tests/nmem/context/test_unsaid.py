@@ -102,7 +102,7 @@ KINDS = {
 def item(played: Played, kind: str) -> str:
     number = {
         "next": unit(played, "open"), "episode": unit(played, "a"), "learning": 7, "prompt": prompt(played),
-        "thread": one(played, "SELECT id FROM threads WHERE title LIKE '%which coupon was refused%'"),
+        "thread": one(played, "SELECT thread_id FROM work_units WHERE intent LIKE '%which coupon was refused%'"),
         "obs": one(played, "SELECT id FROM observations WHERE obs_type = 'marker'"),
     }[kind]  # fmt: skip
     return f"{kind}/{number}"

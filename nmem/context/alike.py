@@ -1,0 +1,145 @@
+"""Which earlier episodes are about the same work as a prompt (SQL). On the hook's path.
+
+General words are shared by everything in a project. So an episode must be pointed at by what few others have: by
+specific words that say much together, or by fewer of them and a second sign, that it edited a file which the prompt
+names, or that it was a short while ago.
+"""
+
+from __future__ import annotations
+
+from nmem.context import pointing
+from nmem.retrieval import engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from sqlite3 import Connection
+
+    from nmem.context.present import Present
+
+SAYS = 1.5
+"""What must speak for an episode, in words that one episode alone has; a file that the prompt names is about one."""
+PART, LEAST = 0.25, 0.6
+"""A short prompt cannot say so much: this part of all that it says is enough, but never less than that."""
+NEAR, NEAR_ALONE = 0.6, 0.75
+"""A second or third episode is told when this part of what speaks for the first speaks for it: with a second sign, and
+by words alone."""
+YOUNG = 12
+"""Episodes below which a project is young: too few to tell what is specific in a prompt."""
+SHARE, EVIDENCE = 0.07, 0.6
+"""The least part of what a prompt says that an episode must have in a young project, and the least that it must say."""
+FILES = 1.2
+"""What files that the prompt names say at most."""
+_HOUR = 3_600_000
+_AGO = ((_HOUR, 0.6), (3 * _HOUR, 0.4), (30 * _HOUR, 0.3))
+"""What it says that an episode was within a time, where something else speaks for it as well."""
+_SOME = 0.2
+"""Specific words that count as something."""
+_LOOKED_AT = 8
+_FOUND = 60
+"""Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
+_NAMED = 6
+"""Files that the prompt names which are looked for."""
+_SESSIONS = 40
+"""The newest sessions, whose episodes are looked at for files that the prompt names."""
+
+
+class Alike:
+    """An episode that is about the same work, and what says so."""
+
+    __slots__ = ("at", "files", "share", "sure", "twice", "unit_id", "value", "why")
+
+    def __init__(self, unit_id: int, at: int, value: float = 0.0, share: float = 0.0) -> None:
+        self.unit_id = unit_id
+        self.at = at
+        self.value = value
+        """How much speaks for it, in words that one episode alone has."""
+        self.share = share
+        """The part of what the prompt says that it speaks of."""
+        self.files = 0.0
+        """What the files say that it edited and the prompt names."""
+        self.twice = False
+        """Whether something beside its words speaks for it."""
+        self.sure = False
+        """Whether it spoke of an issue or a pull request that the prompt names by its number."""
+        self.why = ""
+
+    @property
+    def reason(self) -> str:
+        """What speaks for it, in words."""
+        said = f"speaks of the same: {self.share:.0%} of what the prompt says" if self.share else ""
+        edited = "edited a file that the prompt names" if self.files else ""
+        return "; ".join(filter(None, (self.why, said, edited)))
+
+
+def speaking(db: Connection, present: Present) -> list[engine.Found]:
+    """The episodes that speak of what is asked, the best first; the engine is asked once. Raises sqlite3.Error."""
+    if present.found is None:
+        asked = present.prompt
+        present.found = engine.related(db, present.project_id, asked, _FOUND, before=present.at) if asked else []
+    return present.found
+
+
+def alike(db: Connection, present: Present) -> list[Alike]:
+    """The episodes that are about the same work, those that most speaks for first. Raises sqlite3.Error."""
+    found = speaking(db, present)
+    if engine.size(db, present.project_id) < YOUNG:
+        out = [
+            Alike(one.unit_id, one.at, one.score, one.share)
+            for one in found[:_LOOKED_AT]
+            if one.share >= SHARE and one.evidence >= EVIDENCE
+        ]
+    else:
+        out = _weighed(db, present, found)
+    out.sort(key=lambda one: (-one.value, -one.unit_id))
+    return [one for one in out if one.sure or one.value >= (NEAR if one.twice else NEAR_ALONE) * out[0].value]
+
+
+def _weighed(db: Connection, present: Present, found: Sequence[engine.Found]) -> list[Alike]:
+    """Episodes for which enough speaks, with how much."""
+    every = {
+        one.unit_id: Alike(one.unit_id, one.at, one.specific, one.share) for one in found if one.evidence >= EVIDENCE
+    }
+    for unit_id, at, says in _editors(db, present, every) if any(present.named.values()) else ():
+        every.setdefault(unit_id, Alike(unit_id, at)).files = min(FILES, says)
+    sure = pointing.numbered(db, present)
+    for unit_id, at in sure:
+        one = every.setdefault(unit_id, Alike(unit_id, at))
+        one.sure, one.why = True, "speaks of the same number"
+    all_of_it = next((one.evidence / one.share for one in found if one.share), 0.0)
+    needed = min(SAYS, max(LEAST, PART * all_of_it)) if all_of_it else SAYS
+    window = pointing.window(present.prompt)
+    for one in every.values():
+        more = one.files + (SAYS if one.sure else 0.0)
+        gap = present.at - one.at
+        if one.value > _SOME or one.files:
+            if window and window[0] <= gap <= window[1]:
+                more += pointing.SAYS
+                one.why = one.why or "the prompt points at that time"
+            else:
+                more += next((says for within, says in _AGO if gap <= within), 0.0)
+        one.value += more
+        one.twice = more > 0.0
+    return [one for one in every.values() if one.value >= needed]
+
+
+def _editors(db: Connection, present: Present, known: Iterable[int]) -> list[tuple[int, int, float]]:
+    """Episodes that edited files which the prompt names: of those known, of the newest sessions, and the last each."""
+    named = [(path, says) for path, says in present.named.items() if says][:_NAMED]
+    says = " + ".join("(max(instr(u.files_edited, ?), instr(u.files_edited, ?)) > 0) * ?" for _ in named)
+    values = [each for path, worth in named for each in (f'/{path}"', f'"{path}"', worth)]
+    units, paths = list(known), [path for path, _ in named]
+    rows: list[tuple[int, int, float]] = db.execute(
+        f"SELECT id, last_at, says FROM (SELECT u.id, u.last_at, {says} AS says FROM work_units u"  # noqa: S608 - placeholders
+        " WHERE u.files_edited IS NOT NULL AND u.last_at < ? AND u.session_id != ? AND"
+        f" (u.id IN ({_marks(units)}) OR u.session_id IN (SELECT id FROM sessions WHERE project_id = ?"
+        " ORDER BY last_at DESC LIMIT ?) OR u.id IN (SELECT p.unit_id FROM context_files f JOIN context_turns t"
+        " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"
+        f" WHERE f.project_id = ? AND f.path IN ({_marks(paths)})))) WHERE says > 0",
+        (*values, present.at, present.session_id, *units, present.project_id, _SESSIONS, present.project_id, *paths),
+    ).fetchall()
+    return rows
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
