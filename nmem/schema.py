@@ -10,7 +10,7 @@ from nmem.audit.schema import AUDIT
 from nmem.context.schema import CONTEXT, EVERYWHERE
 from nmem.decisions.schema import SAID
 from nmem.dispatch.schema import TASKS
-from nmem.learn.schema import LEARNED
+from nmem.learn.schema import FAILED, LEARNED
 from nmem.purge.schema import PURGED_KEYS, PURGES
 from nmem.recall.schema import RECALL
 from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
@@ -318,6 +318,12 @@ INSERT INTO narratives_fts(rowid, title, intent, body, files)
 """  # noqa: S608 - our names
 """The index of episodes follows every column it holds; what it missed is put right."""
 
+_AGENT_TITLE = """
+ALTER TABLE work_units ADD COLUMN agent_title TEXT;  -- what the agent called it: the tool `episode`
+"""
+_HEADINGS = "ALTER TABLE work_units ADD COLUMN heading TEXT;"
+"""The title that is made of an episode's records (nmem.episodes.titles); `title` is a name that was given."""
+
 MIGRATIONS: tuple[str, ...] = (
     _MEANING,
     _LABELS_AND_LEARNINGS,
@@ -338,4 +344,7 @@ MIGRATIONS: tuple[str, ...] = (
     RETRIEVAL,
     SAID,
     EVERYWHERE,
+    _AGENT_TITLE,
+    FAILED,
+    _HEADINGS,
 )

@@ -42,8 +42,10 @@ from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
 from nmem.settle_beside import Beside
 from nmem.settle_start import start, wanted
+from nmem.side_by_side import seldom_collected
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
+from nmem.training import personal
 
 SECONDS = 900.0
 """How long one run works at most; what is left is for the next one."""
@@ -56,7 +58,7 @@ BATCH = 50
 """Sessions that are labelled, cut, told and summed up before the next ones are looked at."""
 Step = Callable[[int, int], None]
 """Is told how many of the waiting sessions are done."""
-_CHECKPOINT = 1000
+_CHECKPOINT = 4000
 """Pages of the write-ahead log after which it is folded back."""
 
 
@@ -131,7 +133,8 @@ def settle(
             _begin(db_path)
             with closing(store.connect(db_path, timeout=_WAIT, autocheckpoint=_CHECKPOINT)) as db:
                 tables.ensure(db)
-                _Run(db, db_path, stop, report, clock, models=models, step=step).all()
+                with seldom_collected():
+                    _Run(db, db_path, stop, report, clock, models=models, step=step).all()
     report.left = stop.is_set()
     report.seconds = round(time.monotonic() - begun, 3)
     return report
@@ -171,6 +174,7 @@ class _Run:
     def all(self) -> None:
         steps = (
             self._facts,
+            self._rate,
             self._purges,
             self._threads,
             self._waiting,
@@ -256,6 +260,10 @@ class _Run:
     def _facts(self) -> None:
         """Spooled rows, the write-ahead log, the text index: whoever settles does capture's part too."""
         self.report.drained += max(0, fold(self.db_path, _WAIT))
+
+    def _rate(self) -> None:
+        """Decisions of the person since: where episodes are cut follows how often they say that one begins."""
+        personal.follow(self.db, self.db_path, self.clock())
 
     def _threads(self) -> None:
         """Sessions into threads: in the order in which they were opened, which decides what they go on with."""
@@ -373,7 +381,9 @@ class _Run:
 
     def _said(self) -> None:
         """What the person settled in episodes that are over, and what that replaces."""
-        self.report.decided += said.refresh(self.db, self.stop.is_set)
+        many = self._beside.wanted(self.report.detected)
+        more = (self._beside.decisions,) if many else ()
+        self.report.decided += said.refresh(self.db, self.stop.is_set, *more)
 
     def _sessions(self, some: Sequence[str] | None = None) -> None:
         for session_id in narrations.unsummarised(self.db, some):

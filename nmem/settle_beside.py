@@ -1,4 +1,4 @@
-"""What settling can work out beside itself: labels, stories and what sessions say, while this process only writes.
+"""What settling can work out beside itself: labels, stories, decisions and what sessions say; this process writes.
 
 Two processes read the database and answer; what they could not do is done here, and fails here if it has to. Where
 there is little to do, or one processor, there are none.
@@ -9,24 +9,35 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from nmem import database
+from nmem.decisions import store as said
+from nmem.decisions.store import Heard
 from nmem.episodes import storytelling
 from nmem.episodes.storytelling import Worded
 from nmem.labels import workers
 from nmem.labels.workers import Done, Job
 from nmem.learn import refresh
 from nmem.learn.sessions import Found
-from nmem.side_by_side import Crew, Gone, attend
+from nmem.side_by_side import Crew, Gone, attend, seldom_collected
 
 PROCESSES = 2
 ENOUGH = 40
 """Sessions, or episodes, from which on processes are worth their start."""
 _AHEAD = 6
 """Jobs that each process has before it: it need not wait while this one writes."""
-Asked = tuple[str, Job | int | str]
-"""A database, and what is wanted of it: labels (a Job), an episode's story (its number), what a session says (its id).
-"""
+
+
+class Talk(NamedTuple):
+    """The session whose decisions are wanted."""
+
+    session_id: str
+
+
+Asked = tuple[str, Job | Talk | int | str]
+"""A database, and what is wanted of it: labels (a Job), decisions (a Talk), an episode's story (its number), what a
+session says (its id)."""
 
 
 class Beside:
@@ -62,6 +73,15 @@ class Beside:
 
         return word
 
+    def decisions(self, ids: Sequence[str]) -> Iterator[Heard | None]:
+        """As `decisions.store.heard`, for one after the other; None where it was not done."""
+        answer = self._each([(self.db_path, Talk(session_id)) for session_id in ids])
+        for _ in ids:
+            try:
+                yield answer()  # type: ignore[misc]
+            except Gone:
+                yield None
+
     def sessions(self, ids: Sequence[str]) -> Iterator[Found | None]:
         """As `refresh.found_in`, for one after the other."""
         answer = self._each([(self.db_path, session_id) for session_id in ids])
@@ -95,8 +115,11 @@ def serve() -> None:
             db.row_factory = None
         if isinstance(of, Job):
             return list(workers.work_on(db, of, workers.model_of(path, of.task.model)))
+        if isinstance(of, Talk):
+            return said.heard(db, of.session_id)
         if isinstance(of, int):
             return storytelling.worded(db, of)
         return refresh.found_in(db, of)
 
-    attend(do)
+    with seldom_collected():
+        attend(do)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SUBJECTS = {
     "boundaries": "whether episodes are cut where a person would cut them, on labelled sessions",
+    "titles": "whether episodes are called what a person would call them, on labelled sessions",
     "secrets": "what redaction finds, and what it spoils, on labelled texts",
     "linking": "whether new threads are linked with the earlier ones that they continue",
     "labels": "how well calls are labelled: phase, scope, locus, novelty, friction",
@@ -101,6 +102,21 @@ def _judge() -> Judge | None:
     from nmem.evaluate.model_judge import judge
 
     return judge()
+
+
+@command.command(help=SUBJECTS["titles"])
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def titles(files: tuple[Path, ...], *, as_json: bool) -> None:
+    """Evaluate titles on JSONL records {prompts, titles}."""
+    from nmem.evaluate.titles import evaluate, records, table
+
+    with _text(files):
+        figures = evaluate(records(files))
+    if as_json:
+        click.echo(to_json(figures))
+        return
+    _print(table(figures))
 
 
 @command.command(help=SUBJECTS["linking"])

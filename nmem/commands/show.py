@@ -30,7 +30,12 @@ _FILES = 12
 _SAID_BY = {"user/prompt": "you", "user/late": "you", "user/command": "you", "agent/closing": "agent",
             "agent/thinking": "thinks", "agent/summary": "summary", "agent/subagent": "helper",
             "agent/title": "title"}  # fmt: skip
-_BY = {"first": "the session begins here", "person": "you said so", "llm": "a language model said so"}
+_BY = {
+    "first": "the session begins here",
+    "person": "you said so",
+    "llm": "a language model said so",
+    "agent": "the agent said so",
+}
 
 Told = tuple[str, list[Section], dict[str, Any]]
 """Heading, sections, and the same as JSON."""
@@ -164,7 +169,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("when", f"{day(row.started_at, today)}, {clock(row.started_at)} to {until}: {length}"),
         ("session", f"session/{row.session_id}"),
         ("thread", f"thread/{row.thread_id}  {row.thread}" if row.thread_id else ""),
-        ("wanted", found.intent[:_TEXT] if found.titled else ""),
+        ("wanted", found.intent[:_TEXT] if found.intent != found.row.name else ""),
         ("outcome", (told.outcome if told else "") or ended(row)),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits),
         ("obstacle", (told.obstacle if told else "") or _obstacle(found)),

@@ -9,7 +9,6 @@ from nmem.episodes.tally import LABELS, Seen, Tally
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
-    from typing import Any
 
     from nmem.episodes.units import Unit
 
@@ -28,6 +27,7 @@ _SAID = (
     " (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id AND u.unit_id = ?)))"
 )
 _FAR = 1 << 62
+_NEVER = -_FAR
 
 
 def update_newest(db: Connection, session_id: str) -> None:
@@ -51,6 +51,7 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
     `trace`: also write the trace of every observation, which is for episodes that are over.
     """
     tally = Tally.of(unit)
+    whole = not unit.annotated_seq and not unit.annotated_prompt
     rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
     end = _end(db, unit)
     said = db.execute(_SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, end, unit.id)).fetchall()
@@ -65,7 +66,8 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
     if unit.state == units.CLOSED:
         values["ended_at"] = values["last_at"]
     if trace:
-        values["obs_trace"], values["traced_seq"] = _trace(db, unit), tally.seq
+        known = rows if whole else None
+        values["obs_trace"], values["traced_seq"] = _trace(db, unit, known), tally.seq
     units.annotated(db, unit.id, values)
 
 
@@ -105,27 +107,23 @@ def _with_gone(
     return sorted(whole, key=lambda seen: seen.seq), [*said, *gone]
 
 
-def _trace(db: Connection, unit: Unit) -> str:
-    """Every observation of an episode in a few words, so that it can still be told when the rows are swept."""
+def _trace(db: Connection, unit: Unit, known: list[Seen] | None = None) -> str:
+    """Every observation of an episode in a few words, so that it can still be told when the rows are swept.
+
+    `known`: all of them, where they have just been read.
+    """
     from capture.jsonio import dumps
 
-    rows = db.execute(
-        "SELECT seq, id, at, obs_type, file_path, outcome, phase, scope, locus, novelty, friction FROM observations"
-        " WHERE session_id = ? AND prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?) ORDER BY seq",
-        (unit.session_id, unit.id),
-    ).fetchall()
-    if _swept(db, unit.session_id):
-        from nmem.retention import trace
-
-        rows += [(one.seq, one.id, one.at, one.obs_type, one.file_path, one.outcome, *one.scores)
-                 for one in trace.of_unit(db, unit.session_id, unit.id)]  # fmt: skip
-        rows.sort(key=lambda row: row[0])
-    return dumps([_told(row) for row in rows])
+    if known is None:
+        known = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, _NEVER, unit.id))]
+        if _swept(db, unit.session_id):
+            known = _with_gone(db, unit, known, [], _FAR)[0]
+    return dumps([_told(seen) for seen in known])
 
 
-def _told(row: tuple[Any, ...]) -> dict[str, object]:
-    one = {"id": row[1], "t": row[2], "type": row[3], "path": row[4], "outcome": row[5]}
-    scores = {name: score for (name, _, _), score in zip(LABELS, row[6:], strict=True) if score is not None}
+def _told(seen: Seen) -> dict[str, object]:
+    one = {"id": seen.id, "t": seen.at, "type": seen.obs_type, "path": seen.file_path, "outcome": seen.outcome}
+    scores = {name: score for (name, _, _), score in zip(LABELS, seen.labels, strict=True) if score is not None}
     return {**one, "scores": scores} if scores else one
 
 

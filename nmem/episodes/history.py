@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REMEMBERED = 20
 """Turns after which nothing of a turn is left in the past."""
-SAID_CHARS = 400
+SAID_CHARS = 700
 _COMMAND_WORDS = 4
 """Words after a slash command from which on it says what is wanted."""
 _MORE = 5

@@ -10,6 +10,8 @@ class Narrative:
     """The story of an episode in short sentences; every list may be empty, every string may be ""."""
 
     intent: str = ""
+    title: str = ""
+    """What it is called, made of its records: see nmem.episodes.titles."""
     learned: list[str] = field(default_factory=list)
     """Causes, findings and decisions, quoted from what the agent said or from answered questions."""
     completed: list[str] = field(default_factory=list)

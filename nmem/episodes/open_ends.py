@@ -311,7 +311,8 @@ def _later(db: Connection, sessions: Sequence[str], at: int) -> list[Row]:
 def of_session(db: Connection, session_id: str, since: int = 0, most: int = _ROWS) -> list[Row]:
     """The newest observations of a session, in order of time. Raises sqlite3.Error."""
     found: list[Row] = db.execute(
-        f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND o.at >= ? ORDER BY o.seq DESC LIMIT ?",  # noqa: S608
+        f"SELECT {COLUMNS} FROM observations o WHERE o.session_id = ? AND {'' if since else '+'}o.at >= ?"  # noqa: S608
+        " ORDER BY o.seq DESC LIMIT ?",  # of the whole session by its order: nothing is sorted
         (session_id, since, most),
     ).fetchall()
     return found[::-1]

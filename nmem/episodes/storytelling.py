@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from capture import settings
 from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
@@ -32,6 +33,7 @@ _TEXT = 4_000
 """Characters of one text that a model is shown at most; the prompt's budget cuts further."""
 ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
 """Failures that say nothing about the episode: it is asked again another time."""
+_KNOWN_LINES = 4_096
 _PATIENCE = 2
 """Such failures in a row after which a run asks no more."""
 Failing = Callable[[int, Exception], None]
@@ -238,5 +240,18 @@ def _safe(told: Narrative) -> Narrative:
     )
 
 
+_lines: dict[str, str] = {}
+_lines_by: list[settings.Settings] = []
+"""By which of the person's settings these lines were made safe."""
+
+
 def _line(text: str) -> str:
-    return redact(" ".join(clean(text).split())) if text else ""
+    """One line without secrets; the paths of a project come again in story after story."""
+    known = settings.load()
+    if _lines_by != [known] or len(_lines) >= _KNOWN_LINES:
+        _lines.clear()
+        _lines_by[:] = [known]
+    found = _lines.get(text)
+    if found is None:
+        found = _lines[text] = redact(" ".join(clean(text).split())) if text else ""
+    return found

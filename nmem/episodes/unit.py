@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NEW, SUB, CONT, ACK = "new", "sub", "cont", "ack"
-FIRST, ONLINE, REVISED, LLM, PERSON = "first", "online", "revised", "llm", "person"
+FIRST, ONLINE, REVISED, LLM, AGENT, PERSON = "first", "online", "revised", "llm", "agent", "person"
 OPEN, CLOSED = "open", "closed"
 INTENT = 2_000
 """Characters of the opening prompt that are kept as the intent."""
@@ -15,6 +15,8 @@ COLUMNS = (
     "obs_count", "hot_files", "phase_signature", "fingerprint", "outcomes", "commits", "friction", "obs_trace",
     "annotated_seq", "annotated_prompt", "traced_seq", "checkpoint", "client_summary", "summary", "learned",
     "completed", "next_steps", "notes", "files_read", "files_edited", "narrator", "narrated_at", "pinned",
+    "agent_title",
+    "heading",
 )  # fmt: skip
 
 
@@ -63,6 +65,8 @@ class Unit:
     narrator: str | None
     narrated_at: int | None
     pinned: int
+    agent_title: str | None
+    heading: str | None
 
     def __init__(self, row: tuple[object, ...]) -> None:
         for name, value in zip(COLUMNS, row, strict=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nmem.episodes.unit import (
     ACK,
+    AGENT,
     CLOSED,
     COLUMNS,
     CONT,
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 __all__ = (
-    "ACK", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED", "SUB",
-    "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget", "get",
-    "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "others", "pin",
+    "ACK", "AGENT", "CLOSED", "COLUMNS", "CONT", "FIRST", "INTENT", "LLM", "NEW", "ONLINE", "OPEN", "PERSON", "REVISED",
+    "SUB", "Unit", "UnitPrompt", "Verdict", "annotated", "append", "assign", "close", "decided_by_person", "forget",
+    "get", "goal", "judge", "latest", "merge", "move", "name", "of_prompt", "of_session", "one_open", "others", "pin",
     "previous", "project_of", "prompts_of", "prompts_of_session", "prompts_session", "put", "refresh", "resume",
     "said_of", "split", "start", "straighten", "take_out", "tidy",
 )  # fmt: skip
@@ -352,7 +353,8 @@ def refresh(db: Connection, unit_id: int) -> None:
     first, last = prompts[0], prompts[-1]
     db.execute(
         "UPDATE work_units SET first_prompt_id = ?, last_prompt_id = ?, started_at = ?, last_at = ?, turn_count = ?,"  # noqa: S608
-        f" intent = coalesce(nullif({_OPENING}, ''), intent), annotated_seq = 0, annotated_prompt = 0, traced_seq = 0"
+        f" intent = coalesce(nullif({_OPENING}, ''), intent), heading = NULL, annotated_seq = 0, annotated_prompt = 0,"
+        " traced_seq = 0"
         " WHERE id = ?",
         (first.id, last.id, first.at, last.at, len(prompts), unit_id, unit_id),
     )

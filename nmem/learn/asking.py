@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
@@ -59,36 +59,69 @@ def intents(project: Project) -> list[Pattern]:
 def _near(intents: Mapping[int, Sequence[str]]) -> dict[int, list[int]]:
     """For each intent those that say the same, itself among them, by the rarity that words have in the project.
 
-    Two of them share at least `ALIKE` of what either weighs, so they share one of the rarest words that weigh the rest:
-    only intents with such a word in common are compared.
+    Two of them share at least `ALIKE` of what either weighs: so many words as the heaviest ones of an intent take to
+    weigh that. Only with those that share so many is it compared; they are counted for all others at once.
     """
     rarity = Background(list(intents.values())).rarity
     sets = {at: frozenset(found) for at, found in intents.items()}
     weight = {at: sum(map(rarity, found)) for at, found in intents.items()}
     near: dict[int, list[int]] = {at: [at] for at in intents}
-    index: dict[str, list[int]] = defaultdict(list)
-    for at, mine in sets.items():
-        telling = _telling(mine, rarity, weight[at])
-        for one in {other for word in telling for other in index[word]}:
+    places = list(intents)
+    having: dict[str, int] = defaultdict(int)
+    """Word -> the intents before this one that have it, a bit each."""
+    for place, at in enumerate(places):
+        mine = sets[at]
+        for other in _places(_sharing([having[word] for word in mine], _fewest(mine, rarity, weight[at]))):
+            one = places[other]
             shared = mine & sets[one]
             least = ALIKE / (1 + ALIKE) * (weight[at] + weight[one])
-            if len(shared) >= FEW - 1 and sum(map(rarity, shared)) >= least > 0:
+            if sum(map(rarity, shared)) >= least > 0:
                 near[at].append(one)
                 near[one].append(at)
-        for word in telling:
-            index[word].append(at)
+        for word in mine:
+            having[word] |= 1 << place
     return {at: sorted(found) for at, found in near.items()}
 
 
-def _telling(words_of: Iterable[str], rarity: Callable[[str], float], weight: float) -> list[str]:
-    """The rarest words of an intent, until the others weigh less than what two alike intents share."""
-    out, left = [], weight
-    for word in sorted(words_of, key=lambda word: (-rarity(word), word)):
-        if left < ALIKE * weight * 0.999:
+def _fewest(words_of: Iterable[str], rarity: Callable[[str], float], weight: float) -> int:
+    """How many words an intent shares at least with one that says the same."""
+    number, left = 0, ALIKE * weight * 0.999
+    for each in sorted(map(rarity, words_of), reverse=True):
+        if left <= 0:
             break
-        out.append(word)
-        left -= rarity(word)
-    return out
+        number, left = number + 1, left - each
+    return max(FEW - 1, number)
+
+
+def _sharing(having: Iterable[int], least: int) -> int:
+    """The places that stand in at least so many of some sets of places, which are numbers with a bit a place."""
+    digits: list[int] = []  # of how many sets a place stands in: in binary, a number of bits for each digit
+    for places in having:
+        carry = places
+        for at, digit in enumerate(digits):
+            if not carry:
+                break
+            digits[at], carry = digit ^ carry, digit & carry
+        if carry:
+            digits.append(carry)
+    if least >> len(digits):
+        return 0
+    more, same = 0, -1
+    for at in range(len(digits) - 1, -1, -1):
+        if least >> at & 1:
+            same &= digits[at]
+        else:
+            more |= same & digits[at]
+            same &= ~digits[at]
+    return more | same
+
+
+def _places(bits: int) -> Iterator[int]:
+    """The places of a number's bits."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def _same_things(mine: set[str], theirs: set[str]) -> bool:

@@ -34,6 +34,8 @@ _INLINE = words("-c -e --eval -p --print -r - -ne -pe -i -Command -command -n -E
 _GO = words("cd pushd Set-Location")
 _SHORTEN = words("tail head cat tee grep rg less more wc Select-Object Select-String Out-String")
 _IDLE = words("true :")
+_NOT_KEPT = frozenset(" \n\t$`{}*?[]=;|<>\"'")
+_ODD = frozenset("#@:/~^%")
 
 
 class Normal:
@@ -192,13 +194,13 @@ def _kept(argv: list[str], root: str, modules: bool) -> list[str]:
 
 def _word(word: str, options: bool, root: str, argv: list[str]) -> str:
     """A word of a command as it is kept; empty when it changes from run to run."""
-    if not word or len(word) > 80 or any(char in word for char in " \n\t$`{}*?[]=;|<>\"'"):
+    if not word or len(word) > 80 or not _NOT_KEPT.isdisjoint(word):
         return ""
     if _is_path(word):
         return _target(word, root)
     if options and (not word.isidentifier() or word not in _known_after(argv)):
         return ""
-    if word.isdigit() or len(word) > 40 or any(char in word for char in "#@:/~^%"):
+    if word.isdigit() or len(word) > 40 or not _ODD.isdisjoint(word):
         return word if ":" in word and word.replace(":", "").replace("-", "").replace("_", "").isalpha() else ""
     return name(word)
 

@@ -16,6 +16,8 @@ _QUOTES = "'\"`"
 def name(text: str) -> str:
     """What nmem.learn.errors.normal.name gives."""
     low = text.lower()
+    if text.isalpha() and text.isascii() and "tmp" not in low and "temp" not in low:
+        return text  # a word, as most are
     plain = text.isascii() and "0x" not in low and "tmp" not in low and "temp" not in low
     if not plain or (_digits(text) and _hashed(text)):
         from nmem.learn.errors.normal import name as known

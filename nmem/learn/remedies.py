@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,9 +19,7 @@ FAR = 400
 _WITHOUT, _THERE = "Without", ": the shell is there already"
 WITHOUT_CD = f"{_WITHOUT} `cd` it works{_THERE}"
 """What is left of several such remedies that differ in the folder."""
-_GOES = re.compile(r"^(?:cd [^;&|]+ && )+(?=\S)")
-_HOME = re.compile(r"(?<![\w/])/(?:Users|home)/[^/\s'\"]+(?=/|\s|$)")
-_COMMANDS, _TEXT = 3, 160
+_COMMANDS = 3
 _MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
 _SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
 
@@ -92,14 +89,14 @@ def of_path(rows: Sequence[Row], at: int) -> Fix | None:
 def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
     """The same work, called otherwise, soon after."""
     failed = rows[at]
-    mine = _typed(failed)
+    mine = failed.typed
     for row in rows[at + 1 : at + 1 + NEAR]:
         if row.outcome != "ok" or not row.is_shell or not row.normal:
             continue
-        if _typed(row) == mine:
+        if row.typed == mine:
             return None  # the very same works now: something else has changed
         if _same_work(failed, row):
-            return Fix(SPELLING, _otherwise(failed, row), (), (_shown(row),), (row.id,))
+            return Fix(SPELLING, _otherwise(failed, row), (), (row.shown,), (row.id,))
     return None
 
 
@@ -112,25 +109,14 @@ def _otherwise(failed: Row, row: Row) -> str:
     if before != now and now:
         place = _folder(now[-1], row.root)
         where = f"In the folder `{place}`" if place != "." else "In the project's own folder"
-        return f"{where} {'it' if same else f'`{_shown(row)}`'} works"
-    return f"`{_shown(row)}` works"
+        return f"{where} {'it' if same else f'`{row.shown}`'} works"
+    return f"`{row.shown}` works"
 
 
 def _folder(path: str, root: str) -> str:
     """A folder as it is called from the project's; one elsewhere by its name, for its place is one machine's."""
     inside = within(path, root)
     return inside.rpartition("/")[2] if path.startswith(("/", "~")) and tail(path) == inside else inside or "."
-
-
-_ENDING = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:tail|head)\b[^|;&]*$|\s*2>&1\s*$")
-
-
-def _shown(row: Row) -> str:
-    """A command as it was typed, without what only shortens its output, and without where one machine has its files."""
-    typed = _ENDING.sub("", _typed(row))
-    typed = _GOES.sub("", typed)
-    typed = _HOME.sub("~", typed.replace(f"{row.root}/", "") if row.root else typed)
-    return typed if len(typed) <= _TEXT else typed[: _TEXT - 1].rpartition(" ")[0] + " …"
 
 
 def _same_work(failed: Row, row: Row) -> bool:
@@ -147,10 +133,6 @@ def _same_work(failed: Row, row: Row) -> bool:
     return bool(shared) and len(mine & theirs) >= max(1, min(len(mine), len(theirs)) - 1)
 
 
-def _typed(row: Row) -> str:
-    return " ".join(row.content.split())
-
-
 def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:
     """What was done from a place of a session on, before the run at `end` passed; it had failed in this nature."""
     rows, passing = runs.rows, runs.rows[end]
@@ -158,7 +140,7 @@ def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:
         [row for row in rows[start:end] if not row.failed and row.is_shell and _mends(row)] if nature == RULE else []
     )
     done = mends or [rows[place] for place in runs.setups.found[slice(*runs.setups.within(start, end))]]
-    ran = tuple(dict.fromkeys(row.key if mends else _shown(row) for row in done))[-_COMMANDS:]
+    ran = tuple(dict.fromkeys(row.key if mends else row.shown for row in done))[-_COMMANDS:]
     changed = runs.changed(start, end)
     if ran and (mends or changed is None):
         shown = mends[-1].key if mends else ran[-1]

@@ -14,3 +14,11 @@ CREATE TABLE learned_projects (              -- whether the learnings of a proje
 );
 """
 """`mark`: how far the session's transcripts were read, for those put right how calls ended."""
+
+FAILING = """(instr(data, '"count":') OR instr(data, '"work":'))"""
+"""Whether what a session says of a command tells of a failure, in SQL: most commands pass wherever they are run."""
+
+FAILED = f"""
+CREATE INDEX learning_findings_failing ON learning_findings(project_id, key) WHERE kind = 'command' AND {FAILING};
+"""
+"""Summing up a project reads what failed in it, and not each command that ever ran."""

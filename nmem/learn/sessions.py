@@ -33,6 +33,7 @@ AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 A long session that goes on is read again once a tenth more was done in it, and when it is over: reading is about all of
 a session, and would otherwise cost each turn as much as all turns before it.
 """
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONG = 150
 """Observations of a session from which on it is long."""
 _NEVER = 1 << 62
@@ -205,7 +206,7 @@ def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:
 
 def _data(one: Finding) -> str:
     kept = {key: value for key, value in vars(one).items() if value and key not in ("kind", "key")}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return _JSON(kept)
 
 
 def forget(db: Connection, project_id: int | None = None) -> None:

@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from nmem.learn.find import Finding
 from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
+from nmem.learn.schema import FAILING
 
 PER_SESSION = 6
 """Occurrences of one pattern whose evidence is kept of a session."""
@@ -19,13 +20,22 @@ _WRITTEN = _COLUMNS[:-2]
 """What evidence says; the rest is a person's."""
 
 
+_TOLD = f"""
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind IN ('error', 'stretch')
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind = 'command' AND key IN (
+  SELECT key FROM learning_findings INDEXED BY learning_findings_failing
+  WHERE project_id = ?1 AND kind = 'command' AND {FAILING})
+"""  # noqa: S608 - our words
+
+
 def project(db: Connection, project_id: int) -> Project:
-    """All that the sessions of a project say."""
+    """What the sessions of a project say; of commands, only those that failed somewhere in it."""
     sessions = db.execute(
         "SELECT id, started_at FROM sessions WHERE project_id = ? ORDER BY started_at, id", (project_id,)
     ).fetchall()
     order = {session_id: at for at, (session_id, _) in enumerate(sessions)}
-    found = db.execute("SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?", (project_id,))
+    found = db.execute(_TOLD, (project_id,))
     told = [
         (session_id, Finding(kind, key, **json.loads(data)))
         for session_id, kind, key, data in found

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from sqlite3 import Connection
 
 from nmem.episodes import annotate, removal, units
+from nmem.episodes.titles import of_prompt
 from nmem.errors import NmemError
 from nmem.learn import purge as learned
 from nmem.purge import follow, sweep, traces
@@ -24,7 +25,7 @@ from nmem.threads import storage
 _MOST_TEXTS = 3_000
 """Rows whose words are taken out of the vocabulary one by one; of more, it is emptied and counted anew."""
 _TOLD = ("summary", "learned", "completed", "next_steps", "notes", "files_read", "files_edited", "narrator",
-         "narrated_at", "checkpoint", "client_summary")  # fmt: skip
+         "narrated_at", "checkpoint", "client_summary", "agent_title", "heading")  # fmt: skip
 _HEIR = (
     "(SELECT q.id FROM prompts p JOIN prompts q ON q.session_id = p.session_id AND q.source = 'user'"
     " AND q.agent_id IS NULL AND q.id NOT IN (SELECT id FROM purge_p) WHERE p.id = {}"
@@ -256,7 +257,7 @@ def _threads(db: Connection) -> None:
             " t.thread_id = ? AND p.source = 'user' AND p.agent_id IS NULL ORDER BY p.at, p.id LIMIT 1",
             (thread_id,),
         ).fetchone()
-        title = " ".join(opening[0].split())[: storage.TITLE] if opening else ""
+        title = of_prompt(opening[0]) if opening else ""
         db.execute("UPDATE threads SET title = ? WHERE id = ? AND title != ?", (title, thread_id, title))
         storage.refresh(db, thread_id)
     db.execute(

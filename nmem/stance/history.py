@@ -12,7 +12,7 @@ from sqlite3 import Connection, Row
 
 from nmem import tables
 from nmem.episodes import open_ends
-from nmem.read.views import NAMED
+from nmem.read.views import NAMED, TITLED
 from nmem.stance import rows
 from nmem.stance.model import Call, SessionStance, Share, Stuck
 from nmem.stance.rows import KIND
@@ -36,11 +36,12 @@ SELECT phase, scope FROM observations WHERE session_id = ? AND KIND AND (phase I
 ORDER BY seq
 """.replace("KIND", KIND)
 SESSION = """
-SELECT s.id, s.client, s.started_at, s.last_at, NAMED AS intent FROM sessions s
-""".replace("NAMED", NAMED)
+SELECT s.id, s.client, s.started_at, s.last_at, coalesce(TITLED, NAMED) AS intent FROM sessions s
+""".replace("NAMED", NAMED).replace("TITLED", TITLED)
 EARLIER = " WHERE s.project_id = ? AND s.id != ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?"
 ENDED = """
-SELECT u.id, coalesce(u.title, u.intent) AS title, u.last_at, u.outcomes, u.hot_files, u.next_steps,
+SELECT u.id, coalesce(u.title, u.agent_title, u.heading, u.intent) AS title, u.last_at, u.outcomes, u.hot_files,
+  u.next_steps,
   u.session_id FROM work_units u WHERE u.session_id IN (
   SELECT s.id FROM sessions s WHERE s.project_id = ? AND s.started_at < ? ORDER BY s.last_at DESC LIMIT ?
 ) AND u.id != ? AND u.last_at < ? ORDER BY u.last_at DESC LIMIT ?

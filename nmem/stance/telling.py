@@ -78,7 +78,8 @@ def _heads(db: Connection, session_id: str, unit_id: int | None) -> list[Row]:
     """Every prompt of the episodes, with the episode."""
     where, value = ("u.id = ?", unit_id) if unit_id is not None else ("u.session_id = ?", session_id)
     return db.execute(
-        f"SELECT u.id, substr(coalesce(u.title, u.intent), 1, {_TEXT}) AS title, u.started_at, x.prompt_id"  # noqa: S608
+        f"SELECT u.id, substr(coalesce(u.title, u.agent_title, u.heading, u.intent), 1, {_TEXT}) AS title,"  # noqa: S608
+        " u.started_at, x.prompt_id"
         f" FROM work_units u JOIN unit_prompts x ON x.unit_id = u.id WHERE {where} ORDER BY u.started_at, u.id",
         (value,),
     ).fetchall()

@@ -68,7 +68,8 @@ def test_every_earlier_version_becomes_this_one(tmp_path_factory: pytest.TempPat
     tables.ensure(old)
     after = contents(old)
     for name, rows in before.items():
-        assert set(rows) <= set(after[name])
+        columns = len(rows[0]) if rows else 0  # what a later version adds stands behind them
+        assert set(rows) <= {row[:columns] for row in after[name]}
     fresh = store.connect(str(folder / "fresh" / "nmem.db"))
     tables.ensure(fresh)
     shape = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"

@@ -12,6 +12,7 @@ import pytest
 from capture.storage import store
 from nmem import settle as settling
 from nmem import settle_beside
+from nmem.decisions import store as said
 from nmem.episodes import storytelling
 from nmem.labels import workers
 from nmem.settle import settle
@@ -64,6 +65,7 @@ def test_two_processes_make_of_a_history_what_one_makes(
     beside(monkeypatch)
     monkeypatch.setattr(workers, "work_on", lambda *_given: pytest.fail("worked out here"))
     monkeypatch.setattr(storytelling, "worded", lambda *_given: pytest.fail("worded here"))
+    monkeypatch.setattr(said, "_heard", lambda *_given: pytest.fail("searched for decisions here"))
     assert settled(waiting, tmp_path / "beside.db") == one
     assert one["observations"][0][-1] != ""
     assert all(one[name] for name in ("narrations", "learning_findings", "retrieval_docs"))

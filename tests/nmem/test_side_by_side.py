@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from nmem.side_by_side import Crew, Gone, attend
+from nmem.side_by_side import Crew, Gone, attend, seldom_collected
 
 BAD = 13
 
@@ -48,6 +49,14 @@ def test_what_nobody_took_is_not_taken_for_the_next_answer(crew: Crew[int, int])
     left = crew.each(range(20, 30), 3)
     assert left() == 400
     assert crew.each([5], 1)() == 25
+
+
+def test_dead_objects_are_looked_for_as_ever_once_the_work_is_done() -> None:
+    usual = gc.get_threshold()
+    with pytest.raises(KeyError), seldom_collected():
+        assert gc.get_threshold()[0] > usual[0]
+        raise KeyError
+    assert gc.get_threshold() == usual
 
 
 def test_whose_processes_have_ended_hears_so(crew: Crew[int, int]) -> None:

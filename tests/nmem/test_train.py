@@ -192,7 +192,26 @@ def test_too_few_decisions_are_said(db: Connection, db_path: str) -> None:
     result = run()
     assert result.exit_code == 0
     assert "7 decisions in 1 session; it takes 12 in 4" in result.output
-    assert fittings(db) == []
+    assert [each.reason for each in fittings(db)] == ["the cut follows the person's own rate"]
+
+
+def test_the_cut_follows_a_persons_rate_as_corrections_come_in(db: Connection, db_path: str) -> None:
+    def thresholds() -> list[float]:
+        return [personal.in_force(db_path)[kind]["threshold"] for kind in personal.KINDS]
+
+    usual = thresholds()
+    record(db, 1)
+    assert not personal.follow(db, db_path, START)
+    decide(db, "s1", lambda step: step % 2 == 0)
+    assert personal.follow(db, db_path, START)
+    once = thresholds()
+    assert all(usual[at] - 0.9 < once[at] < usual[at] for at in (0, 1))
+    assert not personal.follow(db, db_path, START)
+    record(db, 2)
+    decide(db, "s2", lambda step: step % 2 == 0)
+    assert personal.follow(db, db_path, START)
+    assert all(new < old for new, old in zip(thresholds(), once, strict=True))
+    assert personal.shipped()["online"]["weights"] == personal.in_force(db_path)["online"]["weights"]
 
 
 def test_every_feature_has_words() -> None:

@@ -51,6 +51,7 @@ def planted(record: Recorded, db_path: str) -> Connection:
     record.at += 24 * 3_600_000
     settle(db_path)
     db = record.db
+    db.execute("SELECT 1 FROM sqlite_master").fetchone()  # the schema has changed under this connection
     for table, column in (("prompts", "content"), ("observations", "content"), ("observations", "file_path"),
                           ("sessions", "branch"), ("sessions", "model"), ("projects", "name"), ("work_units", "title"),
                           ("work_units", "intent"), ("threads", "title")):  # fmt: skip

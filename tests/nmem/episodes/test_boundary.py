@@ -105,3 +105,56 @@ def test_remembered_words_are_read_like_new_ones(words: str) -> None:
     assert text.tokens(words) == once
     text._known.clear()
     assert text.tokens(words) == once
+
+
+def said(words: str, done: str = "", gap: float = 1.0, **agent: Any) -> dict[str, Any]:
+    return prompt(words, gap, said=done, **agent)
+
+
+PUSHED = said("ok push", "Pushed to origin/main.", events=["commit"])
+SIGNALS = said(
+    "so what signals are we trying to detect again, this list will probably grow",
+    "Three signals: stuck loops, repeated failures and retries.", 74 / 60,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("online", [True, False])
+def test_the_step_from_a_push_to_a_discussion_is_a_boundary(online: bool) -> None:
+    before = [
+        said("please add the cargo test failures to the workspace claude.md", "Added them.", files=["CLAUDE.md"]),
+        said("we should exclude the ../library", "Excluded.", 0.8, files=["CLAUDE.md"]),
+        said("what is the histogram (monotonic) for all 3 signals", "Here is the histogram of the signals.", 2.0),
+    ]
+    found = segment([*before, PUSHED, SIGNALS], load(), online)
+    assert [each.cut for each in found] == [True, False, False, False, True]
+    assert "put away" in found[-1].reason()
+
+
+DONE = ("ok push", "commit and push", "merge it", "commit this please")
+TASKS = (
+    ("fix the token refresh in src/auth/token.py", "src/auth/token.py"),
+    ("draw the monthly invoices of each customer as a bar chart on the billing page", "web/billing/chart.tsx"),
+    ("write a script that imports bank statements from the csv exports", "tools/statements.py"),
+    ("how does the scheduler decide which of the waiting jobs runs next?", "queue/scheduler.rs"),
+)
+
+
+@given(st.permutations(TASKS), st.sampled_from(DONE), st.booleans())
+def test_a_task_put_away_and_a_request_with_other_words_and_files_are_two_episodes(
+    tasks: list[tuple[str, str]], done: str, online: bool
+) -> None:
+    (first, file), (second, other) = tasks[:2]
+    told = [
+        said(first, f"Changed {file}.", files=[file]), said(done, "Done.", events=["commit"]),
+        said(second, f"Changed {other}.", files=[other]), said("ok", "Good.", files=[other]),
+    ]  # fmt: skip
+    assert [each.cut for each in segment(told, load(), online)] == [True, False, True, False]
+
+
+def test_what_is_nearly_a_change_is_offered() -> None:
+    told = [
+        said("fix the token refresh in src/auth/token.py", "Changed src/auth/token.py.", files=["src/auth/token.py"]),
+        said("how does the scheduler decide which job runs next?", "The scheduler takes the oldest.", files=["q/a.rs"]),
+    ]
+    found = segment(told, load(), online=True)[1]
+    assert found.cut or found.offer

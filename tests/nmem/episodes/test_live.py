@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from sqlite3 import Connection
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_day_becomes_the_episodes_a_person_would_name(db: Connection, script: 
     assert found[2].resumes == found[0].id
     labels = {prompt.id: prompt.verdict.label for prompt in units.prompts_of_session(db, script.id)}
     assert [labels[number] for number in day] == ["new", "ack", "ack", "new", "cont", "new"]
-    assert "other files" in found[1].cut_reason or "pause" in found[1].cut_reason
+    assert "put away" in found[1].cut_reason and "turns to something else" in found[1].cut_reason
     assert '"committed":1' in found[0].outcomes and "Cache tokens" in found[0].commits
 
 
@@ -144,3 +145,20 @@ def test_a_cleared_conversation_opens_an_episode(db: Connection, script: Script)
     db.execute("UPDATE observations SET tool_name = NULL WHERE obs_type = 'session_clear'")
     turn(script, "and now the login button colour", ["shop/login.py"], "Done.")
     assert [unit.cut_reason for unit in units.of_session(db, script.id)][1] == "the conversation was cleared"
+
+
+def test_the_plain_rule_decides_where_it_is_set(
+    db: Connection, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[episodes]\nmethod = "jaccard"\n')
+    monkeypatch.setenv("NMEM_CONFIG", str(file))
+    turn(script, "Fix the login form of the shop", ["shop/login.py"], "Fixed.")
+    number = turn(script, "Also look at the colour of that button", ["shop/login.py"], "Looked.")
+    said = {prompt.id: prompt.verdict for prompt in units.prompts_of_session(db, script.id)}[number]
+    assert (said.label, said.reason) == ("new", "other keywords")
+    detect.sessions(db, [script.id])
+    assert len(units.of_session(db, script.id)) == 2
+    file.write_text('[episodes]\nmethod = "default"\n# longer than it was\n')
+    detect.sessions(db, [script.id])
+    assert len(units.of_session(db, script.id)) == 1

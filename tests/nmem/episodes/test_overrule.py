@@ -47,6 +47,12 @@ def test_a_good_end_needs_the_records(sentence: str) -> None:
         "The coupon was applied twice in invoice.py.",
         "The tests fail because of the rounding.",
         "The parser passes the token to the lexer.",
+        "Nothing is committed.",
+        "Nothing has been committed or pushed yet.",
+        "The change has to be committed.",
+        "変更はコミットしていない。",
+        "変更はコミットされていません。",
+        "변경은 커밋되지 않았다.",
         "テストは成功しなかった。",
     ],
 )

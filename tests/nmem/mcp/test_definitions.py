@@ -15,7 +15,7 @@ from nmem.mcp.registry import INSTRUCTIONS, TOOLS
 from nmem.mcp.server import definition
 from nmem.mcp.tool import Tool, Usage
 
-BUDGET = 1_500
+BUDGET = 1_650
 
 
 def tokens(text: str) -> int:

@@ -21,7 +21,7 @@ def test_it_names_episodes_with_outcome_and_decisions(client: Client, shop: Reco
 
 
 def test_a_name_alone_is_enough_and_what_is_not_there_is_said(client: Client, shop: Recorded) -> None:
-    assert client.get("file_history", path="changes.md")["episodes"][0]["name"].startswith("write the changelog")
+    assert client.get("file_history", path="changes.md")["episodes"][0]["name"].startswith("Write the changelog")
     nothing = client.get("file_history", path="nope.py", project="*")
     assert nothing["episodes"] == []
     assert nothing["remarks"] == ["no nope.py is recorded of any project: search file:nope.py"]

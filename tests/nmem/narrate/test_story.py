@@ -38,8 +38,9 @@ def test_a_failure_and_the_edit_that_made_it_pass_are_told(begin: type[Story]) -
         " apply it once."
     )
     told = narrate(story.episode())
-    assert told.notes[0].startswith("pytest tests/test_invoice.py failed once (test_total")
-    assert told.notes[0].endswith("then passed after edits to invoice.py")
+    assert told.learned[-1].startswith("pytest tests/test_invoice.py failed once (test_total")
+    assert told.learned[-1].endswith("then passed after edits to invoice.py")
+    assert told.notes == []
     assert any("coupon was applied twice" in text for text in told.learned)
     assert "coupon was applied twice" in told.obstacle
     assert "tests_passed" in told.marks
@@ -77,9 +78,17 @@ def test_a_question_that_was_only_answered(begin: type[Story]) -> None:
         story.agent("The worker restarts because its memory limit is reached after about an hour.").episode()
     )
     assert told.outcome == "Answered; no file was changed"
-    assert told.learned == ["The worker restarts because its memory limit is reached after about an hour."]
+    assert told.completed == ["Answer: The worker restarts because its memory limit is reached after about an hour."]
     assert told.files_read == ["worker.py"]
-    assert told.completed == []
+    assert told.learned == []
+
+
+def test_loose_sentences_of_the_agent_are_not_learned(begin: type[Story]) -> None:
+    story = begin().user("Why are the exports slow? speed them up").edit("export.py", "- for row\n+ rows")
+    story.agent(
+        "18 minutes so far, because the queue is long. I chose the simplest approach. Roses never fail, as a rule."
+    )
+    assert narrate(story.episode()).learned == []
 
 
 def test_answered_questions_are_decisions(begin: type[Story]) -> None:
@@ -95,13 +104,14 @@ def test_answered_questions_are_decisions(begin: type[Story]) -> None:
     assert "The user decided: Which format? CSV" in narrate(story.episode()).learned
 
 
-def test_a_correction_is_a_note_and_the_obstacle(begin: type[Story]) -> None:
+def test_a_correction_is_learned_once_and_the_obstacle(begin: type[Story]) -> None:
     story = begin().user("Add a flag to the exporter").edit("cli.py").agent("Added --fast to cli.py.")
     story.user("no, it must be an environment variable, not a flag").edit("cli.py").agent(
         "Changed cli.py to read FAST."
     )
     told = narrate(story.episode())
-    assert any("environment variable" in note for note in told.notes)
+    assert told.learned == ["The user corrected: “no, it must be an environment variable, not a flag”"]
+    assert told.notes == []
     assert "environment variable" in told.obstacle
 
 

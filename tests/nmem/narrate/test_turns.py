@@ -22,7 +22,7 @@ def test_each_requests_answer_is_told(begin: type[Story]) -> None:
     told = narrate(story.episode())
     assert "Increased the limit from 30 to 90." in told.completed
     assert any(text.startswith("Added retry = 1") for text in told.completed)
-    assert "The importer does not read the limit of the export." in told.learned
+    assert "Answer: The importer does not read the limit of the export." in told.completed
     assert not any("Split the export" in text for text in (*told.completed, *told.learned))
 
 
@@ -66,7 +66,7 @@ def test_the_same_script_is_the_same_whatever_its_words(begin: type[Story]) -> N
     story.shell("python3 checks/final.py", outcome="failed", description="Run scenarios", response="SyntaxError: bad")
     story.edit("checks/final.py").shell("python3 checks/final.py --all", description="Try again")
     told = narrate(story.agent("Validated.").episode())
-    assert "then passed after edits to final.py" in told.notes[0]
+    assert "then passed after edits to final.py" in told.learned[0]
     story = begin().user("Add a flag").shell("node /tmp/try.js", outcome="failed", response="Error: no module")
     assert narrate(story.edit("cli.js").agent("Added the flag to cli.js.").episode()).obstacle == ""
 

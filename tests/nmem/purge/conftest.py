@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -88,9 +89,27 @@ def no_models(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NMEM_CONFIG", str(file))
 
 
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the memory with the token lies for one test after the other, and a copy of it as it was made."""
+    return tmp_path_factory.mktemp("planted")
+
+
 @pytest.fixture
-def planted(db_path: str) -> str:
+def planted(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A memory of three sessions, settled, with the token wherever it can get to."""
+    made, folder = shelf / "made", shelf / "data"
+    db_path = str(folder / "nmem.db")
+    monkeypatch.setenv("NMEM_DB", db_path)
+    shutil.rmtree(folder, ignore_errors=True)
+    if not made.exists():
+        _plant_everywhere(db_path)
+        folder.rename(made)
+    shutil.copytree(made, folder)
+    return db_path
+
+
+def _plant_everywhere(db_path: str) -> None:
     plant(db_path, "other", "an ordinary value")
     plant(db_path)
     with closing(store.connect(db_path, timeout=5)) as db:
@@ -99,7 +118,6 @@ def planted(db_path: str) -> str:
     everywhere(db_path)
     plant(db_path, "later", "something else")
     settled(db_path)
-    return db_path
 
 
 def everywhere(db_path: str) -> None:

@@ -40,6 +40,7 @@ def settled(record: Recorded, db_path: str) -> Callable[[], Recorded]:
 
     def run() -> Recorded:
         settle(db_path, 600, models=False, clock=lambda: record.at + DAY)
+        record.db.execute("SELECT 1 FROM sqlite_master").fetchone()  # the schema has changed under this connection
         return record
 
     return run

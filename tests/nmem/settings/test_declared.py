@@ -12,6 +12,7 @@ import pytest
 from capture import settings as redaction
 from capture.clients import CLIENTS
 from nmem.context import config as context
+from nmem.episodes import config as episodes
 from nmem.errors import NmemError
 from nmem.llm import config as llm
 from nmem.settings import check, document, kinds
@@ -23,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[3]
 ODD: tuple[Any, ...] = (
     True, False, 0, 1, -1, 0.0, 0.25, 0.5, 0.51, 2400, 2400.5, 2401, 2000, 2001, 10_080, 10_081, 10**12, "", "x",
     "a\nb",
-    "fitted", "seed", "http://127.0.0.1:1234/v1", "http://u:p@h/v1", "ftp://x", [], ["a"], [1], [[]], {}, {"a": 1},
+    "fitted", "seed", "default", "jaccard",
+    "http://127.0.0.1:1234/v1", "http://u:p@h/v1", "ftp://x", [], ["a"], [1], [[]], {}, {"a": 1},
     [{"name": "a", "regex": "TCK-[0-9]+"}], [{"name": "a", "regex": "("}], [{"name": "A B", "regex": "x"}],
     [{"regex": "x"}], [{"name": "a", "regex": "x*"}], [{"name": "a"}], ["literal", {"regex": "demo-.*"}],
 )  # fmt: skip
@@ -40,6 +42,7 @@ def llm_says(table: dict[str, Any]) -> list[str]:
 READERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "redaction": lambda table: redaction._form("config.toml", {"redaction": table})[-1],
     "context": lambda table: context.form({"context": table})[-1],
+    "episodes": lambda table: episodes.form({"episodes": table})[-1],
     "threads": lambda table: threads.form({"threads": table})[-1],
     "llm": llm_says,
 }
@@ -77,6 +80,7 @@ def test_the_defaults_are_those_of_the_readers() -> None:
         if setting.parts[0] == "llm" and part != "key_env":
             assert setting.default == getattr(llm.Settings(), part)
     assert getattr(find(("threads", "timeout_minutes")), "default", None) == threads.TIMEOUT_MINUTES
+    assert episodes.METHODS[0] == getattr(find(("episodes", "method")), "default", None)
     assert threads.Config().method == getattr(find(("threads", "method")), "default", None)
 
 

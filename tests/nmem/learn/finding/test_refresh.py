@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import heat, read, refresh, sessions, shown, warnings
+from nmem.learn import heat, patterns, read, refresh, sessions, shown, store, warnings
+from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, RESOLVED
 
 History = Any
@@ -61,6 +64,26 @@ def test_twice_changes_nothing_and_costs_nothing(history: History) -> None:
     assert (again.sessions, again.learnings, history.db.total_changes) == (0, 0, changes)
     assert refresh.rebuild(history.db, history.at).learnings == 0
     assert history.db.execute("SELECT id FROM learnings ORDER BY id").fetchall() == ids
+
+
+def test_a_project_is_summed_up_from_the_commands_that_failed_in_it_and_comes_to_the_same(history: History) -> None:
+    _months(history, after_each=False)
+    for number in range(3):
+        history.begin(f"b{number}").runs("make docs").runs(f"make page{number}")
+    refresh.refresh(history.db, history.at)
+    said = store.project(history.db, 1)
+    every = [
+        (session, Finding(kind, key, **json.loads(data)))
+        for session, kind, key, data in history.db.execute(
+            "SELECT f.session_id, kind, key, data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
+            " ORDER BY s.started_at, s.id, kind, key"
+        )
+    ]
+    ran = {one.key: {session for session, other in said.findings if other.key == one.key} for _, one in said.findings}
+    assert len(ran["pytest"]) == 12  # also where it passes: it is told whether it is over
+    assert "make docs" not in ran
+    assert "make docs" in {one.key for _, one in every}
+    assert patterns.patterns(said) == patterns.patterns(replace(said, findings=every)) != []
 
 
 @given(st.lists(st.sampled_from(["fail", "other", "fix", "edit", "quiet", "new"]), max_size=40))

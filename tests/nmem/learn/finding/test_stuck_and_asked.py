@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmem.learn import asking
 from nmem.learn.learning import STUCK_LOOP
 from nmem.learn.patterns import Asked, Project
+from nmem.threads.likeness import Background
 
 History = Any
 LOCKED = "FAILED tests/test_sync.py::test_race - database is busy"
@@ -118,3 +123,18 @@ def test_reading_alone_says_nothing() -> None:
     mended = [asked(at, "why", reads={"src/vat.py": 5}, failures=5) for at in range(11, 15)]
     mended.append(asked(20, "fix it", edits={"src/vat.py": 1}))
     assert asking.reads(project(*calm, *docs, *mended)) == []
+
+
+WORDS = ["parser", "window", "token", "cache", "widget", "invoice", "refund", "ledger", "budget", "archive"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=asking.FEW, max_size=8, unique=True), max_size=30))
+def test_the_intents_that_are_compared_are_all_that_can_say_the_same(asked: list[list[str]]) -> None:
+    rarity = Background(asked).rarity
+    found = asking._near(dict(enumerate(asked)))
+    for (at, mine), (one, theirs) in combinations(enumerate(asked), 2):
+        shared = set(mine) & set(theirs)
+        least = asking.ALIKE / (1 + asking.ALIKE) * sum(map(rarity, [*mine, *theirs]))
+        spare = sum(map(rarity, shared)) - least
+        if abs(spare) > 1e-9:
+            assert (one in found[at]) == (at in found[one]) == (len(shared) >= asking.FEW - 1 and spare > 0 < least)
