@@ -31,6 +31,9 @@ FROZEN = {
         "d8d9db263634d488",
         "b164aef21dea5e1e",
         "04d3468a67f8fb37",
+        "b804df7bb210b2fc",
+        "dd09a7580d9fa87d",
+        "534f8e8a862c0334",
     ],
 }
 

@@ -176,7 +176,8 @@ def _sweep(one: Entry, at: int, zone: tzinfo | None) -> Item:
     def draw(cells: int) -> Line:
         return cut([
             ("   " + pad(date(one.started_at, at, zone), 13), "text"), (f"{one.count:,} forgotten ", "strong"),
-            (f"{_WHY.get(one.why, printable(one.why))}, {one.done or 'running'}", "quiet"), (f": {parts}", "text"),
+            (f"{_WHY.get(one.why, printable(one.why))}, {printable(one.done) or 'running'}", "quiet"),
+            (f": {parts}", "text"),
         ], cells)  # fmt: skip
 
     return Item(draw, SWEEP, str(one.id))

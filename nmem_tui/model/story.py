@@ -178,7 +178,7 @@ def _field(name: str, text: str, cells: int, limit: int = 4, tone: str = "text")
 def _head(
     story: Story, cells: int, zone: tzinfo | None, at: int, warned: Sequence[Warned], keys: bool
 ) -> Iterator[Line]:
-    told = story.titled or width(flat(story.intent)) > 3 * cells
+    told = flat(story.intent) != flat(story.row.name)
     # what the intent begins with is told once
     twice = told and cells < _WIDE and flat(story.intent).startswith(flat(story.row.name)[:_BEGINNING])
     for text in wrap(flat(story.row.name), cells, 1 if twice else 3):

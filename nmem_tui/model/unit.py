@@ -15,7 +15,7 @@ from nmem_tui.model.line import Line, cut, joined, wrap
 _BY = {
     "first": "the session's first prompt", "online": "decided when the prompt came",
     "revised": "decided by what the turn did",
-    "llm": "decided by a model", "person": "cut by you",
+    "llm": "decided by a model", "agent": "named by the agent", "person": "cut by you",
 }  # fmt: skip
 _LABEL = 8
 _HOT = 3

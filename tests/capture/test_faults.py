@@ -413,6 +413,8 @@ def odd_path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         with path.open("wb") as file:
             file.write(b'{"messages": [')
             file.truncate(64 << 30)
+    elif not os.access(request.param, os.R_OK):
+        pytest.skip(f"{request.param} cannot be opened by this user")
     else:
         return str(request.param)
     return str(path)

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import textual
 from textual._context import active_app
+from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
 
 from nmem_tui.actions import NUMBERED
@@ -75,11 +76,12 @@ def quick_keys() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_desk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reaches the clipboard, tmux or editor of whoever runs it."""
+    """No test reaches the clipboard, tmux, editor or locale of whoever runs it."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "TMUX", "TMUX_PANE", "STY", "VISUAL", "EDITOR",
                  "TEXTUAL_THEME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", PLAIN)
+    monkeypatch.setattr("locale.getencoding", lambda: "utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +100,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def said_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said stands until something else is, however late a test looks."""
     monkeypatch.setattr("textual.notifications.Notification.time_left", 3600.0)
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """What a test's widgets have drawn goes with them: the library keeps it, and each collection looks through it."""
+    yield
+    StylesCache.get_inner_outer.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -182,6 +182,6 @@ def test_no_byte_of_hostile_text_reaches_the_terminal_as_control(
     for name, keys in states:
         terminal.type(keys)
         found += troubles(terminal, name, straight=states is PLAIN)
-    assert found == []
+    assert found == [], "\n".join(found)
     assert terminal.leave() == 0
     assert "CSI ?1049l" in terminal.screen.sequences

@@ -35,7 +35,7 @@ STATES = {
     "review": "r",
 }
 FIRST = {
-    "1": "Raise it to 8 MB", "2": "Episodes", "3": "act", "4": "learning", "5": "Told", "6": "type:test",
+    "1": "to 8 MB and add", "2": "Episodes", "3": "act", "4": "learning", "5": "Told", "6": "type:test",
     "7": "No task yet", "8": "Findings",
 }  # fmt: skip
 """What has to be in sight on each screen."""

@@ -54,6 +54,13 @@ def titles(db: sqlite3.Connection) -> list[tuple[str, str]]:
     return [tuple(row) for row in rows]
 
 
+def test_a_name_of_the_session_itself_is_kept_once(db: sqlite3.Connection, tmp_path: Path) -> None:
+    given: dict[str, object] = {"type": "custom-title", "customTitle": "Coupons of the shop", "sessionId": "a"}
+    write(tmp_path / "a.jsonl", [*session("a"), given, given])
+    run(db, tmp_path)
+    assert titles(db) == [("a", "Coupons of the shop")]
+
+
 def test_a_title_goes_to_the_session_that_has_its_message(db: sqlite3.Connection, tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", [named("b-said", "Coupon rounding"), *session("a")])
     write(tmp_path / "b.jsonl", session("b", 2))
