@@ -44,17 +44,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests and what they import are no garbage: no collection looks through them again."""
     gc.set_threshold(5_000, 20, 5)
-    _put_aside()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown() -> None:
-    """A cockpit that ends gives everything back to the collector."""
-    if not gc.get_freeze_count():
-        _put_aside()
-
-
-def _put_aside() -> None:
     gc.collect()
     gc.freeze()
 

@@ -12,15 +12,13 @@
     holdout = 0.0                # the fraction of sessions, up to 0.5, that are told nothing
     off = ["name, or root folder, of a project"]
 
-The parsed form is cached beside the database, keyed by the file's time and size. A file or a
-[context] table that cannot be understood says nothing rather than too much: it may be what switches telling off.
+A file or a [context] table that cannot be understood says nothing rather than too much: it may be what switches
+telling off.
 """
 
 from __future__ import annotations
 
-import os
-
-from capture import cache, paths
+from capture import config_table
 from nmem.context.holdout import MOST
 
 TYPE_CHECKING = False
@@ -67,41 +65,12 @@ class Config:
 
 def load() -> Config:
     """The settings as they stand; never raises."""
-    file = paths.config()
-    try:
-        stat = os.stat(file)  # noqa: PTH116 - on the hook path
-    except OSError:
-        return Config(DEFAULTS, [], [])
-    stamp = (file, stat.st_mtime_ns, stat.st_size)
-    return Config(*(_cached(stamp) or _read(file, stamp)))
+    numbers, off, problems = config_table.load("context", ({str: float}, [str], [str]), form, _unread)
+    return Config({**DEFAULTS, **numbers}, off, problems)  # a form cached by an older nmem may lack a number
 
 
-def _cache() -> str:
-    return os.path.join(paths.cache(paths.database()), "context.bin")  # noqa: PTH118 - on the hook path
-
-
-_SHAPE = ((str, int, int), ({str: float}, [str], [str]))
-
-
-def _cached(stamp: tuple[str, int, int]) -> Form | None:
-    kept: tuple[tuple[str, int, int], Form] | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
-    return kept[1] if kept is not None and kept[0] == stamp and kept[1][0].keys() == DEFAULTS.keys() else None
-
-
-def _read(file: str, stamp: tuple[str, int, int]) -> Form:
-    import tomllib
-
-    try:
-        with open(file, "rb") as handle:  # noqa: PTH123 - on the hook path
-            document = tomllib.load(handle)
-    except OSError as error:
-        return {**DEFAULTS, "enabled": 0.0}, [], [f"{file}: {error}; no context is given"]
-    except ValueError as error:
-        found: Form = {**DEFAULTS, "enabled": 0.0}, [], [f"{file}: {error}; no context is given"]
-    else:
-        found = form(document, file)
-    cache.write(_cache(), (stamp, found))
-    return found
+def _unread(trouble: str) -> Form:
+    return {**DEFAULTS, "enabled": 0.0}, [], [f"{trouble}; no context is given"]
 
 
 def form(document: dict[str, object], file: str = "config.toml") -> Form:

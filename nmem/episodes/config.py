@@ -3,16 +3,12 @@
     [episodes]
     method = "default"                     # or "jaccard": the plain rule of keyword bags
 
-The parsed form is cached beside the database, keyed by the file's time and size. What cannot be read leaves the default
-in force.
+What cannot be read leaves the default in force.
 """
 
 from __future__ import annotations
 
-import os
-
-from capture import cache, paths
-from capture.files import regular
+from capture import config_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,38 +19,11 @@ METHODS = ("default", "jaccard")
 
 def method() -> str:
     """How prompts are divided into episodes; never raises."""
-    file = paths.config()
-    try:
-        stat = os.stat(file)
-    except OSError:
-        return METHODS[0]
-    stamp = (file, stat.st_mtime_ns, stat.st_size)
-    return (_cached(stamp) or _read(file, stamp))[0]
+    return config_table.load("episodes", (str, [str]), form, _unread)[0]
 
 
-def _cache() -> str:
-    return os.path.join(paths.cache(paths.database()), "episodes.bin")
-
-
-_SHAPE = ((str, int, int), (str, [str]))
-
-
-def _cached(stamp: tuple[str, int, int]) -> Form | None:
-    kept: tuple[tuple[str, int, int], Form] | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
-    return kept[1] if kept is not None and kept[0] == stamp else None
-
-
-def _read(file: str, stamp: tuple[str, int, int]) -> Form:
-    import tomllib
-
-    try:
-        with open(file, "rb", opener=regular) as handle:
-            document = tomllib.load(handle)
-    except (OSError, ValueError) as error:
-        return METHODS[0], [f"{file}: {error}"]
-    found = form(document, file)
-    cache.write(_cache(), (stamp, found))
-    return found
+def _unread(trouble: str) -> Form:
+    return METHODS[0], [trouble]
 
 
 def form(document: dict[str, object], file: str = "config.toml") -> Form:

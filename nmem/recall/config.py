@@ -1,4 +1,4 @@
-"""What config.toml says of recall, without reading TOML at each question: kept by the file's time and size.
+"""What config.toml says of recall, without reading TOML at each question.
 
 [recall]
 folders = ["notes/decisions"]    # looked for before the usual ones, in the project
@@ -8,15 +8,11 @@ offer = true                     # whether a session is told of decisions that i
 
 from __future__ import annotations
 
-import os
-
-from capture import cache, paths
+from capture import config_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Said = tuple[list[str], str, bool]
-
-_SHAPE = ((str, int, int), [str], str, bool)
 
 
 def load() -> tuple[tuple[str, ...], str]:
@@ -31,24 +27,21 @@ def offers() -> bool:
 
 
 def _said() -> Said:
-    file = paths.config()
-    try:
-        found = os.stat(file)
-    except OSError:
+    return config_table.load("recall", ([str], str, bool), _form, _unread)
+
+
+def _form(document: dict[str, object], _file: str) -> Said:
+    if not document:
         return [], "", True
-    stamp = (file, found.st_mtime_ns, found.st_size)
-    kept = cache.read(_cache(), _SHAPE)
-    if isinstance(kept, tuple) and kept[0] == stamp:
-        return kept[1], kept[2], kept[3]
     from nmem import config
 
     said = config.values("recall")
     folders, index = said.get("folders", ()), said.get("index", "")
     names = [str(each) for each in folders] if isinstance(folders, (list, tuple)) else []
-    form = names, str(index), said.get("offer", True) is not False
-    cache.write(_cache(), (stamp, *form))
-    return form
+    return names, str(index), said.get("offer", True) is not False
 
 
-def _cache() -> str:
-    return os.path.join(paths.cache(paths.database()), "recall-config.bin")
+def _unread(trouble: str) -> Said:
+    from nmem.errors import NmemError
+
+    raise NmemError(trouble)

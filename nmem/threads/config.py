@@ -7,16 +7,13 @@
     [threads.clients]
     codex = 60                             # a client's own timeout
 
-The parsed form is cached beside the database, keyed by the file's time and size. What cannot be read leaves the
-defaults in force. A thread's own timeout (`nmem threads continue --timeout`) is in the database and wins.
+What cannot be read leaves the defaults in force. A thread's own timeout (`nmem threads continue --timeout`) is in the
+database and wins.
 """
 
 from __future__ import annotations
 
-import os
-
-from capture import cache, paths
-from capture.files import regular
+from capture import config_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,38 +47,11 @@ class Config:
 
 def load() -> Config:
     """The settings as they stand; never raises."""
-    file = paths.config()
-    try:
-        stat = os.stat(file)  # noqa: PTH116 - on the hook path
-    except OSError:
-        return Config()
-    stamp = (file, stat.st_mtime_ns, stat.st_size)
-    return Config(*(_cached(stamp) or _read(file, stamp)))
+    return Config(*config_table.load("threads", (float, {str: float}, str, [str]), form, _unread))
 
 
-def _cache() -> str:
-    return os.path.join(paths.cache(paths.database()), "threads.bin")  # noqa: PTH118 - on the hook path
-
-
-_SHAPE = ((str, int, int), (float, {str: float}, str, [str]))
-
-
-def _cached(stamp: tuple[str, int, int]) -> Form | None:
-    kept: tuple[tuple[str, int, int], Form] | None = cache.read(_cache(), _SHAPE)  # type: ignore[assignment]
-    return kept[1] if kept is not None and kept[0] == stamp else None
-
-
-def _read(file: str, stamp: tuple[str, int, int]) -> Form:
-    import tomllib
-
-    try:
-        with open(file, "rb", opener=regular) as handle:
-            document = tomllib.load(handle)
-    except (OSError, ValueError) as error:
-        return TIMEOUT_MINUTES, {}, "fitted", [f"{file}: {error}"]
-    found = form(document, file)
-    cache.write(_cache(), (stamp, found))
-    return found
+def _unread(trouble: str) -> Form:
+    return TIMEOUT_MINUTES, {}, "fitted", [trouble]
 
 
 def form(document: dict[str, object], file: str = "config.toml") -> Form:

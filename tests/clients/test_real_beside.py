@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nmem.episodes.titles import of_prompt
+from nmem.episodes import titles
 from nmem_tui.model.rows import WORDS
 from tests.clients.test_real_clients import (
     as_called,
@@ -45,7 +45,9 @@ NEWEST = "session_id = (SELECT id FROM sessions ORDER BY started_at DESC LIMIT 1
 PROMPTS = f"SELECT id, content FROM prompts WHERE source = 'user' AND {NEWEST} ORDER BY at, id"
 CALLS = f"""SELECT id, obs_type, outcome, coalesce(file_path, content) FROM observations
             WHERE obs_type NOT LIKE 'session_%' AND {NEWEST} ORDER BY at, seq"""
-EPISODES = f"SELECT id, intent FROM work_units WHERE {NEWEST} ORDER BY started_at"
+EPISODES = (
+    f"SELECT id, coalesce(title, agent_title), heading, intent FROM work_units WHERE {NEWEST} ORDER BY started_at"
+)
 
 
 def facts(db: sqlite3.Connection) -> list[Fact]:
@@ -59,8 +61,9 @@ def facts(db: sqlite3.Connection) -> list[Fact]:
         row = rf"\d\d:\d\d:\d\d {WORDS[kind][0]} +{re.escape(text[:25])}[^\n]*{ending}"
         alike[row] += 1
         found.append((f"call {outcome}", f"{key}", rf"(?s)(?:{row}.*){{{alike[row]}}}"))
-    for key, intent in db.execute(EPISODES):
-        found.append(("episode", str(key), rf"Work unit[^\n]*\n[^\n]{{0,3}}{re.escape(of_prompt(intent)[:30])}"))
+    for key, given, heading, intent in db.execute(EPISODES):
+        called = re.escape(titles.shown(given, heading, intent)[:30])
+        found.append(("episode", str(key), rf"Work unit[^\n]*\n[^\n]{{0,3}}{called}"))
     return found
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib.util
 import os
 import re
@@ -107,6 +108,23 @@ def forgotten() -> Iterator[None]:
     """What a test's widgets have drawn goes with them: the library keeps it, and each collection looks through it."""
     yield
     StylesCache.get_inner_outer.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def put_aside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A cockpit that ends gives the collector all that the suite had put aside: once more, it is put aside."""
+    given: list[bool] = []
+    unfreeze = gc.unfreeze
+
+    def noted() -> None:
+        given.append(True)
+        unfreeze()
+
+    monkeypatch.setattr(gc, "unfreeze", noted)
+    yield
+    if given:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session")

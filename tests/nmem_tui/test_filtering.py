@@ -127,12 +127,14 @@ async def test_far_back_is_looked_for_in_stretches(
     monkeypatch.setattr("nmem_tui.model.reading.SPAN", 50)
     monkeypatch.setattr("nmem_tui.screens.streaming.SPAN", 50)
     monkeypatch.setattr("nmem_tui.screens.streaming.MOST_SPAN", 100)
+    monkeypatch.setattr("nmem_tui.screens.streaming._REST_S", 1.0)  # long enough to be seen on the way
     db = seeds.database(PATH)
     seeds.session(db)
     for number in range(1000):
         seeds.do(db, seeds.NOW - number * 1000, "command", "needle" if number == 990 else f"echo {number}")
     db.close()
     async with cockpit(PATH, (160, 45)) as pilot:
+        await settled(pilot)
         await pilot.press("slash", *"needle")
         await until(pilot, "looking further back", "0+")
         await until(pilot, "filter “needle” · 1 of 1,000")

@@ -148,7 +148,15 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     if clause and worth(clause, known) >= _CLAUSE * least:
         more = choose(found, known, clause, ROOM - len(clause) - 2)[:1]
         return fit(", ".join([clause, *more]))
+    if not does and len(told) > 1 and (first := _first(asks[opening : opening + 3])):
+        return first
     return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""
+
+
+def _first(asks: Sequence[Ask]) -> str:
+    """The first sentence that tells something, cut to fit: phrases in a row without a verb read as a riddle."""
+    sentences = (" ".join(goal(one)).strip() for ask in asks for one in ask.sentences[:3])
+    return next((fit(one) for one in sentences if says(one) and len(keys(one)) >= _TELLING), "")
 
 
 def _whole(ask: Ask | None, known: dict[str, float], least: float) -> str:
