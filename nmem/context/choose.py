@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAMES, LIKELIEST = 5, 3
 """At most, in one session: of files that the prompt names, and of those that it does not."""
-TOGETHER = 0.21
+TOGETHER = 0.19
 """The least chance that one of the likeliest files is edited; alone each is right too seldom to be told."""
 BESIDE = 0.12
 """The least chance of each of them where an episode is told, which names files as well."""

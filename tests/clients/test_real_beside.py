@@ -45,9 +45,8 @@ NEWEST = "session_id = (SELECT id FROM sessions ORDER BY started_at DESC LIMIT 1
 PROMPTS = f"SELECT id, content FROM prompts WHERE source = 'user' AND {NEWEST} ORDER BY at, id"
 CALLS = f"""SELECT id, obs_type, outcome, coalesce(file_path, content) FROM observations
             WHERE obs_type NOT LIKE 'session_%' AND {NEWEST} ORDER BY at, seq"""
-EPISODES = (
-    f"SELECT id, coalesce(title, agent_title), heading, intent FROM work_units WHERE {NEWEST} ORDER BY started_at"
-)
+EPISODES = f"""SELECT id, coalesce(title, agent_title), heading, intent FROM work_units
+               WHERE {NEWEST} ORDER BY started_at DESC LIMIT 1"""
 
 
 def facts(db: sqlite3.Connection) -> list[Fact]:
@@ -106,13 +105,17 @@ class Beside:
         now = time.monotonic()
         for kind, key, _ in found:
             self.seen.setdefault((kind, key), now)
+        for past in (
+            {fact for fact in self.seen if fact[0] == "episode"} - {fact[:2] for fact in found} if found else ()
+        ):
+            del self.seen[past]  # only the newest one is the work unit that is shown
         missing = [fact for fact in found if fact[:2] not in self.took]
         shown = self.screen() if missing else ""
         for kind, key, pattern in missing:
             if re.search(pattern, shown):
                 self.took[kind, key] = time.monotonic() - self.seen[kind, key]
 
-    def until(self, done: Callable[[], bool], seconds: float = 300) -> None:
+    def until(self, done: Callable[[], bool], seconds: float = 120) -> None:
         """Look again and again until something is so, and everything that is recorded is shown."""
         end = time.monotonic() + seconds
         while not (done() and self.seen.keys() <= self.took.keys()):
