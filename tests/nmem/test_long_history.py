@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from capture import paths
 from capture.storage import store
 from nmem import tables
 from nmem.episodes import detect, narrations, storytelling, summary
 from nmem.episodes.storytelling import Teller
+from nmem.evaluate import context
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
+from nmem.settle import settle
 
 pytestmark = pytest.mark.slow
 PER_SECOND = 100
@@ -47,6 +50,7 @@ def test_three_hundred_sessions_are_cut_and_told(shared: Path, tmp_path: Path, d
         assert not narrations.untold(db)
         assert db.execute("SELECT count(*) FROM session_summaries").fetchone() == (351,)
         _memory_stays_flat(teller)
+    _later_sessions_are_told_better_than_newest_first(db_path)
 
 
 def _memory_stays_flat(teller: Teller) -> None:
@@ -59,3 +63,17 @@ def _memory_stays_flat(teller: Teller) -> None:
         assert tracemalloc.get_traced_memory()[1] < MEMORY
     finally:
         tracemalloc.stop()
+
+
+def _later_sessions_are_told_better_than_newest_first(path: str) -> None:
+    """Within the baseline's tokens, more is hit, far more precisely."""
+    config = Path(paths.config())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[retention]\nenabled = false\n")  # all of it is old
+    assert settle(path, models=False) is not None
+    found = context.evaluate(path)
+    assert found["sessions"] > 300
+    assert found["hit_rate"] >= 0.55
+    assert found["precision"] >= 0.3
+    assert found["precision"] >= 3 * found["baseline"]["precision"]
+    assert found["tokens"] <= found["baseline"]["tokens"]

@@ -14,7 +14,7 @@ from nmem_tui.link import SCREENS, Link
 from nmem_tui.messages import Changed
 from tests.nmem_tui.walking import Walk
 
-KEYS = int(os.environ.get("NMEM_WALK", "150"))
+KEYS = int(os.environ.get("NMEM_WALK", "60"))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from capture import paths
 from nmem.context import asof, candidates
 from nmem.errors import NmemError
 from nmem.evaluate import context as ev
@@ -263,29 +262,3 @@ def test_figures_beside_the_baseline(history: str) -> None:
     assert found["tokens"] < whole["tokens"] <= 400
     with pytest.raises(NmemError, match="no session is left to replay"):
         ev.evaluate(history, "another")
-
-
-@pytest.mark.slow
-def test_real_history_is_told_better_than_newest_first(shared: Path, tmp_path: Path) -> None:
-    """On the largest timelines: within the baseline's tokens, more is hit, far more precisely."""
-    import subprocess
-    import sys
-
-    from nmem.commands.main import nmem
-
-    made = tmp_path / "transcripts"
-    tool = shared / "tools" / "timelines_to_transcripts.py"
-    words = [sys.executable, str(tool), str(shared / "data" / "timelines"), str(made)]
-    subprocess.run(words, check=True, capture_output=True)
-    config = Path(paths.config())
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text("[retention]\nenabled = false\n")  # all of it is old
-    nmem.main(["import", str(made), "--client", "claude"], standalone_mode=False)
-    path = str(Path(tmp_path / "home" / "data" / "nmem.db"))
-    assert settle(path, models=False) is not None
-    found = ev.evaluate(path)
-    assert found["sessions"] > 300
-    assert found["hit_rate"] >= 0.55
-    assert found["precision"] >= 0.3
-    assert found["precision"] >= 3 * found["baseline"]["precision"]
-    assert found["tokens"] <= found["baseline"]["tokens"]
