@@ -324,6 +324,14 @@ ALTER TABLE work_units ADD COLUMN agent_title TEXT;  -- what the agent called it
 _HEADINGS = "ALTER TABLE work_units ADD COLUMN heading TEXT;"
 """The title that is made of an episode's records (nmem.episodes.titles); `title` is a name that was given."""
 
+_STANDING = """
+CREATE INDEX work_units_standing ON work_units(
+  narrated_at, state, session_id, thread_id, last_at, started_at, first_prompt_id, last_prompt_id, turn_count,
+  obs_count, annotated_seq, annotated_prompt, traced_seq, title, agent_title, heading);
+CREATE INDEX prompts_asked ON prompts(session_id, kind, at) WHERE source = 'user' AND agent_id IS NULL;
+"""
+"""Each turn asks of all episodes and prompts what is left to do: answered without reading a trace or a text."""
+
 MIGRATIONS: tuple[str, ...] = (
     _MEANING,
     _LABELS_AND_LEARNINGS,
@@ -347,4 +355,5 @@ MIGRATIONS: tuple[str, ...] = (
     _AGENT_TITLE,
     FAILED,
     _HEADINGS,
+    _STANDING,
 )

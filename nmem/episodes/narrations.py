@@ -50,8 +50,8 @@ class Known:
 def untold(db: Connection, limit: int = 1000) -> list[int]:
     """Episodes that are over and were not told, or not as they are now; those that ended last first."""
     found = db.execute(
-        "SELECT u.id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id WHERE u.state = 'closed'"  # noqa: S608
-        f" AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        "SELECT u.id FROM work_units u INDEXED BY work_units_standing LEFT JOIN narrations n ON n.unit_id = u.id"  # noqa: S608
+        f" WHERE u.state = 'closed' AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (limit,),
     )
     return [row[0] for row in found]
@@ -223,10 +223,11 @@ def unsummarised(db: Connection, sessions: Sequence[str] | None = None) -> list[
 
     `sessions`: only these. The newest first.
     """
-    of = "" if sessions is None else "WHERE u.session_id IN (SELECT value FROM json_each(?))"
+    of = "INDEXED BY work_units_standing" if sessions is None else ""
+    only = "" if sessions is None else "WHERE u.session_id IN (SELECT value FROM json_each(?))"
     found = db.execute(
-        "SELECT u.session_id FROM work_units u LEFT JOIN session_summaries s ON s.session_id = u.session_id"  # noqa: S608
-        f" {of} GROUP BY u.session_id HAVING sum(u.state = 'open') = 0 AND sum(u.narrated_at IS NULL) = 0"
+        f"SELECT u.session_id FROM work_units u {of} LEFT JOIN session_summaries s ON s.session_id = u.session_id"  # noqa: S608
+        f" {only} GROUP BY u.session_id HAVING sum(u.state = 'open') = 0 AND sum(u.narrated_at IS NULL) = 0"
         " AND max(u.narrated_at) > coalesce(max(s.at), -1) ORDER BY max(u.last_at) DESC, u.session_id",
         () if sessions is None else (json.dumps(sessions),),
     )

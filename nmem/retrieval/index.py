@@ -22,7 +22,8 @@ _DEAD = 0.5
 _LEAST_DEAD = 50
 
 _DUE = """
-SELECT u.id, s.project_id, u.last_at, u.narrated_at FROM work_units u JOIN sessions s ON s.id = u.session_id
+SELECT u.id, s.project_id, u.last_at, u.narrated_at
+FROM work_units u INDEXED BY work_units_standing CROSS JOIN sessions s ON s.id = u.session_id
 LEFT JOIN retrieval_docs d ON d.unit_id = u.id
 WHERE u.narrated_at IS NOT NULL
 AND (d.unit_id IS NULL OR d.told_at != u.narrated_at OR d.project_id != s.project_id)

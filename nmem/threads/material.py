@@ -183,8 +183,9 @@ def condensable(db: Connection) -> list[Any]:
         " (SELECT count(*) FROM session_threads x JOIN prompts p ON p.session_id = x.session_id"
         "   WHERE x.thread_id = t.id AND p.source = 'user' AND p.agent_id IS NULL"
         "   AND p.at > coalesce(t.compacted_at, 0)),"
-        " (SELECT max(narrated_at) FROM work_units u WHERE u.thread_id = t.id)"
-        " FROM threads t WHERE t.turn_count > 0 ORDER BY t.last_at"
+        " told.newest FROM threads t LEFT JOIN (SELECT thread_id, max(narrated_at) AS newest FROM work_units"
+        "   INDEXED BY work_units_standing GROUP BY thread_id) told ON told.thread_id = t.id"
+        " WHERE t.turn_count > 0 ORDER BY t.last_at"
     ).fetchall()
 
 

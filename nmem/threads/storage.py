@@ -206,7 +206,8 @@ def entitle(db: Connection) -> None:
     db.execute(
         "UPDATE threads SET title = named.title FROM (SELECT thread_id, coalesce(title, agent_title, heading) AS title,"
         " row_number() OVER (PARTITION BY thread_id ORDER BY turn_count DESC, started_at, id) AS place FROM work_units"
-        " WHERE thread_id IS NOT NULL AND coalesce(title, agent_title, heading) IS NOT NULL) named"
+        " INDEXED BY work_units_standing WHERE thread_id IS NOT NULL"
+        "   AND coalesce(title, agent_title, heading) IS NOT NULL) named"
         " WHERE threads.id = named.thread_id AND named.place = 1 AND threads.title != named.title"
     )
 
