@@ -69,6 +69,8 @@ def answers(
                 ended += 1
             else:
                 yield answer[0]
+        while (left := desk.next()) is not None:  # every process has ended before its time
+            yield broken(left[0])
     finally:
         desk.stop.set()
         for process in running:
@@ -82,18 +84,20 @@ def _serve(
 ) -> None:  # fmt: skip
     """Give one process a job after the other and pass its answers on."""
     source, target = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
-    with source, target:
-        while (taken := desk.next()) is not None:
-            job = taken[0]
-            try:
-                pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
-                target.flush()
-                for answer in hear(job, lambda: pickle.load(source)):  # noqa: S301 - from our own child
-                    desk.done.put((answer,))
-            except (EOFError, OSError, pickle.UnpicklingError):
-                desk.done.put((broken(job),))
-                break
-    desk.done.put(None)
+    try:
+        with suppress(BrokenPipeError), source, target:  # closing sends what is left, to a process that has ended
+            while (taken := desk.next()) is not None:
+                job = taken[0]
+                try:
+                    pickle.dump(job, target, pickle.HIGHEST_PROTOCOL)
+                    target.flush()
+                    for answer in hear(job, lambda: pickle.load(source)):  # noqa: S301 - from our own child
+                        desk.done.put((answer,))
+                except Exception:  # noqa: BLE001 - whatever half an answer is read as: the job was not done
+                    desk.done.put((broken(job),))
+                    break
+    finally:
+        desk.done.put(None)
 
 
 @contextmanager

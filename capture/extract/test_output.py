@@ -7,7 +7,6 @@ playwright, rspec, minitest, ExUnit, phpunit, surefire, gradle, dotnet and ctest
 from __future__ import annotations
 
 _NAMES = 10
-_LONG = 300
 _WORDS = {
     word: key
     for key, listed in (
@@ -205,7 +204,7 @@ def _go_test(run: _Run, raw: str) -> None:
 
 
 def _add(run: _Run, name: str) -> None:
-    name = name.strip()[:_LONG]
+    name = name.strip()  # cut by `seal` alone, which redacts first
     if name and name not in run.names and len(run.names) < _NAMES:
         run.names.append(name)
 

@@ -151,10 +151,6 @@ def _skill(event: Event, _: Project) -> Observation:
     return seen
 
 
-_EPISODE = 200
-"""Characters of what the agent says of an episode."""
-
-
 def _mcp(event: Event, _: Project) -> Observation:
     given = event.tool_input
     server, tool = text(given.get("server")), text(given.get("tool"))
@@ -163,7 +159,8 @@ def _mcp(event: Event, _: Project) -> Observation:
     seen.metadata["server"] = server
     if names_episode(event):
         own = _dicts([given.get("arguments")])[0]
-        seen.metadata["episode"] = {key: text(own.get(key))[:_EPISODE] for key in ("title", "resumes")}
+        # Cut by `seal` alone, which redacts first: half of a secret is known to nobody.
+        seen.metadata["episode"] = {key: text(own.get(key)) for key in ("title", "resumes")}
     return seen
 
 

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 @click.option("--as-of", "as_of", metavar="TIME", help="As it was then, and no later: 2026-01-31T10:00, 7d, 12h.")
 @click.option("--session", default="", metavar="ID", help="In this session: without what it has been told already.")
 @click.option("--project", default="", help="Of this project (name, key or root); else of the folder you are in.")
-@click.option("--branch", default="", help="On this branch; else on the one that is checked out.")
+@click.option(
+    "--branch",
+    default="",
+    help="On this branch; else on the one that is checked out, or of the project's newest session.",
+)
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="At most so long; else as configured.")
 @click.option("--include", metavar="ITEM", help="Always tell this item to the project's sessions: file/src/a.py.")
 @click.option("--exclude", metavar="ITEM", help="Never tell it. --explain lists the ids of items.")

@@ -57,7 +57,7 @@ def _given(error: tuple[str, ...]) -> str:
 
 
 def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[Answer, bool]:
-    """What is known of it here, else in other projects; whether it is theirs."""
+    """What is known of it here, else in all projects; whether each is to be named."""
     from pathlib import Path
 
     from nmem.commands.learn_list import refreshed
@@ -75,7 +75,7 @@ def _found(text: str, project: str, limit: int, *, everywhere: bool) -> tuple[An
             here = known.id if known else None
         found = fixes(db, text, terminal.now(), here, limit)
         if found.fixes or here is None or project:
-            return found, False
+            return found, here is None
         return fixes(db, text, terminal.now(), None, limit), True
 
 

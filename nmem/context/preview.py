@@ -254,8 +254,17 @@ def _of(db: Connection, asked: Asked) -> Present:
     if row is None:
         raise NmemError(f"nothing is recorded of project {printable(asked.project)}")
     out = Present(row[0], "", at, asked.prompt)
-    out.project, out.branch = row[1], asked.branch
+    out.project, out.branch = row[1], asked.branch or _branch(db, row[0], at)
     return out
+
+
+def _branch(db: Connection, project_id: int, at: int) -> str:
+    """The branch of the project's newest session: the cockpit shows what is told on that one as well."""
+    row = db.execute(
+        "SELECT branch FROM sessions WHERE project_id = ? AND started_at <= ? ORDER BY last_at DESC LIMIT 1",
+        (project_id, at),
+    ).fetchone()
+    return str(row[0] or "") if row else ""
 
 
 def _fold(db: Connection, present: Present) -> None:
@@ -281,6 +290,6 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
     ranking = rank(db, present.project_id, present.prompt, present.branch)
     if not ranking.files:
         return "nothing recorded says enough of what the prompt asks, and no file of this project was ever touched"
-    if present.given:
+    if present.given - {ask.ID}:
         return "this session has been told already" if present.session_id else "its start has told it already"
     return "nothing recorded says enough of what the prompt asks"

@@ -25,7 +25,8 @@ _READ = 500
 """Characters of a text that are looked at: no item tells more of one."""
 _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()} | dict.fromkeys(map(ord, "“”‘’‹›…–—·"), " ")
 _TEXTS = {
-    "episode": "SELECT id, title, summary, intent, completed, learned, next_steps FROM work_units",
+    "episode": "SELECT id, title, agent_title, heading, summary, intent, completed, learned, next_steps"
+    " FROM work_units",
     "next": "SELECT id, next_steps FROM work_units",
     "thread": "SELECT id, title, micro FROM threads",
     "learning": "SELECT l.id, l.title, l.rule, c.told FROM learnings l LEFT JOIN context_learnings c"
@@ -33,7 +34,7 @@ _TEXTS = {
     "obs": "SELECT id, substr(content, 1, 500) FROM observations",
     "prompt": "SELECT id, substr(content, 1, 500) FROM prompts",
 }
-_LISTS = {"episode": 4, "next": 1}
+_LISTS = {"episode": 6, "next": 1}
 """From which column on these are lists of lines."""
 _KEYS = {"learning": "l.id"}
 

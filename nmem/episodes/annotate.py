@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _SEEN = (
     "SELECT o.seq, o.id, o.at, o.obs_type, o.file_path, o.outcome, o.duration_ms,"
     " CASE WHEN instr(coalesce(o.metadata, ''), '\"commit\":') + instr(coalesce(o.metadata, ''), '\"push\":')"
-    " + instr(coalesce(o.metadata, ''), '\"interrupted\":') THEN o.metadata END,"
-    " CASE WHEN o.obs_type LIKE 'git%' THEN o.content ELSE '' END,"
+    " + instr(coalesce(o.metadata, ''), '\"interrupted\":') + (o.obs_type = 'test' AND o.outcome = 'failed')"
+    " THEN o.metadata END,"
+    " CASE WHEN o.obs_type LIKE 'git%' OR o.obs_type = 'test' THEN o.content ELSE '' END,"
     " o.phase, o.scope, o.locus, o.novelty, o.friction FROM observations o"
     " WHERE o.session_id = ? AND o.seq > ? AND o.prompt_id IN (SELECT prompt_id FROM unit_prompts WHERE unit_id = ?)"
     " ORDER BY o.seq"

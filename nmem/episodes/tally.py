@@ -26,6 +26,16 @@ _READS = frozenset(("file_read", "search"))
 _ON_FILES = _CHANGES | {"file_read"}
 """Calls that touch nothing when they are refused."""
 _EDIT_WEIGHT, _FAILURE_WEIGHT = 3, 2
+_TESTED = ("=== RUN", "--- FAIL", "FAIL\t", "\nFAIL", "[build failed]", "[no test files]", "Tests:", " passed")
+"""What test runners print once they run."""
+_NEVER_BEGAN = (
+    "command not found", "no such file or directory", "file has been modified since", "unrecognized subcommand",
+    "missing script", "not recognized as", "does not contain main module", "permission denied",
+)  # fmt: skip
+"""What says, at the beginning of an answer, that the line broke off before any test ran."""
+_TOLD = ('"commit":', '"push":', '"interrupted":', '"response":')
+"""Keys of metadata that count."""
+_TRIVIAL = frozenset(("trivial", "read", "search"))
 LABELS = (
     ("phase", "act", "think"), ("scope", "converge", "diverge"), ("locus", "external", "internal"),
     ("novelty", "novel", "routine"), ("friction", "hard", "smooth"),
@@ -118,7 +128,7 @@ class Tally:
         out["interrupted"] = told.get("interrupted") is True
         if out["interrupted"]:
             _more(self.phase, "interruptions")
-        if seen.obs_type == "test" and seen.outcome != "unknown":
+        if seen.obs_type == "test" and seen.outcome != "unknown" and (not failed or _ran(seen, told)):
             out["tests"] = "failed" if failed else "passed"
         if seen.obs_type in _CHANGES and not failed:
             out["uncommitted"] += 1
@@ -205,7 +215,7 @@ def _more(counts: dict[str, int], name: str) -> None:
 
 def _told(metadata: str | None) -> dict[str, Any]:
     """The facts of an observation's metadata that count; most have none."""
-    if not metadata or not any(mark in metadata for mark in ('"commit":', '"push":', '"interrupted":')):
+    if not metadata or not any(mark in metadata for mark in _TOLD):
         return {}
     from capture.jsonio import BadJson, loads
 
@@ -219,6 +229,20 @@ def _told(metadata: str | None) -> dict[str, Any]:
 def _among(path: str, given: list[str]) -> bool:
     """Whether a path is one of those given to a command, or lies in one."""
     return any(path == one or path.startswith(one + "/") or path.endswith("/" + one) for one in given)
+
+
+def _ran(seen: Seen, told: dict[str, Any]) -> bool:
+    """Whether the tests of a failed line ran: a shell that finds no program, or a build before them, fails no test."""
+    answer = told.get("response")
+    if "tests" in told or not isinstance(answer, str) or any(sign in answer for sign in _TESTED):
+        return True
+    if any(word in answer[:400].lower() for word in _NEVER_BEGAN):
+        return False
+    from capture.shell import parse
+
+    command = parse(seen.content)
+    before = command.steps[: command.steps.index(command.main)] if command.main else []
+    return all(step.simple.after != "&&" or _TRIVIAL.issuperset(step.families) for step in before)
 
 
 def _has(found: object, key: str) -> bool:

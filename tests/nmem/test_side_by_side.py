@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmem.side_by_side import Crew, Gone, attend, seldom_collected
+from nmem.side_by_side import Crew, Gone, answers, attend, seldom_collected
 
 BAD = 13
 
@@ -65,3 +65,16 @@ def test_whose_processes_have_ended_hears_so(crew: Crew[int, int]) -> None:
     for _ in range(2):
         with pytest.raises(Gone):
             answer()
+
+
+def dies() -> None:
+    """Run by a process that ends before it answers."""
+
+
+def test_jobs_whose_processes_have_ended_are_each_answered_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    found = answers(
+        "tests.nmem.test_side_by_side:dies", range(10), 2, lambda _job, receive: iter([receive()]),
+        lambda job: f"{job} was not done", 4,
+    )  # fmt: skip
+    assert sorted(found) == [f"{job} was not done" for job in range(10)]

@@ -20,7 +20,7 @@ from nmem.episodes.titles.lists import listed
 from nmem.episodes.titles.phrases import choose, file, phrases
 from nmem.episodes.titles.weights import keys, weights, worth
 
-ROOM = 60
+ROOM, ELLIPSIS = 60, "…"
 """Characters of a title."""
 _CLAUSE, _COMMIT, _WHOLE = 0.8, 0.6, 0.65
 """How much of what the phrases tell a clause, a commit's subject or the first sentence must tell to stand instead."""
@@ -42,7 +42,9 @@ _WANTED = re.compile(
 )
 _ENDS = listed(
     """
-    of in on for to from with into by at via and or the a an between without using
+    of in on for to from with into by at via and or the a an between without using as like than
+    that which who when while where if because since so but then do does did is are was were be been not
+    we i you it they this these those my our your their its just also only very more most some any all
     """
 )
 
@@ -74,14 +76,14 @@ def says(text: str) -> bool:
 
 
 def fit(text: str, room: int = ROOM) -> str:
-    """A text on one line of at most `room` characters: whole words, nothing that needs a next one at its end."""
+    """A text on one line of at most `room` characters: whole words, an ellipsis for what is cut."""
     text = " ".join(_MARKS.sub("", text).split()).strip(" .:;,–—-")
     if len(text) > room:
-        cut = text[: room + 1]
-        words = (cut[: cut.rfind(" ")] if " " in cut else cut[:room]).split()
-        while len(words) > 1 and words[-1].lower() in _ENDS:
+        cut = text[:room]
+        words = (cut[: cut.rfind(" ")] if " " in cut else cut[: room - 1]).split()
+        while len(words) > 1 and (words[-1].lower().strip(",;:") in _ENDS or words[-1].endswith(("'s", "’s"))):
             words.pop()
-        text = " ".join(words).rstrip(" .:;,–—-(")
+        text = " ".join(words).rstrip(" .:;,–—-(") + ELLIPSIS
     named = set(text.split(" ", 1)[0]) & set("._/\\")
     return text if named else text[:1].upper() + text[1:]
 

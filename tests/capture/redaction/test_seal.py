@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from capture.event import Batch, Observation, Project, Prompt
+from capture.event import TOOL_RESULT, Batch, Event, Observation, Project, Prompt
+from capture.extract.tools import _mcp
 from capture.seal import LIMITS, Sealed, seal, window
 
 AT = 1_760_000_000_000
@@ -45,6 +46,22 @@ def test_a_secret_across_the_cut_leaves_no_half(planted: dict[str, str]) -> None
                 kept = str(getattr(seal(made).batch, name)[0].content)
                 assert token[: max(8, before)] not in kept or before < 8
                 assert len(kept) <= LIMITS[field]
+
+
+def test_what_the_agent_calls_an_episode_keeps_no_half_of_a_secret(planted: dict[str, str]) -> None:
+    for token in planted.values():
+        for before in (180, 190, 196):
+            title = "word " * 60
+            title = f"{title[: before - 1]} {token} tail"
+            event = Event("claude", TOOL_RESULT, "s", AT)
+            event.tool_name, event.tool = "mcp__nmem__episode", "mcp"
+            event.tool_input = {"server": "nmem", "tool": "episode", "arguments": {"title": title, "resumes": title}}
+            seen = _mcp(event, Project("/w", "w", "/w"))
+            made = batch("plain")
+            made.observations = [seen]
+            kept = json.dumps(seal(made).to_dict())
+            assert seen.metadata["episode"]["title"]
+            assert token[:12] not in kept
 
 
 def test_ids_stay_as_they_are_and_distinct_ones_stay_distinct(planted: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from capture import paths
 from nmem import database
 from nmem.context.choosing import choose
 from nmem.context.preview import Asked, Preview, after_reset, of
-from nmem.context.unsaid import Unsaid, _phrases
+from nmem.context.unsaid import Unsaid, _phrases, read
 from nmem.marks import mark
 from tests.nmem.context.conftest import HOUR, MINUTE, Played
 
@@ -178,3 +178,11 @@ def test_what_many_episodes_say_is_left_out_of_none() -> None:
     assert _phrases('["Tests pass", "Created shop/cart.py"]', "episode", listed=True) == []
     assert _phrases('["Tests pass"]', "next", listed=True) == ["tests pass"]
     assert _phrases("[note] half up", "obs", listed=False) == ["note half up"], "what looks like a list is none"
+
+
+def test_an_excluded_episode_is_not_told_by_the_name_that_the_agent_gave_it(shop: Played) -> None:
+    number = unit(shop, "open")
+    with closing(shop.database()) as db:
+        db.execute("UPDATE work_units SET agent_title = 'Merge the data room of Acme' WHERE id = ?", (number,))
+        held = read(db, [f"episode/{number}"])
+    assert held.says("Merge the data room of Acme", "thread/1") == f"episode/{number}"

@@ -160,3 +160,23 @@ def test_one_of_two_files_taken_back_is_no_revert_and_a_reverted_commit_is_one(s
 ])  # fmt: skip
 def test_what_undoes_work(command: str, wanted: bool) -> None:
     assert undoes(command) is wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "answer", "says"),
+    [
+        ("rtk bun run test", "error: unrecognized subcommand 'bun'", None),
+        ("cd src && go test ./...", "bash: line 1: cd: src: No such file or directory", None),
+        ("go vet ./... && go test ./...", "cache/map.go:204:13: possible misuse of unsafe.Pointer", None),
+        ("go vet ./... && go test ./...", "--- FAIL: TestMap (0.00s)\nFAIL\tcache", "failed"),
+        ("cd src && make test", "make: *** [test] Error 1", "failed"),
+    ],
+)
+def test_a_line_that_broke_off_before_its_tests_failed_none(
+    script: Script, line: str, answer: str, says: str | None
+) -> None:
+    number = script.prompt("run the tests")
+    with transaction(script.db):
+        made = units.start(script.db, number, units.Verdict("new", "first"))
+    script.did("test", outcome="failed", content=line, metadata=json.dumps({"response": answer}))
+    assert said_of(script, made)["tests"] == says
