@@ -28,6 +28,9 @@ YOUNG = 12
 """Episodes below which a project is young: too few to tell what is specific in a prompt."""
 SHARE, EVIDENCE = 0.07, 0.6
 """The least part of what a prompt says that an episode must have in a young project, and the least that it must say."""
+SPOKEN = 0.045
+"""The least part of what a prompt says that an episode must have, whatever else points at it but a number: one that
+only edited the same file is of other work."""
 FILES = 1.2
 """What files that the prompt names say at most."""
 _HOUR = 3_600_000
@@ -120,7 +123,7 @@ def _weighed(db: Connection, present: Present, found: Sequence[engine.Found]) ->
                 more += next((says for within, says in _AGO if gap <= within), 0.0)
         one.value += more
         one.twice = more > 0.0
-    return [one for one in every.values() if one.value >= needed]
+    return [one for one in every.values() if one.value >= needed and (one.sure or one.share >= SPOKEN)]
 
 
 def _editors(db: Connection, present: Present, known: Iterable[int]) -> list[tuple[int, int, float]]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 
 from nmem.context import known, pinned, places, work
-from nmem.context.choose import LIKELIEST, NAMES, choose, named
+from nmem.context.choose import LIKELIEST, NAMES, choose, named, spoken
 from nmem.context.continuing import chosen_thread, continued
-from nmem.context.episodes import related
+from nmem.context.episodes import last_work, related
 from nmem.context.heeding import heed, heeded
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
+from nmem.context.leaning import of_a_branch
 from nmem.context.pointing import latest
 from nmem.context.quiet import quiet
 from nmem.context.rank import FEATURES, rank
@@ -68,8 +69,8 @@ def gathered(db: Connection, present: Present) -> list[Item]:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
     beside = any(item.kind in (THREAD, EPISODE) for item in out)
-    if ranking.named or not (paths or _of_a_state(present.prompt)):
-        out += _files(ranking, files_to_name(db, ranking, present, beside=beside))
+    if ranking.named or not (paths or _not_of_files(present.prompt)):
+        out += _files(db, ranking, present, files_to_name(db, ranking, present, beside=beside))
     out += _unheard(db, present, paths, NAMES - len(ranking.named))
     return _useful(db, present.project_id, heeded(out, present, chosen))
 
@@ -95,9 +96,10 @@ def _of_thread(db: Connection, ranking: Ranking, thread_id: int) -> None:
     ranking.files = [(chance, number) for chance, number in ranking.files if ranking.paths[number] in touched]
 
 
-def _of_a_state(prompt: str) -> bool:
-    """Whether a prompt is about what the checkout is at (its last commit, its changes), which says no subject."""
-    return bool(prompt) and bool(latest(prompt))
+def _not_of_files(prompt: str) -> bool:
+    """Whether the subject of a prompt stands elsewhere: in what the checkout is at (its last commit, its changes, the
+    review of them), or behind an address."""
+    return bool(prompt) and ("://" in prompt or bool(latest(prompt)) or of_a_branch(prompt))
 
 
 def files_to_name(db: Connection, ranking: Ranking, present: Present, *, beside: bool = False) -> list[int]:
@@ -162,15 +164,18 @@ def elsewhere(ranking: Ranking, prompt: str) -> bool:
     return bool(prompt) and not ranking.meant
 
 
-def _files(ranking: Ranking, numbers: list[int]) -> list[Item]:
+def _files(db: Connection, ranking: Ranking, present: Present, numbers: list[int]) -> list[Item]:
+    """Files as items, each with its reason and the last work on it."""
     chances = {number: chance for chance, number in ranking.files}
+    last = last_work(db, present, [ranking.paths[number] for number in numbers])
     out = []
     for number in numbers:
         path = ranking.paths[number]
         values = ranking.features[number]
-        top = max(range(len(FEATURES)), key=values.__getitem__)
+        top = max(range(1, 4) if spoken(values) else range(len(FEATURES)), key=values.__getitem__)
         reason = _WORDS["named" if named(values) else FEATURES[top]] if values[top] else "one of few files"
         if text := told(path):
+            reason = "; ".join(filter(None, (reason, last.get(path, ""))))
             one = Item(f"file/{path}", FILE, text, files=(path,), score=chances[number], reason=reason)
             one.tokens = tokens(file_told(one))
             out.append(one)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from nmem.context import pointing, settled
 from nmem.context.alike import speaking
-from nmem.context.episodes import changed, tell_continued, units
+from nmem.context.episodes import GOES_ON, changed, tell_continued, units
 from nmem.context.items import Item
 from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
@@ -55,7 +55,7 @@ def continued(db: Connection, present: Present) -> Continued:
     thread_id = chosen_thread(db, present)
     if thread_id is not None:
         unit_id = _latest_of_thread(db, present, thread_id)
-        return Continued(_told(db, present, unit_id, "the thread was chosen"), thread_id)
+        return Continued(_told(db, present, unit_id, "the thread was chosen", bare=True), thread_id)
     if arrival.opens(db, present.session_id, present.thread_id):
         found = speaking(db, present)
         present.arrived = arrival.compare(db, present.project_id, present.thread_id, present.at, found)
@@ -74,7 +74,9 @@ def _resumed(db: Connection, present: Present) -> Item | None:
         reason = asks.reason(branch or "", cwd, gap, spoken)
         if reason:
             unit_id = None if how.by else spoken.unit_id
-            return _told(db, present, unit_id or _latest_of_session(db, session_id), reason)
+            found = _told(db, present, unit_id or _latest_of_session(db, session_id), reason, bare=bool(how.by))
+            if found is not None:
+                return found
     return None
 
 
@@ -189,11 +191,17 @@ def _latest_of_thread(db: Connection, present: Present, thread_id: int) -> int |
     return row[0] if row else None
 
 
-def _told(db: Connection, present: Present, unit_id: int | None, reason: str) -> Item | None:
+def _told(
+    db: Connection, present: Present, unit_id: int | None, reason: str, *, bare: bool = False
+) -> Item | None:  # fmt: skip
+    """An episode as what is gone on with; `bare`: also one of which nothing but its subject is known."""
     if unit_id is None:
         return None
     rows, known = units(db, [unit_id]), settled.of_units(db, [unit_id])
     if not rows:
         return None
     files = changed(db, present, rows)[unit_id]
-    return tell_continued(db, rows[0], present.at, reason, present.unsaid, known.get(unit_id), files)
+    out = tell_continued(db, rows[0], present.at, reason, present.unsaid, known.get(unit_id), files, present.prompt)
+    if bare:
+        out.score = GOES_ON
+    return out if out.score else None

@@ -9,10 +9,11 @@ from __future__ import annotations
 from nmem import names
 from nmem.context import places, settled
 from nmem.context.alike import alike
-from nmem.context.items import EPISODE, THREAD, Item
+from nmem.context.items import EPISODE, PIN, THREAD, Item
 from nmem.context.neutral import quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
+from nmem.episodes.text import words as plain
 from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
@@ -30,11 +31,23 @@ if TYPE_CHECKING:
     ]
 
 MOST = 3
-_FILES = 4
+GOES_ON = 0.95
+"""The score of what a session goes on with."""
+_FILES = 5
 """Files of an episode that are named: those it changed most."""
 _HEADLINE, _LINE, _RESULT, _OBSTACLES = 180, 190, 380, 260
+_WORK, _SAYS = 90, 4
+"""Characters of the last work on a file, and the words that it must have to say something."""
+_POINTING = frozenset(("this", "that", "these", "it", "you", "i", "me", "we", "following", "here", "now"))
+"""Words of a line that says nothing outside its conversation."""
+_SUBJECT = 2
+"""Words that what an episode was about must have."""
 _OBSTACLE = " Obstacle: "
 """How a story says what stood in its way most; it ends with that."""
+_ECHO = 0.7
+"""The part of a step's words in a prompt that asks the same again."""
+_CHECKS = ("lint", "test", "build", "check", "format", "fmt", "vet", "tsc", "mypy", "ruff", "prettier", "clippy")
+"""Parts of the names of commands that mostly fail while something is made."""
 _UNIT = (
     "SELECT u.id, coalesce(u.title, u.intent), u.last_at, u.outcomes, u.next_steps, u.session_id, u.summary, d.result,"
     " s.branch, u.turn_count, min(u.last_at, coalesce(u.narrated_at, u.last_at)), u.hot_files, u.commits"
@@ -59,11 +72,17 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
         if number in rows and rows[number][5] != present.session_id and f"episode/{number}" not in over
     ][:MOST]
     files = changed(db, present, [rows[number] for number in some])
-    return [
+    told = [
         tell(rows[number], present.at, standing[number][0], standing[number][1], unsaid=present.unsaid,
              files=files[number], known=known.get(number))
         for number in some
     ]  # fmt: skip
+    return [item for item, number in zip(told, some, strict=True) if item.score and _named(rows[number])]
+
+
+def _named(row: Unit) -> bool:
+    """Whether what an episode was about says anything to who was not there."""
+    return len(set(words(goal(row[1], row[6])))) >= _SUBJECT
 
 
 def _standing(
@@ -105,6 +124,24 @@ def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int,
         own = [path for path in dict.fromkeys(names_of) if path and path not in over]
         own.sort(key=lambda path: path not in present.named)
         out[row[0]] = tuple(places.there(folder, own, _FILES))
+    return out
+
+
+def last_work(db: Connection, present: Present, paths: Sequence[str]) -> dict[str, str]:
+    """In words, the last episode that edited each of some files, by path. Raises sqlite3.Error."""
+    rows = db.execute(
+        "SELECT f.path, coalesce(u.title, u.intent), u.last_at FROM context_files f JOIN context_turns t"  # noqa: S608
+        " ON t.project_id = f.project_id AND t.turn = f.last_turn JOIN unit_prompts p ON p.prompt_id = t.prompt_id"
+        " JOIN work_units u ON u.id = p.unit_id WHERE f.project_id = ? AND u.session_id != ?"
+        f" AND f.path IN ({','.join('?' * len(paths))})",
+        (present.project_id, present.session_id, *paths),
+    ).fetchall()
+    out = {}
+    for path, about, at in rows:
+        line = whole(headline(about), _WORK)
+        alone = _POINTING.isdisjoint(plain(line))
+        if alone and len(set(words(line))) >= _SAYS and not (present.unsaid and present.unsaid.says(line)):
+            out[path] = f"last for {quoted(line, _WORK)}, {ago(present.at - at)}"
     return out
 
 
@@ -155,7 +192,7 @@ def tell(
 ) -> Item:  # fmt: skip
     """An episode as an item: what it was about, what was decided, what came of it, what stood in its way.
 
-    Without the sentences that a person excluded elsewhere.
+    Without the sentences that a person excluded elsewhere. One of which nothing but its subject is known scores 0.
     """
     number, intent, last_at, outcomes, *_ = row
     how = outcome(outcomes)
@@ -164,14 +201,18 @@ def tell(
     parts += known.told(unsaid, f"episode/{number}") if known else ()
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
+    score = score if len(parts) > 1 or kind == PIN else 0.0
     return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
 
 
 def tell_continued(
     db: Connection, row: Unit, now: int, reason: str, unsaid: Unsaid | None = None, known: Settled | None = None,
-    files: tuple[str, ...] = (),
+    files: tuple[str, ...] = (), asked: str = "",
 ) -> Item:  # fmt: skip
-    """The episode that a session goes on with: as above, and what it left that is still open."""
+    """The episode that a session goes on with: as above, and what it left that is still open.
+
+    `asked`: what the session asks now; that it was asked before is no news. Scores 0 where nothing else is known.
+    """
     number, intent, last_at, outcomes, next_steps, session_id, _, _, branch, _, told_at, *_ = row
     how = outcome(outcomes)
     where = f", branch {told}" if branch and (told := names.told(branch)) else ""
@@ -182,10 +223,17 @@ def tell_continued(
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
+    steps = [line for line in steps if not (asked and _echoes(line, asked))]
     left = [line for line in open_ends.left(db, session_id, told_at, steps) if whole(line, _LINE)]
     if left:
         parts.append(f"Left open: {'; '.join(quoted(line.rstrip('. '), _LINE) for line in left[:2])}.")
-    return Item(own, THREAD, " ".join(parts), files=files, score=0.95, reason=reason)
+    return Item(own, THREAD, " ".join(parts), files=files, score=GOES_ON if len(parts) > 1 else 0.0, reason=reason)
+
+
+def _echoes(step: str, asked: str) -> bool:
+    """Whether a step only repeats what is asked now."""
+    own = set(words(step.partition(":")[2])) if step.startswith(open_ends.UNANSWERED) else set()
+    return bool(own) and len(own & set(words(asked))) >= _ECHO * len(own)
 
 
 def _changes(row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None) -> list[str]:
@@ -205,16 +253,24 @@ def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     if result and not (unsaid and unsaid.says(result, own)):
         parts.append(f"The agent reported: {quoted(result, _RESULT)}.")
     _, found, obstacle = (summary or "").rpartition(_OBSTACLE)
-    obstacle = ". ".join(filter(_tells, whole(obstacle, _OBSTACLES).split(". ")))
+    each = whole(obstacle, _OBSTACLES).replace(". failed ", ".\0failed ").split(". ")
+    obstacle = ". ".join(one.replace("\0", " ") for one in each if _tells(one.replace("\0", " ")))
     if found and obstacle and not (unsaid and unsaid.says(obstacle, own)):
         parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _OBSTACLES + 2)}.")
     return parts
 
 
 def _tells(obstacle: str) -> bool:
-    """Whether an obstacle is worth an agent's attention: not one that went away, nor a failure that says nothing."""
-    failed = " failed " in obstacle
-    return not (failed and ("passed later" in obstacle or "result not seen" in obstacle or "(" not in obstacle))
+    """Whether an obstacle is worth an agent's attention: not one that went away, nor a failure that says nothing.
+
+    A check that fails once or twice says nothing of the work, nor does a call that was refused.
+    """
+    what, failed, how = obstacle.partition(" failed ")
+    if not failed:
+        return not obstacle.startswith("The user refused ")
+    if "passed later" in how or "result not seen" in how or "(" not in how:
+        return False
+    return not (any(check in what for check in _CHECKS) and how.startswith(("once", "2 times")))
 
 
 def saying(text: str) -> str:

@@ -254,7 +254,7 @@ def _of(db: Connection, asked: Asked) -> Present:
     if row is None:
         raise NmemError(f"nothing is recorded of project {printable(asked.project)}")
     out = Present(row[0], "", at, asked.prompt)
-    out.project, out.branch = row[1], asked.branch or _branch(db, row[0], at)
+    out.project, out.branch = row[1], asked.branch or (_branch(db, row[0], at) if asked.as_of is None else "")
     return out
 
 

@@ -7,6 +7,7 @@ believed says nothing.
 from __future__ import annotations
 
 from nmem.context.neutral import quoted, whole
+from nmem.retrieval.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,11 +61,12 @@ class Settled:
         for said, asked, restated in self.holding[-MOST:]:
             if unsaid and (unsaid.says(said, by) or unsaid.says(restated, by)):
                 continue
-            words, about, again = whole(said, _SAID) or whole(said, _LONG), whole(asked, _ASKED), whole(restated, _SAID)
-            if words:
+            settled, about = whole(said, _SAID) or whole(said, _LONG), whole(asked, _ASKED)
+            again = whole(restated, _SAID) if set(words(restated)) & set(words(f"{said} {asked}")) else ""
+            if settled:
                 question = f" (asked: {quoted(about, _ASKED)})" if about else ""
                 repeated = f" The agent: {quoted(again, _SAID)}." if again else ""
-                out.append(f"The person decided: {quoted(words, _LONG)}{question}.{repeated}")
+                out.append(f"The person decided: {quoted(settled, _LONG)}{question}.{repeated}")
         if self.replaced_by and self.holding:
             out.append(f"Another decision of it was replaced in episode {self.replaced_by[-1]}.")
         return out

@@ -6,7 +6,7 @@ from nmem.context import alike
 from nmem.context.chat import CHAT
 from nmem.context.episodes import goal
 from nmem.context.items import NEXT, THREAD, Item
-from nmem.context.neutral import quoted, whole
+from nmem.context.neutral import ELLIPSIS, quoted, whole
 from nmem.context.words import ago, texts
 from nmem.episodes import open_ends
 from nmem.retrieval import engine
@@ -65,7 +65,8 @@ def of_thread(db: Connection, number: int, present: Present, reason: str, item: 
     if row is None or row[2] is None:
         return []
     title, micro, last_at = row
-    text = f"You were working on {quoted(title, _LINE)} (thread {number}, {ago(present.at - last_at)})."
+    line = whole(title, _LINE) or title.rstrip(f"{ELLIPSIS} &,;:-")
+    text = f"You were working on {quoted(line, _LINE)} (thread {number}, {ago(present.at - last_at)})."
     micro = (micro or "").partition(NEXT_IS)[0]  # what was next then; what is left now is told apart
     micro = whole(micro, SO_FAR)
     if micro and not (present.unsaid and present.unsaid.says(quoted(micro, SO_FAR))):

@@ -25,6 +25,8 @@ _CLOSINGS = 3
 _READ = 40
 """Sentences of one closing that are looked at."""
 _MOST = 3
+_ENTRY = 1.25
+"""What an entry of a list is worth less than a sentence."""
 _SAYS = 5
 """Words that a sentence must have beside its report of checks, commits and pushes."""
 _CHECKED = re.compile(
@@ -37,13 +39,22 @@ _CHECKED = re.compile(
     r"|\b\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?"
     r"|\b(?:the )?working tree (?:is )?clean(?: \([^)]*\))?"
     r"|\b(?:all )?(?:the )?(?:changes|commits) (?:are|is) (?:now )?(?:on|in) \w+"
+    r"|\b(?:all )?(?:the )?(?:\d+ )?(?:tasks?|changes?|steps?|phases?|to-?dos?|edits?|implementation|work|everything)"
+    r" (?:is|are|was|were|has been|have been) (?:now )?(?:all )?(?:complete[d]?|done|finished|implemented|in place)\b"
     r"|\b[\d,]+ (?:tests?|pass(?:ed|ing)?)\b|\b0 (?:issues|errors|failures|warnings)\b|\b\d+ (?:pass|fail)(?:ed)?\b",
     re.IGNORECASE,
 )
 """Reports that say nothing of the work: checks that pass, counts of tests and files, a commit and its hash."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_CASE = re.compile(r"^`?Test[A-Z_]\w*`?\s*[-–—:]")
-"""What one test checks, in a list of tests."""
+_CASE = re.compile(r"^`?Test[A-Z_]\w*`?\s*(?:[-–—:]|with\b)|\b(?:PASS(?:ED)?|FAIL(?:ED)?)\b")
+"""What one test checks, in a list of tests, or how a check ended."""
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|isn't|wasn't|aren't|has|have|had|do|does|doesn't|did|didn't|can|can't|cannot|could"
+    r"|will|won't|would|should|must|now|never|no longer|fails?|works?|needs?|means?|makes?|uses?|takes?|runs?|returns?"
+    r"|calls?|writes?|reads?|shows?|keeps?|checks?|gets?|sets?|built|made|wrote|ran|put|let|lets|went|came|\w{3,}(?:ed|izes?|ates?))\b",
+    re.IGNORECASE,
+)
+"""A word by which a line is a sentence; one without is an entry of a list."""
 _CUT = ("…[", "[…]", "[REDACTED")
 """Marks of a text that is not whole."""
 
@@ -80,7 +91,7 @@ def _ended(text: str) -> str:
 def _worth(text: str, label: str, raw: str) -> float:
     """How much a sentence says of what came of the work; 0 or less for one that is not quoted."""
     size = len(_WORD.findall(text)) + (0 if text.isascii() else sum(map(is_cjk, text)) // 3)
-    if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT) or _CASE.match(text):
+    if size < _LEAST or len(text) > _SENTENCE or any(mark in text for mark in _CUT) or _CASE.search(text):
         return 0.0
     checked = _CHECKED.sub(" ", text)
     if checked != text and len(_WORD.findall(checked)) < _SAYS:
@@ -101,5 +112,6 @@ def _worth(text: str, label: str, raw: str) -> float:
     worth += 2.0 * bool(cues.DECISION.search(text) or cues.STRONG.search(text))
     worth += 1.0 * bool(cues.DONE.match(text) or cues.DONE_LABEL.search(label))
     worth -= 1.0 * (checked != text)
+    worth -= _ENTRY * (not _VERB.search(text) and not any(map(is_cjk, text)))
     worth += 0.5 * ("`" in raw) + 0.5 * any(char.isdigit() for char in text)
     return worth

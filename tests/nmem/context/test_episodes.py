@@ -54,3 +54,34 @@ def test_what_a_session_goes_on_with_says_where_and_what_is_open(played: Played)
 )
 def test_the_headline_is_the_first_line_that_says_what_it_is_about(intent: str, told: str) -> None:
     assert episodes.headline(intent) == told
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "told"),
+    [
+        ("mise run lint failed once (unused import), then passed after edits to a.go", False),
+        ("go build ./... failed 2 times (undefined: x), then passed after edits to a.go", False),
+        ("go test ./... failed 5 times (deadlock), then passed after edits to a.go", True),
+        ("bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh", True),
+        ("The user refused 1 tool call: gh issue view 7", False),
+        ("The user objected 2 times: 'the other branch'", True),
+    ],
+)
+def test_an_obstacle_that_any_work_meets_is_not_told(obstacle: str, told: bool) -> None:
+    text = episodes.tell(row(f"Deploy the kettle. Obstacle: {obstacle}."), 60_000, 0.5, "why").text
+    assert ("In the way" in text) is told
+
+
+def test_an_episode_of_which_only_its_subject_is_known_scores_nothing() -> None:
+    bare = (*row(None, None)[:11], None, None)
+    assert episodes.tell(bare, 60_000, 0.5, "why").score == 0.0
+    assert episodes.tell(row(None), 60_000, 0.5, "why").score == 0.5
+
+
+def test_what_is_asked_again_is_no_open_end(played: Played) -> None:
+    asked = "Find out why the kettle leaks and write it down"
+    left = (*row(None)[:4], f'["Asked last and not answered: {asked}"]', *row(None)[5:])
+    again = episodes.tell_continued(played.database(), left, 60_000, "why", asked=asked)
+    other = episodes.tell_continued(played.database(), left, 60_000, "why", asked="Paint the door green")
+    assert "Left open" not in again.text
+    assert "Left open" in other.text

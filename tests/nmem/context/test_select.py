@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem.context import keep, present, preview
+from nmem.context.choose import choose
 from nmem.context.compose import compose
+from nmem.context.episodes import last_work
 from nmem.context.items import Item
 from nmem.context.marks import BEGIN, END
 from nmem.context.present import Present
+from nmem.context.rank import Ranking
 from nmem.context.select import PROMPT_TOKENS, START_TOKENS, select
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE
@@ -397,3 +400,28 @@ def test_selecting_needs_nothing_that_a_hook_cannot_afford() -> None:
     words = [sys.executable, "-I", "-S", "-c", script, str(root)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_prompt_whose_subject_lies_behind_an_address_is_named_no_files(large: Recorded) -> None:
+    told = select(large.db, now(large, "the refund totals https://example.org/issues/9120"), PROMPT_TOKENS)
+    assert not of_kind(told, "file")
+
+
+def test_a_file_that_was_merely_edited_lately_is_not_told_alone() -> None:
+    ranking = Ranking()
+    ranking.features = {1: [0.0, 0.5, 0.3, 0.0, 1.0, 1.0, 1.0], 2: [0.0, 1.0, 0.2, 0.0, 0.1, 0.1, 0.0]}
+    ranked = [(0.2, 1), (0.1, 2)]
+    assert choose(ranking, ranked) == [2]
+    assert choose(ranking, ranked, beside=True) == [1, 2], "an episode says which work is meant"
+    assert choose(ranking, [(0.05, 1), (0.02, 2)]) == []
+
+
+def test_a_file_says_what_it_was_last_edited_for(shop: Recorded) -> None:
+    shop.db.execute(
+        "UPDATE work_units SET title = 'Chart totals without an address' WHERE id = ?", (unit_of(shop, "chart"),)
+    )
+    told = of_kind(select(shop.db, now(shop, "please open src/chart/totals.py"), PROMPT_TOKENS), "file")
+    work = last_work(shop.db, now(shop), ["src/chart/totals.py", "src/nothing.py"])
+    assert list(work) == ["src/chart/totals.py"]
+    assert work["src/chart/totals.py"].startswith("last for “Chart totals without an address”, ")
+    assert all(work["src/chart/totals.py"] in item.reason for item in told)

@@ -34,3 +34,13 @@ def test_a_sentence_that_was_cut_is_not_quoted() -> None:
 @given(st.lists(st.text(max_size=600), max_size=5))
 def test_any_words_give_whole_sentences_within_bounds(closings: list[str]) -> None:
     assert len(result(closings)) <= LONGEST + 3
+
+
+def test_an_entry_of_a_list_is_no_sentence() -> None:
+    said = result(["- Both args of that long line\n- Moved the cache out of the loop because it was made anew."])
+    assert said == "Moved the cache out of the loop because it was made anew."
+
+
+def test_how_checks_ended_is_not_what_came_of_the_work() -> None:
+    assert result(["- Shadow branch of the run - PASS (it is there)"]) == ""
+    assert result(["All 8 tasks are complete."]) == ""
