@@ -20,6 +20,8 @@ from nmem.learn.learning import (
 )
 from nmem.threads import words
 
+USUAL = 0.5
+"""Share of the sessions with such work that went a skill's way, from which others are told of it."""
 _FILES = 12
 _RUNS, _MORE = 400, 2
 """Runs of a failing command that are looked at, and how many times more sessions in which it passed contradict it."""
@@ -29,7 +31,8 @@ def keep(db: Connection, project_id: int, now: int) -> None:
     """Bring a project's prepared learnings up to date; writes what differs, in the caller's transaction or its own."""
     warm = warnings.warm_learnings(db, project_id, now)
     skilled = read.learnings(db, now, project_id, (OPEN,), kinds=(SKILL,))
-    wanted = {one.id: _row(one) for one in (*warm, *skilled) if not _passes(db, project_id, one, now)}
+    usual = [one for one in skilled if one.remedy and one.remedy.confidence >= USUAL]
+    wanted = {one.id: _row(one) for one in (*warm, *usual) if not _passes(db, project_id, one, now)}
     there = {
         row[0]: tuple(row)
         for row in db.execute("SELECT * FROM context_learnings WHERE project_id = ?", (project_id,)).fetchall()
