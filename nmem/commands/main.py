@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
     "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",
+    "skills": "what goes together in a project, step by step; promote it to a client's skill or to /how",
     "fix": "what put an error right before, by its text",
     "task": "queue work for a coding client; run it in panes of tmux, watch, attach, cancel, retry, schedule",
     "context": "what the next session is told, exactly, and why; as it would be for a prompt, or was at a time",
