@@ -1,9 +1,9 @@
 """Which thread a session continues: the one its client or a person names, the one just left, or a new one.
 
 A client is a channel. Going on in a session, resuming or forking one, and a thread picked by a person are explicit: no
-timeout applies. Otherwise, of the threads of the project whose inactivity is within the timeout (thread's own, client's, 30
-minutes) that one goes on that the first prompt is about (nmem.threads.subject). Decided when the person first speaks
-in the session, once: what is decided stays, whatever is learned later, unless a person changes it.
+timeout applies. Otherwise, of the threads of the project whose inactivity is within the timeout (thread's own,
+client's, 30 minutes), the one goes on that the first prompt is about (nmem.threads.subject). It is decided when the
+person first speaks in the session, once: what is decided stays, whatever is learned later, unless a person changes it.
 """
 
 from __future__ import annotations
