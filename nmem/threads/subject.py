@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import log
 
 from nmem.episodes.text import file_mentions, path_key, tokens
-from nmem.threads.words import issue_refs, symbols
+from nmem.threads.words import GENERAL, SAYS, issue_refs, symbols
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,30 +38,10 @@ _RECENT, _OFTEN, _USUAL = 60, 12, 0.4
 """A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
 _FEW = 12
 """Below this many sessions a project's own rarity says little."""
-_GENERAL = 0.3
-"""What a word says at most that every software project says."""
 _ENTITIES = 2
 """Shared files, symbols and issue numbers that count: the rarest."""
 _SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
 _CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
-GENERAL: frozenset[str] = frozenset(
-    """action actual add added adding agent allow analysi analyze app appear apply approach auto automatically avoid
-base based because before behavior block bug build call cannot case change check claude clean clear cli code command
-comment commit complete consider contain content context core correct correctly creat create current currently data
-default delete description design detail dev development directly directory display doc document documentation doesn
-during edit either end ensure error every example execute exist expect expected fail feature field file find fix fixed
-flag flow follow folder format found full fully function future generat generate get getting github goal handl handle
-home http https id idea implement implementation improve includ include info information inside instruction interest
-issu issue item json key latest least level line link list local log logic main mak make manual manually match md
-message method mode model modify move multiple name new note number object old one open option order output page part
-pass path pattern per plan plann prefer print process progress project prompt provid provide public push quality read
-reason refactor related remov remove render repo repository report requir require result return review right rule run
-runn running safe save script search section select server session set setting setup show side simple single skip
-small solution source specific standard state statu status step string structure style suggestion summary support
-system table task test text three through title token tool top track true try turn two type under understand update
-updat url usage use user valid value version via visible warning web work write writ writing wrong www""".split()  # noqa: SIM905 - read as a list
-)
-"""Words that every software project says, as `tokens` gives them."""
 
 
 class About:
@@ -103,7 +83,7 @@ class Prompt:
 
         def rare(word: str) -> float:
             says = 1.0 - log(1.0 + sum(word in text for text in usual)) / log(total)
-            return says * (_GENERAL if word in GENERAL else 1.0)
+            return says * (SAYS if word in GENERAL else 1.0)
 
         words = sorted(map(rare, self.words & about.words), reverse=True)[:WORDS]
         entities = sorted((rare(one.lstrip("#")) for one in self.entities & about.entities), reverse=True)[:_ENTITIES]
