@@ -13,7 +13,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
-from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
+from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, count, now, reading, when, writing
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 
@@ -43,15 +43,18 @@ def command() -> None:
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only threads active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, default=30, show_default=True, help="How many to list.")
+@click.option("--all", "all_", is_flag=True, help="Also those of one session.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
-    """Threads, the most recently active first."""
+def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool) -> None:
+    """Threads of two or more sessions, the most recently active first."""
     from nmem.threads import read
 
+    after = when(since) if since else 0
     with reading("threads") as db:
-        found = read.threads(db, project, when(since) if since else 0, limit)
+        found = read.threads(db, project, after, limit, singles=all_)
+        single = read.single(db, project, after)
     if as_json:
-        _json({"threads": [asdict(each) for each in found]})
+        _json({"threads": [asdict(each) for each in found], "single": single})
         return
     rows = [
         (str(each.id), each.project, _time(each.last_at), str(each.turn_count), str(each.session_count),
@@ -59,6 +62,8 @@ def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
         for each in found
     ]  # fmt: skip
     _table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+    if single and not all_:
+        click.echo(f"{count(single, 'thread')} of one session: --all lists them")
 
 
 @command.command()

@@ -1,6 +1,7 @@
 """How much a new thread is like an earlier one: the seed's keywords, entities, topic and recency, in numbers of 0 to 1.
 
-keywords   the three rarest words that the first prompt shares with the earlier prompts
+keywords   the three rarest words that the first prompt shares with the earlier prompts; a word of every project or of
+           every conversation says little
 entities   files, symbols and issue numbers that the first prompt names and the earlier thread knows
 files      the two rarest words that the first prompt shares with the names of the files touched
 topic      do both resemble the same other sessions of the project? Finds what is alike without a word in common
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
 
+from nmem.context.chat import CHAT
 from nmem.threads import words
 
 NAMES = ("keywords", "entities", "files", "topic", "recency")
@@ -98,9 +100,21 @@ class Background:
         """How rare a word is: 0 in all of them .. 1 in none."""
         return self._rarity.get(word, 1.0)
 
+    def telling(self, word: str) -> float:
+        """How much a word says of a subject: its rarity, a part of it where every project says the word."""
+        return self.rarity(word) * (words.SAYS if word in words.GENERAL else 1.0)
+
     def rarest(self, shared: Iterable[str], number: int) -> float:
         """Mean rarity of the rarest shared words; fewer than `number` count as 0, so a long prompt gains nothing."""
-        found = sorted(map(self.rarity, shared), reverse=True)
+        return self._most(map(self.rarity, shared), number)
+
+    def most_telling(self, shared: Iterable[str], number: int) -> float:
+        """The same of those that say most of a subject; words of every conversation say nothing."""
+        return self._most(map(self.telling, set(shared) - CHAT), number)
+
+    @staticmethod
+    def _most(says: Iterable[float], number: int) -> float:
+        found = sorted(says, reverse=True)
         return sum(found[:number]) / number
 
     def resemblance(self, one: Sequence[str], other: Sequence[str]) -> float:
@@ -165,7 +179,9 @@ def likeness(earlier: Earlier, message: str, gap_minutes: float, background: Bac
     head = set(words.tokens(message[:HEAD]))
     known = names | stems | {entity for prompt in earlier.prompts for entity in entities(prompt)}
     return Likeness(
-        keywords=background.rarest(head & {word for prompt in earlier.prompts for word in words.tokens(prompt)}, 3),
+        keywords=background.most_telling(
+            head & {word for prompt in earlier.prompts for word in words.tokens(prompt)}, 3
+        ),
         entities=min(1.0, len(entities(message) & known) / 2.0),
         files=background.rarest(head & {word for stem in stems for word in words.tokens(stem)}, 2),
         topic=background.resemblance(said(earlier), asked(message)),
