@@ -17,6 +17,7 @@ REPORTED = "The agent reported: "
 _MOST_CLAIMS = 5
 _FILES = 6
 _ANSWERS = 6
+_LOOKS = frozenset(("file_read", "search", "web_search", "web_fetch", "todo", "question", "skill"))
 _SAME = 0.55
 _BARE = 5
 _LEAST = 2
@@ -76,7 +77,7 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
             continue
         names = " ".join(f"{act.file_path} {act.content[:1500]}" for act in turn.actions if act.outcome == OK)
         if size(one.text) < _BARE and worked:
-            asked = clip(" ".join(turn.ask.sentences[:1]), 110)
+            asked = "" if turn.ask.kind == "terse" else clip(" ".join(turn.ask.sentences[:1]), 110)
             out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
             continue
         if not words(one.text) & words(names) and not grounds.supports(one.raw):
@@ -150,7 +151,10 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
     if ledger.undone() and not done:
         return []
     kept: list[tuple[str, set[str]]] = []
+    worked = {episode.turn(one.at) for one in episode.actions if one.obs_type not in _LOOKS}
     for saying in reversed(episode.closings()[-8:]):
+        if episode.turn(saying.at) not in worked:
+            continue  # it tells how things are, not what was done
         said = sentences(saying.text)
         if cues.DRAFT.search(saying.text[:300]):
             continue  # what follows is a text to be used, not an account
@@ -158,7 +162,7 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
         found = [one for one in found if not gone(episode.turn(saying.at), one.text)]
         found.sort(key=lambda one: -_telling(one, grounds))
         for one in found[:3]:
-            text = clip(one.text, 220).rstrip(":")
+            text = clip(_with_subject(one), 220).rstrip(":")
             bag = words(text)
             if len(bag) >= _LEAST and all(alike(bag, other) < 0.55 for _, other in kept):
                 kept.append((text, bag))
@@ -171,6 +175,16 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
     commits = [words(one.subject) for one in ledger.kept_commits()]
     told = [text for text, bag in kept if all(alike(bag, other) < 0.9 for other in commits)]
     return told[::-1]
+
+
+def _with_subject(one: Sentence) -> str:
+    """A sentence after its bold label where it has no subject of its own: "Transcript entries: Now include the id"."""
+    own = one.label.rsplit(" / ", 1)[-1]
+    bare = _SUBJECTLESS.match(one.text) and own and not cues.DONE_LABEL.search(own)
+    return f"{own[:1].upper()}{own[1:]}: {one.text[:1].lower()}{one.text[1:]}" if bare else one.text
+
+
+_SUBJECTLESS = re.compile(r"(?:now (?:\w+s?|also)|set to|stored|used|uses|includes?|kept|handled)\b", re.IGNORECASE)
 
 
 def _account(episode: Episode) -> str:

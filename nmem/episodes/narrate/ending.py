@@ -184,7 +184,7 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
         "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
     )
     count = "" if len(corrected) == 1 else f" {len(corrected)} times"
-    came = said.get(corrected[-1].turn, "")
+    came = said.get(corrected[-1].turn, "") if longest is corrected[-1] or not longest.error else ""
     then = f"; what came of it: {clip(came, 150)}" if came else ""
     return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
 

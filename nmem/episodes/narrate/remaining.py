@@ -5,6 +5,7 @@ from __future__ import annotations
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
+from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import Episode
@@ -38,7 +39,10 @@ def next_steps(
     closings = episode.closings()
     last = closings[-1] if closings else None
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
-        end = f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}"
+        reply = " ".join(asks[-1].sentences[:2])
+        before = next((one.text for one in reversed(closings) if one.at <= episode.prompts[-1].at), episode.before)
+        option = picked(reply, before)
+        end = f"{_left_at(episode)}: {clip(reply, 160)}" + (f" ({option})" if option else "")
         asked = episode.prompts[-1].at
         kept = (row for row in rows if row[0] > asked and row[1] in ("git_commit", "git_push"))
         out += [] if any(open_ends.closes(end, row) for row in kept) else [end]
