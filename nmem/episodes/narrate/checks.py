@@ -30,6 +30,10 @@ _MISUSE = re.compile(
 )
 _DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
 """Keys of a record that a tool printed: no sentence."""
+_LOOKS = re.compile(
+    r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
+)
+"""How a call describes itself that only looks."""
 _EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
 
 
@@ -133,6 +137,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     if key not in found and verdict and kind not in _CHECKS:
         return
     looks = naming.looks(called, action.content) or naming.throw_away(action.content)
+    looks = looks or (kind == "command" and isinstance(said, str) and bool(_LOOKS.match(said)))
     one = found.setdefault(key, Struggle(kind, called, first_at=action.at, probe=looks))
     one.last_at = action.at
     one.waited = action.waited

@@ -9,7 +9,7 @@ from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
-from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.turns import Superseded, Turn, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
@@ -49,7 +49,7 @@ def completed(
     )
     if sum(text.startswith(REPORTED) for text in claims) > 1 or results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
-    out += _installed(episode)
+    out += _installed(episode) + _delegated(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 
 
@@ -102,6 +102,20 @@ def _installed(episode: Episode) -> list[str]:
     return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
 
 
+def _delegated(episode: Episode) -> list[str]:
+    """What was handed to subagents, by how each was called."""
+    found = (one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted)
+    names = list(dict.fromkeys(clip(name, 60) for one in found if (name := _called(one))))
+    more = f" and {len(names) - _HANDED} more" if len(names) > _HANDED else ""
+    return [f"Handed to subagents: {'; '.join(names[:_HANDED])}{more}"] if names else []
+
+
+def _called(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) and said else action.content.strip().split("\n", 1)[0]
+
+
+_HANDED = 4
 _ADDS = re.compile(
     r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv (?:add|pip install)|cargo add"
     r"|go get|brew install|gem install|apt(?:-get)? install) [^\n;&|><]*[\w@][^\n;&|><]*"
@@ -224,14 +238,24 @@ def _is_claim(one: Sentence) -> bool:
         return True
     if (
         one.done == "|"
-        or cues.STATE.match(text)
+        or (cues.STATE.match(text) and not _IS_DONE.match(one.label.rsplit(" / ", 1)[-1]))
         or cues.CHATTER.match(text)
         or _INFINITIVE.match(text)
         or _PAIR.search(text)
     ):
         return False
     # "Add x" under "Changes" may be a proposal; under "Done" it is not
+    label = one.label.rsplit(" / ", 1)[-1]
+    if one.item and size(text) >= _STATED and _IS_DONE.match(label):
+        return True
     return one.item and bool(cues.IMPERATIVE.match(text)) and bool(one.label and cues.BASE_LABEL.search(one.label))
+
+
+_STATED = 4
+_IS_DONE = re.compile(
+    r"(?:what(?:'s| is| was) )?(?:done|completed|finished|working|완료|완료된 작업|feito)\W*$", re.IGNORECASE
+)
+"""A heading below which each item says how things stand now."""
 
 
 _INFINITIVE = re.compile(r"[A-ZÀ-Ý]?[a-zà-ÿ]+(?:ar|er|ir)\b")

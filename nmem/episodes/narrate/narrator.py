@@ -11,7 +11,7 @@ from nmem.episodes.narrate.adopt import adopt
 from nmem.episodes.narrate.checks import Struggle, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, refusals
-from nmem.episodes.narrate.ending import call, marks, obstacle, outcome
+from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
@@ -76,7 +76,7 @@ def narrate(episode: Episode) -> Narrative:
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(ended, ledger, ran),
+        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts)),
         obstacle=obstacle(
             ran,
             corrected,
@@ -104,14 +104,18 @@ def _title(episode: Episode, ledger: Ledger) -> str:
 
 
 def _answer(found: list[Turn], gone: Superseded) -> list[str]:
-    """The answer to the last request, where that changed nothing: the end that the work came to."""
-    last = found[-1] if found and not found[-1].changed else None
-    if last is None or not (last.actions or last.ask.kind != "terse"):
-        return []
-    if any(one.outcome == OK and facts.MADE.search(one.content) for one in last.actions):
-        return []  # what was made on the forge is told by its address
-    text = conclusion(last)
-    return [f"{ANSWER}{text}"] if text and not gone(last.number, text) and not cues.FLEETING.search(text) else []
+    """The answer to the last request, where that changed nothing: the end that the work came to; where it is no
+    sentence, to the one before.
+    """
+    for turn in reversed(found):
+        if turn.changed or not (turn.actions or turn.ask.kind != "terse"):
+            return []
+        if any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions):
+            return []  # what was made on the forge is told by its address
+        text = conclusion(turn)
+        if text and not gone(turn.number, text) and not cues.FLEETING.search(text):
+            return [f"{ANSWER}{text}"]
+    return []
 
 
 def _untold(notes: list[str], learned: list[str]) -> list[str]:

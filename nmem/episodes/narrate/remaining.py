@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
@@ -13,6 +15,9 @@ from nmem.episodes.narrate.words import alike, size, words
 
 MOST = 5
 _LATE = 12
+_ITEMS = 3
+"""Items of the list before a question that are told where it does not say what it asks."""
+_GO_ON = re.compile(r"\b(?:go ahead|proceed|continue|do (?:it|that|this|so)|sound good|look good)\b", re.IGNORECASE)
 """Actions after a to-do list from which on work has gone on without it."""
 
 
@@ -94,7 +99,9 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
         if size(one.text) >= 3 and not cues.DONE.match(one.text) and (under or open_box or says):
             out.append(clip(one.text, 180))
     if asks and size(said[-1].text) >= 3:
-        out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}")
+        items = [clip(one.text.rstrip("."), 70) for one in said if one.item][-_ITEMS:]
+        of = f" ({'; '.join(items)})" if items and _GO_ON.search(said[-1].text) else ""
+        out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}{of}")
     return out
 
 

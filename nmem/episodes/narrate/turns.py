@@ -111,14 +111,14 @@ def conclusion(turn: Turn) -> str:
         return ""
     title = heading(turn.closing)
     said = sentences(turn.closing)[:40]
+    if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
+        return ""
     short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
     head = f"{short} " if short and not _PRAISES.match(short) and not short.endswith((":", "：", "?")) else ""
     for number, one in enumerate(said):
+        if _passing(one, titled=bool(title)):
+            continue
         lead = one.text.endswith((":", "："))
-        if cues.QUESTION.search(one.text) or _GREEN.match(one.text) or one.item or size(one.text) < 5:
-            continue
-        if (_NODS.match(one.text) and size(one.text) < _NOD) or (cues.CHATTER.match(one.text) and not title):
-            continue
         talk = cues.TALK.match(one.text) and not cues.DONE.match(one.text) and not cues.DRAFT.search(one.text)
         if talk and not (lead and size(one.text) > _NOD):
             continue
@@ -133,7 +133,24 @@ def conclusion(turn: Turn) -> str:
 
 
 _ROOM, _NOD, _EARLY, _ITEMS = 260, 9, 4, 3
-_BRIEF = 5
+
+
+def _passing(one: Sentence, *, titled: bool) -> bool:
+    """A question, an item, a nod, how far something is: no answer by itself."""
+    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
+        return True
+    if _GREEN.match(one.text) or PROGRESS.search(one.text) or (cues.CHATTER.match(one.text) and not titled):
+        return True
+    return bool(_NODS.match(one.text)) and size(one.text) < _NOD
+
+
+_BRIEF, _FEW = 5, 3
+PROGRESS = re.compile(
+    r"\bso far\b|\balmost (?:there|done)\b|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
+    r"|\bwhile we wait\b",
+    re.IGNORECASE,
+)
+"""Something goes on: how far it is, is out of date when it is read."""
 _IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
 """How a sentence begins that hangs on another one."""
 _PRAISES = re.compile(
