@@ -67,4 +67,4 @@ def weights(asked: Sequence[str], said: Sequence[str], files: Sequence[str]) -> 
 
 def worth(text: str, known: dict[str, float]) -> float:
     """How many words of a person's title a text may have."""
-    return sum(known.get(word, 0.0) for word in set(keys(text)))
+    return sum(known.get(word, 0.0) for word in dict.fromkeys(keys(text)))  # in one order: equal sums are equal

@@ -83,3 +83,11 @@ def test_eval_counts_the_words_of_a_persons_title(tmp_path: Path) -> None:
     assert found["share"] == 0.5
     assert found["said_nothing"] == 1
     assert found["baseline"]["name"].startswith("the first prompt")
+
+
+def test_a_title_that_any_request_could_have_is_told_apart() -> None:
+    assert made(Material(["review this PR https://forge.example/a/b/pull/7360"])) == "Review this PR: pull/7360"
+    said = ["The DNS setup is documented twice.", "The DNS setup now runs in a hook."]
+    called = made(Material(["review the changes in this branch"], said, files=["dns_setup.sh"]))
+    assert called.startswith("Review the changes in this branch, ") and len(called) <= ROOM
+    assert titles.fit("4. Consider a test of worktrees \\") == "Consider a test of worktrees"
