@@ -78,6 +78,14 @@ def known(db: Connection) -> bool:
     return db.execute("SELECT 1 FROM history_redactions LIMIT 1").fetchone() is not None
 
 
+def begin(db: Connection, now: int) -> None:
+    """Where nothing is stored yet, all that comes is redacted by the rules in force: only later ones go over it."""
+    empty = "SELECT 1 WHERE EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM observations)"
+    with transaction(db):
+        if not known(db) and db.execute(empty).fetchone() is None:
+            db.execute("INSERT INTO history_redactions (at, rules, ended_at) VALUES (?, ?, ?)", (now, rules(), now))
+
+
 def withheld(db: Connection, kind: str) -> int:
     """How many texts were stored as nothing but their kind."""
     row = db.execute("SELECT sum(count) FROM redactions WHERE kind = ?", (kind,)).fetchone()

@@ -17,7 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import log, sqrt
+from typing import NamedTuple
 
 from nmem.context.chat import CHAT
 from nmem.threads import words
@@ -66,8 +68,31 @@ class Likeness:
 
 def said(earlier: Earlier) -> list[str]:
     """The words of an earlier thread: of its prompts and of the names of its files."""
-    found = [word for prompt in earlier.prompts for word in words.tokens(prompt[:PROMPT])]
-    return found + [word for path in earlier.files for word in words.tokens(words.path_key(path))]
+    found = [word for prompt in earlier.prompts for word in _tokens(prompt[:PROMPT])]
+    return found + [word for path in earlier.files for word in _file(path).words]
+
+
+@lru_cache(maxsize=512)
+def _tokens(text: str) -> tuple[str, ...]:
+    """The words of a prompt, which is compared with the openings of a dozen later threads."""
+    return tuple(words.tokens(text))
+
+
+class _File(NamedTuple):
+    """What a file is called: its name, that without its ending, the words of that, and those of its path's end."""
+
+    name: str
+    stem: str
+    called: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _file(path: str) -> _File:
+    key = words.path_key(path)
+    name = key.rsplit("/", 1)[-1]
+    stem = name.rsplit(".", 1)[0]
+    return _File(name, stem, tuple(words.tokens(stem)), tuple(words.tokens(key)))
 
 
 def asked(message: str) -> list[str]:
@@ -174,16 +199,14 @@ def recency(gap_minutes: float) -> float:
 
 def likeness(earlier: Earlier, message: str, gap_minutes: float, background: Background) -> Likeness:
     """How much a thread that opens with `message` is like an earlier one."""
-    names = {words.path_key(path).rsplit("/", 1)[-1] for path in earlier.files}
-    stems = {name.rsplit(".", 1)[0] for name in names}
-    head = set(words.tokens(message[:HEAD]))
-    known = names | stems | {entity for prompt in earlier.prompts for entity in entities(prompt)}
+    files = [_file(path) for path in earlier.files]
+    head = set(_tokens(message[:HEAD]))
+    known = {name for file in files for name in (file.name, file.stem)}
+    known.update(*map(entities, earlier.prompts))
     return Likeness(
-        keywords=background.most_telling(
-            head & {word for prompt in earlier.prompts for word in words.tokens(prompt)}, 3
-        ),
+        keywords=background.most_telling(head.intersection(chain.from_iterable(map(_tokens, earlier.prompts))), 3),
         entities=min(1.0, len(entities(message) & known) / 2.0),
-        files=background.rarest(head & {word for stem in stems for word in words.tokens(stem)}, 2),
+        files=background.rarest(head.intersection(chain.from_iterable(file.called for file in files)), 2),
         topic=background.resemblance(said(earlier), asked(message)),
         recency=recency(gap_minutes),
     )

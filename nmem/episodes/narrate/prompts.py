@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import clip, plain, split
@@ -57,8 +58,9 @@ class Ask:
     """The first line of a pasted error."""
 
 
+@lru_cache(maxsize=256)
 def read(text: str) -> Ask:
-    """Clean one prompt; any text is accepted."""
+    """Clean one prompt; any text is accepted. The story and its title ask for the same ones."""
     text = _unwrap(text[:_READ])
     if found := _SLASH.match(text):
         rest = (found[2] or "").strip()

@@ -17,7 +17,7 @@ from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.clauses import headline
 from nmem.episodes.titles.goal import goal, parts, verb
 from nmem.episodes.titles.lists import listed
-from nmem.episodes.titles.phrases import choose, file, phrases
+from nmem.episodes.titles.phrases import choose, file, phrases, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
@@ -181,8 +181,9 @@ def _tells(ask: Ask) -> bool:
 
 def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, known: dict[str, float]) -> str:
     does = verb(asks, opening, said)
-    found = phrases([text for ask in asks[opening:] for text in (ask.title, *ask.sentences)] + said)
-    told = choose(found, known, does, ROOM - len(does) - bool(does))
+    texts = [text for ask in asks[opening:] for text in (ask.title, *ask.sentences)]
+    found = weighed(phrases(texts + said), known)
+    told = choose(found, does, ROOM - len(does) - bool(does))
     best = f"{does} {', '.join(told)}".strip() if told else ""
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
@@ -193,7 +194,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
         return whole
     clause = max(_clauses(asks[opening : opening + 4], known), default=(0.0, ""))[1]
     if clause and worth(clause, known) >= _CLAUSE * least:
-        more = choose(found, known, clause, ROOM - len(clause) - 2)[:1]
+        more = choose(found, clause, ROOM - len(clause) - 2)[:1]
         return fit(", ".join([clause, *more]))
     if not does and len(told) > 1 and (first := _first(asks[opening : opening + 3])):
         return first
