@@ -139,7 +139,7 @@ def _told_apart(text: str, places: Sequence[str], said: Sequence[str], known: di
     place = next((name for one in places if len(name := _last_parts(one)) <= room), "")
     if place:
         return f"{text}: {place}"
-    more = choose(phrases(said), known, text, room)[:1]
+    more = choose(weighed(phrases(said), known), text, room)[:1]
     return fit(", ".join([text, *more]))
 
 

@@ -79,9 +79,10 @@ def test_since_its_promotion_use_is_counted(skilled: Shop) -> None:
     fine("skills", "promote", str(skilled.number), "--yes")
     for number, steps in enumerate((STEPS["commands"], ["make gen"])):
         skilled.session(f"later{number}", -1)
-        data = {"failures": [{"e": [".go"], "d": [[each.removesuffix(" run"), each] for each in steps]}]}
+        done = [[each.removesuffix(" run"), each] for each in steps]
         if number == 0:
-            data["failures"][0]["d"] = [["make gen", ""], ["golangci-lint run", ""], ["git commit", ""]]
+            done = [["make gen", ""], ["golangci-lint run", ""], ["git commit", ""]]
+        data = {"failures": [{"e": [".go"], "d": done}]}
         skilled.db.execute(
             "INSERT INTO learning_findings (project_id, kind, key, session_id, at, data)"
             " VALUES (1, 'steps', 'steps', ?, 0, ?)",
