@@ -15,7 +15,8 @@ from sqlite3 import Connection, Error
 LEFT = frozenset(
     ("nmem_schema", "purges", "purged_keys", "history_redactions", "counters", "redactions", "search_terms",
      "search_state", "search_blocks", "context_projects", "context_files", "context_turns", "context_terms",
-     "context_names", "context_branches", "retrieval_projects", "retrieval_docs", "retrieval_postings")
+     "context_names", "context_branches", "retrieval_projects", "retrieval_docs", "retrieval_postings",
+     "unit_themes")
 )  # fmt: skip
 """Counters, and what is made of facts and made anew: noted only while chosen words are taken out of them."""
 _FRAME = 400
