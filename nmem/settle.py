@@ -43,6 +43,7 @@ from nmem.search import refresh as index
 from nmem.settle_beside import Beside
 from nmem.settle_start import start, wanted
 from nmem.side_by_side import seldom_collected
+from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
 from nmem.training import personal
@@ -90,6 +91,8 @@ class Report:
     """Things that sessions were told, of which it is known now whether they were of use."""
     indexed: int = 0
     """Texts taken in by the search."""
+    themed: int = 0
+    """Themes made of episodes that are about the same."""
     redacted: int = 0
     """Secrets that rules which are new took out of what was stored."""
     forgotten: int = 0
@@ -193,6 +196,7 @@ class _Run:
             self._decisions,
             self._usefulness,
             self._search,
+            self._themes,
             self._forget,
         )
         try:
@@ -388,6 +392,11 @@ class _Run:
     def _retrieval(self) -> None:
         """Stories that are told are indexed: linking, search and context find them."""
         self.report.indexed += retrieval.keep(self.db, self.stop.is_set)
+
+    def _themes(self) -> None:
+        """Which episodes are about the same, in projects that have grown: late, for it may take seconds."""
+        if self.report.indexed:
+            self.report.themed += themes.keep(self.db, self.stop.is_set)
 
     def _links(self) -> None:
         """New threads beside earlier ones; a model is asked about recent ones."""

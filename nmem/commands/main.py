@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "how": "the decision for a procedure: how it is done here",
     "recall": "written decisions: check, migrate, write one, name one, see what is asked for",
     "decisions": "what was settled in conversation; what replaced it; keep, dismiss, word",
+    "themes": "what the work is about: episodes on the same subject, across sessions and threads",
     "threads": "lines of work across sessions: what belongs together, what the next session continues",
     "stance": "how a session moves between thinking and acting, what is usual, what is worth knowing now",
     "learn": "what fails or is asked again across sessions; accept it into CLAUDE.md or AGENTS.md",

@@ -57,11 +57,11 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
         _json({"threads": [asdict(each) for each in found], "single": single})
         return
     rows = [
-        (str(each.id), each.project, _time(each.last_at), str(each.turn_count), str(each.session_count),
+        (str(each.id), each.project, day_and_time(each.last_at), str(each.turn_count), str(each.session_count),
          " ".join(each.clients), each.state, str(len(each.cross_thread_episodes) or ""), each.summary)
         for each in found
     ]  # fmt: skip
-    _table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+    table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
     if single and not all_:
         click.echo(f"{count(single, 'thread')} of one session: --all lists them")
 
@@ -165,7 +165,7 @@ def compact(thread: int, as_json: bool) -> None:
         ("summary", found.meso),
         *(("pattern", line) for line in found.macro.splitlines()),
     ]
-    _table(f"Thread {thread}", ("", ""), [row for row in rows if row[1]])
+    table(f"Thread {thread}", ("", ""), [row for row in rows if row[1]])
 
 
 @command.command()
@@ -186,9 +186,9 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
         _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
         return
     parts = [(name, f"{weight:g}") for name, weight in formula.weights.items()]
-    _table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
-    _table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
-        (_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
+    table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
+    table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
+        (day_and_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
          f"{each.before['threshold']:g} > {each.after['threshold']:g}",
          f"{each.metrics['accuracy_before']:.3f} > {each.metrics['accuracy_after']:.3f}", each.reason)
         for each in found
@@ -208,7 +208,8 @@ def _said(found: Decision) -> str:
     return f"link {found.id}: threads {found.earlier_thread_id} and {found.later_thread_id} are {word}"
 
 
-def _time(at: int) -> str:
+def day_and_time(at: int) -> str:
+    """A time as lists show it."""
     return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
@@ -248,7 +249,7 @@ def _json(value: dict[str, Any]) -> None:
     click.echo(to_json(value))
 
 
-def _table(title: str, head: tuple[str, ...], rows: Rows) -> None:
+def table(title: str, head: tuple[str, ...], rows: Rows) -> None:
     """A table; plain lines with tabs when piped. Nothing when there are no rows."""
     if not rows:
         return

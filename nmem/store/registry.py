@@ -230,6 +230,7 @@ TABLES = (
     Table("retrieval_projects", DERIVED, texts="rules", of="project", noted=False, asof=ALWAYS),
     Table("retrieval_docs", DERIVED, words="result", of="project", at="at", noted=False, asof=BORN),
     Table("retrieval_postings", DERIVED, texts="word postings", of="project", noted=False, asof=ALWAYS),
+    Table("unit_themes", DERIVED, texts="label", of="project", noted=False),
     Table("recall_calls", RECORD, texts="place query entry file", words="origin outcome", ids="session_id",
           of="session", at="at"),
     # A person's own: corrections, tasks, reviews; and records of purges and upkeep.
