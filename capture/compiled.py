@@ -93,7 +93,21 @@ class _Finder:
             made = (int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32
             if data[:8] != self._begins or data[8:_HEAD] != made.to_bytes(8, "little") or len(data) == _MOST:
                 return None
-            code: CodeType = self._loads(memoryview(data)[_HEAD:])
-        except (OSError, ValueError, EOFError, TypeError):
+        except OSError:
             return None
+        try:
+            code: CodeType = self._loads(memoryview(data)[_HEAD:])
+        except (ValueError, EOFError, TypeError):
+            return _anew(source, kept)
         return code
+
+
+def _anew(source: str, kept: str) -> CodeType | None:
+    """Take away bytecode that a full disk cut short: Python believes its head and fails. Where it stays, compile."""
+    try:
+        os.unlink(kept)
+    except OSError:
+        with open(source, "rb") as file:
+            code: CodeType = compile(file.read(), source, "exec", dont_inherit=True)
+        return code
+    return None

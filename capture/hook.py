@@ -234,8 +234,11 @@ def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
     """Store the rows, or leave them for the next process that can; the connection, if it works."""
     from capture.storage import store
 
+    new = not os.path.exists(path)
     try:
         db = store.connect(path)
+        if new:
+            _reserve(path)
         if sealed is None:
             store.dropped(db, run)
         else:
@@ -244,6 +247,13 @@ def _keep(path: str, sealed: Sealed | None, run: Run) -> Connection | None:
         _save(path, sealed, error)
         return None
     return db
+
+
+def _reserve(path: str) -> None:
+    """Make the files by which losses are counted on a disk without inodes: later there may be none left."""
+    from capture.storage import spool
+
+    spool.reserve(path)
 
 
 def _failures() -> tuple[type[BaseException], ...]:

@@ -53,8 +53,13 @@ def main() -> None:
             package = type(sys)(name)
             package.__path__ = [above + "/" + name]
             sys.modules[name] = package
-        from capture.compiled import install
+        try:
+            from capture.compiled import install
+        except EOFError:  # its own bytecode was cut short by a full disk
+            from os import unlink
 
+            unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
+            from capture.compiled import install
         install()
     from capture.hook import main as run
 

@@ -16,6 +16,7 @@ from nmem.recall.schema import RECALL
 from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
 from nmem.retrieval.schema import RETRIEVAL
 from nmem.search.schema import KEYED, SEARCH, TASKS_FOUND
+from nmem.themes.schema import THEMES
 
 _MEANING = """
 CREATE TABLE threads (
@@ -356,4 +357,5 @@ MIGRATIONS: tuple[str, ...] = (
     FAILED,
     _HEADINGS,
     _STANDING,
+    THEMES,
 )

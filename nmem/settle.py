@@ -26,6 +26,7 @@ from nmem.context import keep, usefulness
 from nmem.decisions import store as said
 from nmem.episodes import detect, narrations, retelling, storytelling, summary
 from nmem.episodes.boundary import load
+from nmem.episodes.judging import judge_session
 from nmem.episodes.storytelling import Teller
 from nmem.labels.backfill import fill
 from nmem.learn import refresh
@@ -33,7 +34,6 @@ from nmem.llm.ask import Desk
 from nmem.llm.assessor import Assessor
 from nmem.llm.backend import Cancel
 from nmem.llm.connect import connect
-from nmem.llm.segmenter import Segmenter
 from nmem.mcp import doors
 from nmem.purge import due, history, strays
 from nmem.recall import ready
@@ -43,6 +43,7 @@ from nmem.search import refresh as index
 from nmem.settle_beside import Beside
 from nmem.settle_start import start, wanted
 from nmem.side_by_side import seldom_collected
+from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
 from nmem.training import personal
@@ -90,6 +91,8 @@ class Report:
     """Things that sessions were told, of which it is known now whether they were of use."""
     indexed: int = 0
     """Texts taken in by the search."""
+    themed: int = 0
+    """Themes made of episodes that are about the same."""
     redacted: int = 0
     """Secrets that rules which are new took out of what was stored."""
     forgotten: int = 0
@@ -180,7 +183,6 @@ class _Run:
             self._waiting,
             self._labels,
             self._episodes,
-            self._boundaries,
             self._wordings,
             self._stories,
             self._said,
@@ -194,6 +196,7 @@ class _Run:
             self._decisions,
             self._usefulness,
             self._search,
+            self._themes,
             self._forget,
         )
         try:
@@ -322,25 +325,6 @@ class _Run:
 
         return cut
 
-    def _boundaries(self) -> None:
-        """Where the cut of a session that is over is open to question, a model judges the whole session."""
-        waiting = narrations.doubtful(self.db) if self._models else []
-        desk = self.desk() if waiting else None
-        if desk is None:
-            return
-        segmenter = Segmenter(desk, self.stop)
-        detector = load(self.db_path)
-        for session_id, holds in waiting:
-            detect.session(self.db, session_id, detector, "llm", segmenter, close=True)
-            failure = segmenter.failure
-            self.report.judged += failure is None
-            if failure is not None:
-                self.report.failures[failure.kind] = self.report.failures.get(failure.kind, 0) + 1
-            if failure is not None and failure.kind in storytelling.ABOUT_THE_PLACE:
-                return
-            with store.transaction(self.db):
-                narrations.attempted(self.db, f"boundaries/{session_id}", holds, str(failure or "judged"), self.clock())
-
     def _wordings(self) -> None:
         """Stories that an older narrator worded; before those of today are told, which need it not."""
         self.report.told += retelling.renew(
@@ -354,7 +338,7 @@ class _Run:
         while (waiting := self._untried()) and not self.stop.is_set():
             if not self._tell(waiting):
                 break
-        if self._models and narrations.tellable(self.db, 1):
+        if self._models and (narrations.unjudged(self.db, 1) or narrations.tellable(self.db, 1)):
             self._better()
 
     def _untried(self) -> list[int]:
@@ -371,9 +355,23 @@ class _Run:
         return teller.extractive
 
     def _better(self) -> None:
-        """Episodes worth it told by a model; why none told them where that failed."""
+        """Sessions judged by a model, then episodes worth it told by one; why none told them where that failed."""
         desk = self.desk()
         teller = Teller(self.db, desk, self.stop, self.clock, self.report.problem)
+        detector = load(self.db_path)
+        asked: set[str] = set()
+        while waiting := [one for one in narrations.unjudged(self.db) if one[0] not in asked]:
+            for session_id, holds in waiting:
+                if not teller.asking:
+                    break
+                asked.add(session_id)
+                try:
+                    self.report.judged += judge_session(teller, session_id, holds, detector)
+                except Exception as error:  # noqa: BLE001 - a boundary: the other sessions are judged
+                    self._failed(self._better, error, f"session {session_id}: ")
+            if not teller.asking:
+                break
+        self.report.told += teller.extractive
         storytelling.tell_all(teller, (), self.stop.is_set, self._untold(self._stories))
         self.report.by_model += teller.by_model
         for kind, count in teller.failures.items():
@@ -394,6 +392,11 @@ class _Run:
     def _retrieval(self) -> None:
         """Stories that are told are indexed: linking, search and context find them."""
         self.report.indexed += retrieval.keep(self.db, self.stop.is_set)
+
+    def _themes(self) -> None:
+        """Which episodes are about the same, in projects that have grown: late, for it may take seconds."""
+        if self.report.indexed:
+            self.report.themed += themes.keep(self.db, self.stop.is_set)
 
     def _links(self) -> None:
         """New threads beside earlier ones; a model is asked about recent ones."""

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 _NAME = r"[A-Za-z0-9_$-]{0,60}"
 # What may stand between a name and its value: a closing quote or bracket, a type, an operator.
 _OPERATOR = (
-    r"(?:\\*[\"'`]|&quot;|%22)?[\])]?[ \t]{0,20}"
+    r"(?:\\*[\"'`]|&quot;|%22)?[\])]?(?:[ \t]?[\[(][\w *.-]{1,40}[\])](?=:))?[ \t]{0,20}"
     r"(?:(?::[ \t]{0,4}|[ \t]{1,4})(?:\*{0,2}[A-Za-z][\w.\[\]<>|?*]{0,30})[ \t]{0,12}(?==[ \t]{0,4}[\"'`\w]))?"
     r"(?::\s{0,20}\{(?:[^{}]{0,200}?[\s,{])?\\*[\"']?value\\*[\"']?[ \t]{0,10}[:=](?=[ \t]{0,10}\\*[\"'])"
-    r"|[ \t]{0,4}\{[^{}]{0,300}?\bdefault[ \t]{0,20}=|=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:|%3[dD]"
-    r"|\\{1,4}(?:u00|x)3[dD]|>|\("
+    r"|[ \t]{0,4}\{[^{}]{0,300}?\bdefault[ \t]{0,20}=|=>|:{1,3}=|\?=|\.=|\+=|\|\|=|={1,3}|!==?|:(?:\*\*)?|%3[dD]"
+    r"|\\{1,4}(?:u00|x)3[dD]|</(?:name|key)>\s{0,40}<(?:value|string)>|>|\("
     r"|\n[ \t]{0,40}value:"
     r"|,\s{0,40}\\*[\"']?(?:value|Value|VALUE)\\*[\"']?[ \t]{0,4}[:=]"
     r"|,[ \t]{0,4}(?=\\*[\"'`])"
     r"|[ \t]{1,4}(?:value|content)[ \t]{0,4}=|[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=[\"'`])"
-    r"|[ \t]{1,20}(?=[^\s=:(]{8,200}(?:\s|\Z)))[ \t]{0,20}"
+    r"|[ \t]{1,20}(?=[^\s=:(]{8,200}(?:\s|\Z)))[ \t]{0,20}(?:&\w{1,30}[ \t]{1,4})?"
 )
 _OPENING = (
     r"(\w[\w.]{0,40}\(|\(|\[\s{0,40}|[brufBRUF@$]{1,2}(?=[\"'`])|&quot;|%22|\"\"(?=\")|''(?=')|`{1,2}(?=`[^`]))?"
@@ -169,12 +169,12 @@ def _values(text: str, at: int, end: int, *, thrifty: bool) -> tuple[list[Span],
     operator = pattern(_OPERATOR).match(text, end)
     if operator is None or not _belongs(text, start, name, operator.group()):
         return [], 0
-    sign = operator.group().strip().strip("\"'`\\)] ")
+    sign = operator.group().strip().strip("\"'`\\)]* ")
     opening = pattern(_OPENING).match(text, operator.end())
     if opening is not None:
         found = _quoted(text, opening, level, name, sign)
         return found, 0
-    if sign == ">":
+    if sign == ">" or sign.startswith("</"):
         matched = pattern(_TAG).match(text, operator.end())
         return ([(*matched.span(1), kind_of(name))] if matched and literal(matched[1], level, name) else []), 0
     if thrifty and not _peek(text, operator.end(), level, name, sign):
@@ -248,7 +248,7 @@ def _is_set(text: str, start: int, name: str, operator: str) -> bool:
 
 def _drawn_after(text: str, at: int) -> bool:
     """Does a value that was drawn stand here, with digits in it?"""
-    value = pattern(_BARE).match(text, at)
+    value = pattern(_BARE).match(text, at + (text[at : at + 1] in ("'", '"')))
     if value is None or not entropy.is_random(value.group()):
         return False
     return any(map(str.isdigit, value.group())) or entropy.is_base64(value.group())

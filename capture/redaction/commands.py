@@ -39,7 +39,10 @@ _PRINTED = (
     r"(?:printenv[ \t]+|echo[ \t]+[\"']?\$\{?(?:env:)?)([A-Za-z_]\w{1,80})\}?[\"']?[ \t]{0,4}\n[>|+ \t]{0,8}"
     r"([^\s\"'<>$]{6,2000})[ \t]{0,8}(?=\n|\Z)"
 )
-_PGPASS = r"[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*@+-]{1,64}:((?:[^\s:'\"\\]|\\.){4,200})(?=[\s'\"]|\Z)"
+_PGPASS = (
+    r"(?:[\w./*-]{1,80}|\[[0-9a-f:]{2,40}\])"
+    r":(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*@+-]{1,64}:((?:[^\s:'\"\\]|\\.){4,200})(?=[\s'\"]|\Z)"
+)
 _JAR = r"(?: -b|--cookie)(?:[ \t]*|=)(?:'([^'\n]{4,4000})'|\"([^\"\n]{4,4000})\"|(?![-\"'])([^\s\"']{4,4000}))"
 _COOKIES = (
     r"cookies?\\*[\"']?(?:\.set|\.add)?[ \t]{0,3}(?:[:=(]{1,2}[ \t]{0,3})(?:dict\()?(?:\\*[\"']|[\[{(]|(?=[\w.-]+=))"
@@ -52,7 +55,7 @@ _GIVEN = r"(?:\\*\"((?:[^\"\\\n]|\\[^\"]){4,400})\\*\"|'([^'\n]{4,400})'|([^\s\"
 """A quoted value, which may hold anything, or a bare one."""
 _SECURE = r"convertto-securestring(?:[ \t]+-(?:string|asplaintext|force))*[ \t]+(?!-)" + _GIVEN
 _INTO = r"[\"']([^\"'\n]{4,400})[\"'][ \t]*\|[ \t]*\Z"
-_NET = r"(?:[ \t]+(?:[a-z]:|\*|\\{2,4}\S+|/\S+)){1,6}[ \t]+(?![/\\*]|[a-z]:)" + _GIVEN
+_NET = r"(?:[ \t]+(?:[a-z]:|\*|\\{2,4}\S+|/[a-z]+(?::\S*)?)){1,6}[ \t]+(?!/[a-z]+(?:[:\s]|\Z)|[\\*]|[a-z]:)" + _GIVEN
 _ACCOUNT = r"[ \t]+(?!/)[\w.\\-]{1,60}[ \t]+(?![/*])" + _GIVEN
 _WIRELESS = (
     r"[^\n|;&]{0,300}?[ \t](?:password|psk|[\w.-]{1,40}\.(?:psk|password|wep-key\d?|leap-password|secrets))[ \t]+"
@@ -69,7 +72,13 @@ _TRANSFER = (
     r"(?:proxy)?(?:userpwd|password|keypasswd|sslkeypasswd|xoauth2_bearer|proxypassword)\s{0,9},\s{0,9}[\"'](?:[^\s:\"']{1,80}:)?"
     r"([^\"'\n]{4,300})[\"']"
 )
+_FERNET = r"\s{0,20}b?\\*[\"']([A-Za-z0-9_-]{43}=)"
+_ACCOUNT_KEY = (
+    r"[\w.-]{1,100}(?:\\*[\"']?\s{0,9}[,=:]\s{0,9}\\*[\"']?|[ \t]{1,9}|</name>\s{0,40}<value>\s{0,9})"
+    r"([A-Za-z0-9+/]{86}==)"
+)
 SOURCES = (
+    _FERNET, _ACCOUNT_KEY,
     _PGPASS, _JAR, _COOKIES, _CRUMB,
     _SECURE, _INTO, _NET, _ACCOUNT, _WIRELESS, _SECOND, _THIRD, _BEHIND, _PERCENT, _SLASHED, _CREDENTIAL, _PAIRED,
     _TRANSFER, _LITERAL, _LOGIN, _STRING, _OPTION, _PAIR,
@@ -102,8 +111,10 @@ def find(text: str, low: str) -> list[Span]:
 
 def _is_value(value: str, kind: str) -> bool:
     """No stand-in, no variable, no file; of a word that may be prose's, something drawn."""
+    from capture.redaction import spoken
+
     if (
-        value[0] in "$%<[(*@-`"
+        (value[0] in "$%<[(*@-`" and not spoken.drawn(value))
         or value[:2] == "{{"
         or "[REDACTED" in value
         or "://" in value[:10]
@@ -153,12 +164,13 @@ def _string(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
     yield from _first(pattern(_STRING).match(text, at), "secret")
 
 
-def _set(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+def _set(text: str, low: str, at: int) -> Iterator[Span]:
     """`gh secret set A --body HERE`, `fly secrets set A=HERE B=HERE`."""
     end = _end(text, at)
     for source in (_OPTION, _PAIR):
         for matched in pattern(source).finditer(text, at, end):
             yield from _first(matched, "secret")
+    yield from _piped(text, low, at)
 
 
 def _parameter(text: str, low: str, at: int) -> Iterator[Span]:
@@ -290,6 +302,16 @@ def _pair(text: str, low: str, at: int) -> Iterator[Span]:
         yield from _first(matched, "password")
 
 
+def _fernet(text: str, low: str, at: int) -> Iterator[Span]:
+    """`Fernet("HERE")`: letters count, so the text itself is read."""
+    yield from _first(pattern(_FERNET).match(text, low.index("(", at) + 1), "key")
+
+
+def _account_key(text: str, low: str, at: int) -> Iterator[Span]:  # noqa: ARG001
+    """`fs.azure.account.key.NAME.blob.core.windows.net=HERE`: the account's name stands behind the word."""
+    yield from _first(pattern(_ACCOUNT_KEY).match(text, at + len("account.key.")), "key")
+
+
 def _behind(source: str, size: int) -> Callable[[str, str, int], Iterator[Span]]:
     """Reads what stands behind a word of so many characters; the pattern is for lower case."""
 
@@ -313,6 +335,7 @@ _ARGUMENTS = {
 """Commands and calls that take a password in a place of its own, by the word before it."""
 _READERS = {
     **dict.fromkeys(("secret set", "secrets set", "secrets:set", "secret:create"), _set),
+    **dict.fromkeys(("secret put", "env add "), _piped),
     **dict.fromkeys(("chpasswd", "--password-stdin", "passwd --stdin", "--with-token", "sudo -s "), _piped),
     **dict.fromkeys(("vault login", "unseal "), _login),
     **dict.fromkeys(("zip ", "7z ", "7za "), _archive),
@@ -324,7 +347,9 @@ _READERS = {
     **{word: _behind(source, len(word.rstrip())) for word, source in _ARGUMENTS.items()},
     "convertto-securestring": _secure,
     "net user ": _account,
-    **dict.fromkeys(("credential(", "credentials("), _credential),
+    **dict.fromkeys(("credential(", "credentials(", "cosmosclient("), _credential),
+    "fernet(": _fernet,
+    "account.key.": _account_key,
     "b64encode(": _pair,
     "secret-string": _string,
     "from-literal": _literal,

@@ -242,7 +242,11 @@ KEY_DUMPED = (
 """`-----B` in dumps of bytes, in lower case."""
 
 COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("secret", ("secret-string", "secret set", "secrets set", "secrets:set", "secret:create")),
+    ("secret", ("secret-string", "secret set", "secrets set", "secrets:set", "secret:create", "secret put")),
+    ("env add ", ("env add ",)),
+    ("cosmosclient(", ("cosmosclient(",)),
+    ("fernet(", ("fernet(",)),
+    ("account.key.", ("account.key.",)),
     ("from-literal", ("from-literal",)),
     ("passw", ("htpasswd ", "chpasswd", "--password-stdin", "passwd --stdin")),
     ("vault login", ("vault login",)),
@@ -317,7 +321,7 @@ LABELS: tuple[tuple[str, str, str], ...] = (
     ("비", "password", "비밀번호|비밀 번호|비번"), ("패", "password", "패스워드"), ("암", "password", "암호"),
     ("토", "token", "토큰"), ("키", "key", "api 키|api키|비밀 키|비밀키|액세스 키|시크릿 키"), ("시", "secret", "시크릿"),
     ("ー", "password", "パスワード|パスコード"), ("ー", "token", "トークン"), ("ー", "key", "apiキー|api キー|アクセスキー"),
-    ("シ", "secret", "シークレット"), ("暗", "password", "暗証番号"), ("鍵", "key", "秘密鍵"),
+    ("シ", "secret", "シークレット"), ("暗", "password", "暗証番号"), ("合", "password", "合言葉"), ("鍵", "key", "秘密鍵"),
     ("密", "password", "密码|密碼"), ("口", "password", "口令"), ("令", "token", "令牌"), ("密", "key", "密钥|密鑰"),
     ("秘", "key", "秘钥"),
     # Arabic, Persian, Hebrew, Hindi, Bengali, Tamil, Thai, Georgian, Armenian

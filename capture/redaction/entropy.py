@@ -129,6 +129,8 @@ def is_base64(value: str) -> bool:
     if "\\" in value or "%" in value:
         for escape, sign in _ESCAPED:
             value = value.replace(escape, sign)
+    if value[-1] == "=":
+        value = value.replace("-", "+").replace("_", "/")  # the alphabet of addresses
     if not pattern(_BASE64).match(value) or value.isupper() or value.islower():
         return False
     return is_random(value)

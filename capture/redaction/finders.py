@@ -56,7 +56,9 @@ _SQL = (
 _LONG_RUN = r"[A-Za-z0-9+/_-]{24}"
 _AND = r"\\*[\"'`]?(?:\s{0,40}[,;:|]\s{0,40}|[ \t]{1,4})\\*[\"'`]?"
 _PARTNERS = {
-    "aws-key": _AND + r"([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
+    "aws-key": r"(?:[ \t]{1,4}\d{4}-\d\d-\d\dT[\d:.+Z-]{5,20}[ \t]{1,4}|"
+    + _AND
+    + r")([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
     "twilio-key": _AND + r"([A-Za-z0-9]{32})(?![A-Za-z0-9])",
 }
 """What stands beside the id of a pair, which shows no shape of its own."""
@@ -149,9 +151,9 @@ def _account_keys(text: str, low: str) -> list[Span]:  # noqa: ARG001
 
 
 def _varied(token: str) -> bool:
-    """Not one of the stand-ins that everybody knows: `xxxxxx`, `EXAMPLE`, one letter or two over and over."""
+    """Not one of the stand-ins that everybody knows: `xxxxxx`, `EXAMPLE`, one letter over and over."""
     low = token.lower()
-    return "example" not in low and "xxxxxx" not in low and len(set(low[len(low) // 3 :])) > 2
+    return "example" not in low and "xxxxxx" not in low and len(set(low[len(low) // 3 :])) > 1
 
 
 def _jwt(text: str, low: str) -> list[Span]:  # noqa: ARG001
@@ -196,13 +198,17 @@ def _urls(text: str, low: str) -> list[Span]:  # noqa: ARG001
             continue
         matched = pattern(_URL).match(text, at)
         # a password that is the user's name is a default that everybody knows; a port and a path are none
-        known = matched is None or matched.group(1) == matched.group(2) or pattern(_PORT).match(matched.group(2))
+        known = matched is None or matched.group(1) == matched.group(2) or _is_port(matched.group(2))
         if matched and not known and not _mere(matched.group(2)):
             spans.append((matched.start(2), matched.end(2), "url-password"))
         user = pattern(_URL_USER).match(text, at)
         if user and _opens(user.group(1), user.group(2)) and text[at - 3 : at] not in ("ssh", "ftp"):
             spans.append((*user.span(1), "url-token"))
     return spans
+
+
+def _is_port(value: str) -> bool:
+    return pattern(_PORT).match(value) is not None and not entropy.is_base64(value)
 
 
 def _opens(user: str, host: str) -> bool:
@@ -215,7 +221,13 @@ def _opens(user: str, host: str) -> bool:
 
 
 def _mere(value: str) -> bool:
-    return "[REDACTED" in value or " " in value or "+" in value[:2] or entropy.stands_in(value) or value[0] in "$%{<"
+    return (
+        "[REDACTED" in value
+        or " " in value
+        or ("+" in value[:2] and not entropy.is_base64(value))
+        or entropy.stands_in(value)
+        or value[0] in "$%{<"
+    )
 
 
 def _headers(text: str, low: str) -> list[Span]:
@@ -277,6 +289,7 @@ def _commands(text: str, low: str) -> list[Span]:
 
 _COPULAS = (
     ": ", "word", " is ", "|", ":\n", " as ", " to ", " be ", "use ", "ith ", " was ", " ist ", " lautet", " es ",
+    "'s ", "’s ",
     " est ", " com", " je", "pw ", "pass ", "**\n", "token\n", "key\n", "secret\n", "</t",
 )  # fmt: skip
 """What stands in an English sentence, a table or a heading that tells a secret, besides NOUNS."""

@@ -23,10 +23,14 @@ _LABEL = (
 _CELL = r"[^|│┃\n]*"
 _ROW = r"[ \t]*[|│┃]?[^\n]{0,1000}"
 _HTML = (
-    r"(?i)>[ \t]*" + _LABEL + r"[ \t]*:?[ \t]*</t[dh]>\s{0,20}<t[dh][^>\n]{0,80}>(?:<\w{1,8}>)?\s{0,10}([^\s<]{6,400})"
+    r"(?i)>[ \t]*" + _LABEL + r"[ \t]*:?[ \t]*</t[dh]>\s{0,20}"
+    r"(?:</tr>\s{0,20}(?:</thead>\s{0,20}<tbody>\s{0,20})?<tr[^>\n]{0,80}>\s{0,20})?"
+    r"<t[dh][^>\n]{0,80}>(?:<\w{1,8}>)?\s{0,10}([^\s<]{6,400})"
 )
 _BARE = r"(?i)" + _LABEL + r"\Z"
-SOURCES = (_HTML, _BARE)
+_LAST = r"(?i)(?:\A|[ \t(])" + _LABEL + r"(?:[ \t](?:below|follows|here|is|now))*[ \t]?[:.]?\Z"
+_HEAD = r"[\w .*/-]{1,30}([,;\t])[\w .*/-]{1,30}(?:\1[\w .*/-]{1,30}){0,20}\r?\Z"
+SOURCES = (_HTML, _BARE, _LAST, _HEAD)
 
 _MARKS = " \t*_`\"'>#:：-•"
 _RULES = "-+=─━═┼╪╬├┤╞╡╟╢╠╣┣┫╋ \t"
@@ -38,14 +42,18 @@ _LINE = 1_000
 
 def find(text: str, low: str) -> list[Span]:
     """(start, end, kind) of what such labels name."""
-    spans = [*_html(text, low)]
+    from capture.redaction import spoken
+
+    spans = [*_html(text, low), *_listed(text)]
     column: list[tuple[int, str]] = []
-    above, blank, left, at = "", 0, 0, 0
+    above, said, blank, left, at = "", "", 0, 0, 0
     for line in text.split("\n"):
         if len(line) <= _LINE:
             sign = _sign(line)
             if above and line.strip():
                 spans += _below(line, at, above)
+            elif said and spoken.drawn(line.strip()):
+                spans += _below(line, at, said)
             if sign:
                 left -= 1
                 if column and left > 0:
@@ -58,6 +66,7 @@ def find(text: str, low: str) -> list[Span]:
                 column = []
             if line.strip():
                 above, blank = ("" if sign else _kind(line)), 0
+                said = "" if sign or above else _ending(line)
             else:
                 blank += 1
                 above = above if blank < 2 else ""
@@ -84,6 +93,30 @@ def _kind(cell: str) -> str:
         if kind != "login" and len(name) <= len(word) + 24:
             return kind
     return ""
+
+
+def _ending(line: str) -> str:
+    """The kind of the label that a line ends in (`here is the password`, `password below:`)."""
+    said = line[-60:].rstrip()
+    if not pattern(_LAST).search(said):
+        return ""
+    return "key" if "key" in said.lower() else "token" if "token" in said.lower() else "password"
+
+
+def _listed(text: str) -> Iterator[Span]:
+    """Rows under a line of names that commas, semicolons or tabs part, as exports of tables have them."""
+    names: list[tuple[int, str]] = []
+    sign, at, left = "", 0, 0
+    for line in text.split("\n"):
+        left -= 1
+        if names and left and line.count(sign) >= names[-1][0]:
+            yield from _under(line.rstrip("\r"), at, sign, names)
+        else:
+            names = []
+        if not names and len(line) < _ROWS * 5 and (head := pattern(_HEAD).match(line)):
+            sign, left = head[1], _ROWS
+            names = _kinds(line, sign)
+        at += len(line) + 1
 
 
 def _cells(line: str, sign: str) -> Iterator[tuple[int, str]]:

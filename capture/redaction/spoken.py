@@ -29,13 +29,14 @@ _JUST = (
     r"(?:[ \t](?:now|still|currently|just|simply|this|set to|changed to|jetzt|nun|ahora|maintenant|adesso|agora|nu))?"
 )
 _VALUE = r"[\"'`*(]{0,3}([^\s\"'`<>]{8,400})"
-_BELOW = r"[ \t*]{0,3}(?:\n{1,2}[ \t>]{0,8})?"
+_BELOW = r"[ \t*]{0,3}(?:\n{1,2}[ \t>]{0,8}(?:`{3}\w{0,12}\n[ \t>]{0,8})?)?"
 _TOLD = (
     (
-        r"[\"'`*)]{0,3}"
+        r"[\"'`*)]{0,3}(?:[ \t]\([\w -]{1,30}\))?"
         + _WHERE
-        + r"(?:[ \t]"
+        + r"(?:(?:['’]s|[ \t](?:as|"
         + _IS
+        + r"))"
         + _JUST
         + r"(?:[ \t*]{1,3}|[ \t]?:"
         + _BELOW
@@ -222,7 +223,7 @@ _LETTERS = 0x530
 def _ahead(text: str, end: int, kind: str) -> Span | None:
     stop = _line_end(text, end)
     if not text[end:stop].strip(" \t:：=*`\"'"):
-        while stop < len(text) and text[stop] in " \t\n>*-" and stop < end + 20:
+        while stop < len(text) and text[stop] in " \t\n>*-`" and stop < end + 20:
             stop += 1
         stop = _line_end(text, stop)
     if (over := pattern(_STOP).search(text, end, stop)) is not None:

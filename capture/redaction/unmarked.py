@@ -35,6 +35,7 @@ _SLASHES = 8
 _LONGEST_PATH = 1_024
 _PHRASE = 12
 """Words of the shortest seed phrase."""
+_KEPT = 8_192
 _DISTINCT = 4
 """Fewer different words are a phrase that everybody knows: `test test ... junk`."""
 
@@ -97,6 +98,8 @@ def phrases(text: str) -> Iterator[Span]:
     """A dozen or more words of the list in a row, whatever parts them: blanks, lines, commas, quotes, numbers."""
     from capture.redaction.mnemonics import known
 
+    if not _listed(text):
+        return
     row: list[tuple[int, int]] = []
     for matched in pattern(_WORD).finditer(text):
         fits = 3 <= len(matched[0]) <= 8 and matched[0].islower() and known(matched[0])
@@ -106,6 +109,27 @@ def phrases(text: str) -> Iterator[Span]:
         if fits:
             row.append(matched.span())
     yield from _phrase(text, row)
+
+
+def _listed(text: str) -> bool:
+    """Whether so many words of the list stand in a row, whatever parts them: nearly no text has them."""
+    from capture.redaction.mnemonics import known
+
+    row = 0
+    for word in pattern(_WORD).findall(text):
+        fits = _fits.get(word)
+        if fits is None:
+            fits = 3 <= len(word) <= 8 and word.islower() and known(word)
+            if len(word) <= 8 and len(_fits) < _KEPT:
+                _fits[word] = fits
+        row = row + 1 if fits else 0
+        if row >= _PHRASE:
+            return True
+    return False
+
+
+_fits: dict[str, bool] = {}
+"""Words met before, and whether they stand in the list."""
 
 
 def _phrase(text: str, row: list[tuple[int, int]]) -> Iterator[Span]:

@@ -76,9 +76,9 @@ def _ends_as_secret(word: str) -> bool:
 
 def _of_two(found: list[str]) -> int:
     """What a public word leaves of a name: clouds give two keys, and call one of them primary."""
-    if found[0] != "primary" or found[-1] != "key":
+    if "primary" not in found or found[-1] != "key":
         return NONE
-    return STRONG if found[-2] in detectors.QUALIFIERS else FAINT
+    return STRONG if found[0] == "primary" and found[-2] in detectors.QUALIFIERS else FAINT
 
 
 def kind_of(name: str) -> str:

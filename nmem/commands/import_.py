@@ -194,6 +194,11 @@ def _nothing(where: tuple[Path, ...], client: str | None, since: str | None) -> 
 
 
 def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Report:
+    from nmem import tables
+    from nmem.purge import due, history
+
+    tables.ensure(db)
+    history.begin(db, due.milliseconds())
     importer = Importer(db)
     try:
         with _progress(importer, _new(db, chosen), quiet):
@@ -207,10 +212,8 @@ def _run(db: sqlite3.Connection, chosen: list[Transcript], quiet: bool) -> Repor
 
 def _episodes(db: sqlite3.Connection, changed: set[str]) -> None:
     """Divide what is new into episodes, and what an import that was stopped left undivided."""
-    from nmem import tables
     from nmem.episodes import detect
 
-    tables.ensure(db)
     detect.sessions(db, sorted(changed | set(detect.untold(db))), paths.database())
 
 

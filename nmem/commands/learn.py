@@ -79,7 +79,7 @@ def list_(
     states = _STATES if state == _ALL else (state,)
     left = learn_list.refreshed()
     with terminal.reading("learnings") as db:
-        project_id, about = _project(db, project, everywhere or across)
+        project_id, about = project_of(db, project, everywhere or across)
         every = [] if project_id == 0 else read.learnings(db, now, project_id, _STATES, across, _MANY)
         hits = [] if project_id == 0 else read.learnings(db, now, project_id, states, across, _MANY)
         found = [one for one in hits if one.last_at >= after][:limit]
@@ -98,7 +98,7 @@ def list_(
         click.echo(left, err=True)
 
 
-def _project(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
+def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
     """Whose learnings: the id, None for all, 0 for a folder that nothing is recorded of; and what to call it."""
     from nmem.learn import places
 
@@ -154,12 +154,12 @@ def accept(learning: int, file: str, text: str | None, dry_run: bool, yes: bool)
         if not (text or planned.helps or dry_run):
             planned = accepting.plan(db, learning, terminal.now(), file, _worded(planned.rule), here)
     path = printable(planned.file.path)
-    _diff(planned.diff)
+    diff(planned.diff)
     if dry_run:
         click.echo(f"in {path}" + ("" if planned.helps or text else f"; {_NO_HELP}"))
     if not planned.wrote:
         click.echo(f"{path} says so already: {printable(planned.rule)}")
-    if dry_run or not _agreed(f"Write {path}?" if planned.wrote else "Accept it?", yes):
+    if dry_run or not agreed(f"Write {path}?" if planned.wrote else "Accept it?", yes):
         return
     with terminal.writing() as db:
         accepting.accept(db, planned, terminal.now())
@@ -213,8 +213,8 @@ def reopen(learning: int, dry_run: bool, yes: bool) -> None:
     with terminal.writing() as db:
         planned = accepting.withdrawal(db, learning, terminal.now())
         changes = planned.diff if planned else []
-        _diff(changes)
-        if dry_run or (changes and planned and not _agreed(f"Write {printable(planned.file.path)}?", yes)):
+        diff(changes)
+        if dry_run or (changes and planned and not agreed(f"Write {printable(planned.file.path)}?", yes)):
             return
         accepting.withdraw(db, learning, planned, terminal.now())
     out = f", its rule is out of {printable(planned.file.path)}" if planned and changes else ""
@@ -229,7 +229,7 @@ def _worded(rule: str) -> str:
     return str(click.prompt("The rule, in your words", prompt_suffix=": ")).strip()
 
 
-def _agreed(question: str, yes: bool) -> bool:
+def agreed(question: str, yes: bool) -> bool:
     """Whether the person wants it; where nobody can be asked, --yes must say so."""
     if yes:
         return True
@@ -242,7 +242,7 @@ def _interactive() -> bool:
     return sys.stdin.isatty()
 
 
-def _diff(lines: Sequence[str]) -> None:
+def diff(lines: Sequence[str]) -> None:
     colour = terminal.is_terminal() and not os.environ.get("NO_COLOR")
     for line in lines:
         click.echo(click.style(line, fg=_COLOURS.get(line[:1])) if colour else line)

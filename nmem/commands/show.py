@@ -172,7 +172,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("wanted", found.intent[:_TEXT] if found.intent != found.row.name else ""),
         ("outcome", (told.outcome if told else "") or ended(row)),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits),
-        ("obstacle", (told.obstacle if told else "") or _obstacle(found)),
+        ("obstacle", told.obstacle if told and not told.stale else _obstacle(found)),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
         ("goes on with", f"episode/{found.resumes.id}  {found.resumes.name[:120]}" if found.resumes else ""),
         *(("taken up in", f"episode/{each.id}  {each.name[:120]}") for each in found.resumed_by),

@@ -194,9 +194,10 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         click.echo(to_json({"path": path, "runs": 0, "sessions": []}))
         return
     try:
-        view, recent = health(connection, path), views.sessions(connection, limit, project)
+        told = tables.version(connection) > 0  # a full disk takes no tables: what it lost is said all the same
+        view, recent = health(connection, path), views.sessions(connection, limit, project) if told else []
         labelled = labels.standing(connection, path)
-        left = waiting(connection) if tables.version(connection) else ""
+        left = waiting(connection) if told else ""
         windows, listed = _windows(connection, recent), places.recorded(connection)
     finally:
         connection.close()

@@ -13,7 +13,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
-from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, now, reading, when, writing
+from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, count, now, reading, when, writing
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 
@@ -43,22 +43,27 @@ def command() -> None:
 @click.option("--project", default="", help="Only this project (name, key or root folder).")
 @click.option("--since", metavar="WHEN", help="Only threads active since: 2026-01-31, 7d, 12h, 4w.")
 @click.option("--limit", type=LIMIT, default=30, show_default=True, help="How many to list.")
+@click.option("--all", "all_", is_flag=True, help="Also those of one session.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(project: str, since: str | None, limit: int, as_json: bool) -> None:
-    """Threads, the most recently active first."""
+def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool) -> None:
+    """Threads of two or more sessions, the most recently active first."""
     from nmem.threads import read
 
+    after = when(since) if since else 0
     with reading("threads") as db:
-        found = read.threads(db, project, when(since) if since else 0, limit)
+        found = read.threads(db, project, after, limit, singles=all_)
+        single = read.single(db, project, after)
     if as_json:
-        _json({"threads": [asdict(each) for each in found]})
+        _json({"threads": [asdict(each) for each in found], "single": single})
         return
     rows = [
-        (str(each.id), each.project, _time(each.last_at), str(each.turn_count), str(each.session_count),
+        (str(each.id), each.project, day_and_time(each.last_at), str(each.turn_count), str(each.session_count),
          " ".join(each.clients), each.state, str(len(each.cross_thread_episodes) or ""), each.summary)
         for each in found
     ]  # fmt: skip
-    _table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+    table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+    if single and not all_:
+        click.echo(f"{count(single, 'thread')} of one session: --all lists them")
 
 
 @command.command()
@@ -160,7 +165,7 @@ def compact(thread: int, as_json: bool) -> None:
         ("summary", found.meso),
         *(("pattern", line) for line in found.macro.splitlines()),
     ]
-    _table(f"Thread {thread}", ("", ""), [row for row in rows if row[1]])
+    table(f"Thread {thread}", ("", ""), [row for row in rows if row[1]])
 
 
 @command.command()
@@ -181,9 +186,9 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
         _json({"current": formula.to_dict(), "history": [{**asdict(each), "adopted": each.adopted} for each in found]})
         return
     parts = [(name, f"{weight:g}") for name, weight in formula.weights.items()]
-    _table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
-    _table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
-        (_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
+    table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
+    table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
+        (day_and_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
          f"{each.before['threshold']:g} > {each.after['threshold']:g}",
          f"{each.metrics['accuracy_before']:.3f} > {each.metrics['accuracy_after']:.3f}", each.reason)
         for each in found
@@ -203,7 +208,8 @@ def _said(found: Decision) -> str:
     return f"link {found.id}: threads {found.earlier_thread_id} and {found.later_thread_id} are {word}"
 
 
-def _time(at: int) -> str:
+def day_and_time(at: int) -> str:
+    """A time as lists show it."""
     return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
@@ -243,7 +249,7 @@ def _json(value: dict[str, Any]) -> None:
     click.echo(to_json(value))
 
 
-def _table(title: str, head: tuple[str, ...], rows: Rows) -> None:
+def table(title: str, head: tuple[str, ...], rows: Rows) -> None:
     """A table; plain lines with tabs when piped. Nothing when there are no rows."""
     if not rows:
         return

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nmem.threads.read import SessionOf, Thread, ThreadView, Turn
 
 _TEXT = 200
-_HOW = {"new": "began it", "timeout": "soon after the last", "resume": "resumed", "chosen": "you chose it",
+_HOW = {"new": "began it", "timeout": "about it, soon after the last", "resume": "resumed", "chosen": "you chose it",
         "linked": "linked"}  # fmt: skip
 Rows = list[tuple[str, str]]
 
@@ -44,7 +44,7 @@ def _facts(about: Thread) -> Rows:
     rows = [
         ("where", " · ".join(text for text in (about.project, " ".join(about.clients)) if text)),
         ("when", f"{day(about.created_at, today)}, {clock(about.created_at)} to {until}: {length}"),
-        ("state", f"{about.state}; a session within {about.timeout_minutes:g} min of the last goes on with it"),
+        ("state", f"{about.state}; a session about it within {about.timeout_minutes:g} min goes on with it"),
         ("chosen", "by you" if about.explicit else ""),
         ("pinned", "yes" if about.pinned else ""),
     ]

@@ -59,7 +59,7 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
     """Re-fit the classifiers on the corpus that nmem comes with and on what you said with `nmem relabel`.
 
     Each dimension is compared on sessions that the fit has not seen, and kept only when more of your words come out
-    right there and the corpus does not suffer. Needs scikit-learn, the extra `train`.
+    right there and the corpus does not suffer.
     """
     from nmem.commands import train_labels
 

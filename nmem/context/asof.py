@@ -15,6 +15,7 @@ from sqlite3 import Connection
 from capture.storage.schema import statements
 from nmem import database
 from nmem.context.schema import CANDIDATES
+from nmem.store import registry
 
 END = 1 << 62
 _NOW = "(SELECT at FROM temp.moment)"
@@ -32,28 +33,9 @@ def _changed(kind: str, target: str) -> str:
 
 _IN_THREAD = f"(SELECT created_at FROM main.threads WHERE id = t.thread_id) < {_NOW}"
 _BEFORE = {
-    "prompts": f"at < {_NOW}",
-    "unit_prompts": f"(SELECT at FROM main.prompts WHERE id = t.prompt_id) < {_NOW}"
-    f" AND (SELECT started_at FROM main.work_units WHERE id = t.unit_id) < {_NOW}",
-    "session_threads": f"(SELECT started_at FROM main.sessions WHERE id = t.session_id) < {_NOW} AND {_IN_THREAD}"
-    f" AND NOT {_changed('thread', 'session')}",
-    "session_summaries": _OVER,
-    "thread_choices": f"at < {_NOW}",
-    "corrections": f"at < {_NOW}",
-    "said_decisions": f"at < {_NOW}",
-    "episode_links": f"at < {_NOW}",
-    "learning_evidence": f"at < {_NOW}",
-    "unit_warnings": f"at < {_NOW}",
-    "injections": f"at < {_NOW}",
-    "injection_items": f"(SELECT at FROM main.injections WHERE id = t.injection_id) < {_NOW}",
-    "context_choices": f"at < {_NOW}",
-    "pins_everywhere": f"at < {_NOW}",
-    "sessions": f"started_at <= {_NOW}",
-    "observations": f"at < {_NOW}",
-    "work_units": f"started_at < {_NOW}",
-    "threads": f"created_at < {_NOW}",
-    "learnings": f"first_at < {_NOW}",
-    "retrieval_docs": f"at < {_NOW}",
+    table.name: table.asof.format(at=table.at, now=_NOW)
+    for table in registry.TABLES
+    if table.asof not in ("", registry.ALWAYS)
 }
 """Which rows were there."""
 
@@ -136,14 +118,10 @@ _MADE = {
     " WHERE i.used IS NOT NULL GROUP BY s.project_id, i.item",
 }
 """Tables that are counted from others: counted anew from what was there."""
-UNVEILED = {
-    "project_folders": "where the checkouts of a project lie",
-    "projects": "a name, a key and a root: they are no history",
-    "retrieval_projects": "how many numbers its postings hold: what a word is worth, counted like them",
-    "retrieval_postings": "how many episodes have a word; which of them were there, their documents say",
-    "swept_sessions": "which sessions are told from the trace of their episodes, which shows once they were over",
-}
-"""Tables that may be read as they are, and why; a test holds that whatever selects context reads no other."""
+UNVEILED = frozenset(table.name for table in registry.TABLES if table.asof == registry.ALWAYS)
+"""Tables that may be read as they are: names and folders of projects are no history; how many episodes have a word is
+counted of all, and their documents say which were there; what was swept is told from traces of sessions that were over.
+A test holds that whatever selects context reads no other."""
 
 
 @contextmanager

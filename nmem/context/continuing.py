@@ -16,6 +16,7 @@ from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
 from nmem.threads.arrival import Evidence
 from nmem.threads.continuity import CHOSEN, TRUNKS, apart, proposed
+from nmem.threads.subject import shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _MUCH = 0.25
 """The part of a prompt from which on a link alone says that the work goes on, on whatever branch it was."""
 _SESSIONS = 12
 """The newest sessions of a project that are looked at."""
-_RECENT, _OFTEN, _USUAL = 60, 12, 0.4
-"""A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
 
 
 class Continued:
@@ -87,7 +86,7 @@ class _Asks:
 
     def __init__(self, db: Connection, present: Present, how: Leaning) -> None:
         self.branch, self.cwd, self.how = present.branch, present.cwd, how
-        self.trunk = _trunk(db, present)
+        self.trunk = shared(db, present.project_id, present.branch, present.at)
         self.of_branch = not self.trunk and of_a_branch(present.prompt)
         self.latest = pointing.latest(present.prompt)
         self.units = _by_session(db, present)
@@ -123,18 +122,6 @@ def _linked(db: Connection, present: Present) -> Item | None:
     if known is not None and known.outdated:
         return None  # what replaced its decisions is told among the related episodes
     return _told(db, present, unit_id, f"this work is linked with thread {best.thread_id}: {best.score:.2f}")
-
-
-def _trunk(db: Connection, present: Present) -> bool:
-    """Whether the branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
-    if not present.branch or present.branch in TRUNKS:
-        return True
-    all_of, on_it = db.execute(
-        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND id != ?"
-        " AND last_at < ? ORDER BY last_at DESC LIMIT ?)",
-        (present.branch, present.project_id, present.session_id, present.at, _RECENT),
-    ).fetchone()
-    return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
 
 
 def _by_session(db: Connection, present: Present) -> dict[str, list[int]]:

@@ -17,6 +17,8 @@ ALIKE = 0.6
 SHARED = 3
 """Words of a question that must be the same, and the share of both questions' words that they make up."""
 BOUND = 320
+SKILLED = 0.6
+"""The score of a skill whose situation is at hand."""
 OFTEN = 2
 """Sessions that something must have gone wrong in to be told without what puts it right."""
 _LEAST = 4
@@ -29,20 +31,28 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
     Where nothing is asked yet, the hottest for which something is known that put them right. Raises sqlite3.Error.
     """
     rows = db.execute(
-        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL, l.sessions"
+        "SELECT c.learning_id, c.heat, c.phrases, c.names, c.words, c.files, c.told, l.remedy IS NOT NULL, l.sessions,"
+        " l.kind = 'skill'"
         " FROM context_learnings c JOIN learnings l ON l.id = c.learning_id"
         " WHERE c.project_id = ? AND l.state = 'open' ORDER BY c.heat DESC, c.learning_id",
         (present.project_id,),
     ).fetchall()
     asked = Asked(present, files) if rows else None
     out: list[Item] = []
-    for number, heat, phrases, names, words, about, told, remedied, sessions in rows:
+    way = 0
+    for number, heat, phrases, names, words, about, told, remedied, sessions, skill in rows:
+        if skill:
+            reason = asked.calls_for(phrases, names, about) if asked and not way else ""
+            if reason:
+                way = number
+                out.append(Item(f"learning/{number}", LEARNING, quoted(told, BOUND), score=SKILLED, reason=reason))
+            continue
         if not remedied and sessions < OFTEN:
             continue
         reason = asked.meets(phrases, names, words, about) if asked else ""
         if not reason and not present.prompt and remedied:
             reason = "it often goes wrong here, and what puts it right is known"
-        if reason and len(out) < MOST:
+        if reason and len(out) < MOST + bool(way):
             score = min(1.0, 0.5 + heat / 200.0)
             out.append(Item(f"learning/{number}", LEARNING, quoted(told, BOUND), score=score, reason=reason))
     return out
@@ -68,6 +78,21 @@ class Asked:
         self.named = {*words, *(each.rpartition("/")[2] for each in mentions(present.prompt))}
         self.failures = [" ".join(each.lower().split()) for each in present.failures]
         self.files = {path.lower() for path in (*files, *present.hot_files)}
+
+    def calls_for(self, phrases: str, steps: str, endings: str) -> str:
+        """What of a skill's situation the prompt speaks of, in words, where such files were changed; else empty.
+
+        Nothing where the prompt names a step itself: whoever types it knows it.
+        """
+        if any(f" {step} " in self.line for step in steps.split("\n") if " " in step):
+            return ""
+        some = endings.split("\n") if endings else []
+        if some and not any(path.endswith(each) for path in self.files for each in some):
+            return ""
+        for phrase in phrases.split("\n") if phrases else ():
+            if f" {phrase} " in self.line:
+                return f"the prompt says `{phrase}`"
+        return ""
 
     def meets(self, phrases: str, names: str, words: str, files: str) -> str:
         """What of a learning the present runs into, in words; empty when nothing does."""

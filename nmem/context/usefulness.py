@@ -19,6 +19,7 @@ from nmem.context.items import ASK, RECALL
 from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
+from nmem.learn import skills
 from nmem.learn.commands import normalise
 
 WORDS = 8
@@ -174,11 +175,27 @@ def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
     if kind != "learning" or not number.isdecimal() or not after.ran:
         return None
     row = db.execute("SELECT remedy FROM learnings WHERE id = ?", (int(number),)).fetchone()
-    commands = (json.loads(row[0]) or {}).get("commands", []) if row and row[0] else []
+    remedy = (json.loads(row[0]) or {}) if row and row[0] else {}
+    commands = remedy.get("commands", [])
+    if remedy.get("kind") == skills.STEPS:
+        return _followed(after, at, commands)
     wanted = {made.key for ran in commands if (made := normalise(str(ran)))}
     for moment, content in after.ran:
         if moment > at and wanted and (made := normalise(content)) and made.key in wanted:
             return Judged(True, f"ran {content[:80]}", moment)
+    return None
+
+
+def _followed(after: _After, at: int, commands: list[str]) -> Judged | None:
+    """Whether the steps of a skill were run, each after the one before."""
+    left = [skills.form(each) for each in commands]
+    for moment, content in after.ran:
+        made = normalise(content) if moment > at else None
+        for part in made.parts if made else ():
+            if left and skills.form(part) == left[0]:
+                left.pop(0)
+        if not left:
+            return Judged(True, f"did {', '.join(commands)}"[:90], moment)
     return None
 
 

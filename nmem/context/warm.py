@@ -8,10 +8,20 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.context.known import fact
-from nmem.learn import warnings
-from nmem.learn.learning import FAILED_COMMAND, REPEATED_INTENT, STUCK_LOOP, UNRESOLVED_READ, Learning
+from nmem.learn import read, rules, skills, warnings
+from nmem.learn.learning import (
+    FAILED_COMMAND,
+    OPEN,
+    REPEATED_INTENT,
+    SKILL,
+    STUCK_LOOP,
+    UNRESOLVED_READ,
+    Learning,
+)
 from nmem.threads import words
 
+USUAL = 0.5
+"""Share of the sessions with such work that went a skill's way, from which others are told of it."""
 _FILES = 12
 _RUNS, _MORE = 400, 2
 """Runs of a failing command that are looked at, and how many times more sessions in which it passed contradict it."""
@@ -20,7 +30,9 @@ _RUNS, _MORE = 400, 2
 def keep(db: Connection, project_id: int, now: int) -> None:
     """Bring a project's prepared learnings up to date; writes what differs, in the caller's transaction or its own."""
     warm = warnings.warm_learnings(db, project_id, now)
-    wanted = {one.id: _row(one) for one in warm if not _passes(db, project_id, one, now)}
+    skilled = read.learnings(db, now, project_id, (OPEN,), kinds=(SKILL,))
+    usual = [one for one in skilled if one.remedy and one.remedy.confidence >= USUAL]
+    wanted = {one.id: _row(one) for one in (*warm, *usual) if not _passes(db, project_id, one, now)}
     there = {
         row[0]: tuple(row)
         for row in db.execute("SELECT * FROM context_learnings WHERE project_id = ?", (project_id,)).fetchall()
@@ -49,6 +61,12 @@ def _passes(db: Connection, project_id: int, one: Learning, now: int) -> bool:
 
 
 def _row(one: Learning) -> tuple[int, int, float, str, str, str, str, str]:
+    if one.kind == SKILL:
+        endings = [each.removeprefix("*") for each in one.files]
+        steps = one.remedy.commands if one.remedy else ()
+        asked_by = skills.asked_by(steps)
+        told = f"{rules.rule(one)} (so done in {one.sessions} sessions)"
+        return one.id, one.project_id, float(one.heat), _lines(asked_by), _lines(steps), "", _lines(endings), told
     files = one.files[:_FILES] if one.kind in (STUCK_LOOP, UNRESOLVED_READ) else ()
     asked = sorted(set(words.tokens(one.title))) if one.kind == REPEATED_INTENT else ()
     return (

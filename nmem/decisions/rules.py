@@ -169,7 +169,7 @@ def _correction(case: _Case) -> Verdict:
         refuses = 0 in marks.knows and marks.reason and not marks.trouble
         if refuses or cues.PREFERS.search(marks.text):
             return (CORRECTION, 0.55)
-    answers = 0 in marks.contrast and not any(marks.asks) and bool(cues.POLICY_QUESTION.search(case.asked))
+    answers = 0 in marks.contrast and not any(marks.asks) and cues.POLICY_QUESTION.search(case.asked)
     if not (wished or answers) or (marks.asks[-1] and case.before is None):
         return _NO
     own = answers or len(marks.text) <= 240 or bool(_FIRST_PERSON.search(marks.text))

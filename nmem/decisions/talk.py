@@ -128,29 +128,29 @@ class Marks:
     @cached_property
     def corrects(self) -> bool:
         """Whether it begins with an objection."""
-        return bool(cues.CORRECTION.search(self.first)) and not (self.asks and self.asks[0])
+        return cues.CORRECTION.search(self.first) and not (self.asks and self.asks[0])
 
     @cached_property
     def agrees(self) -> bool:
         """Whether it begins with a yes."""
-        return bool(cues.AGREES.search(self.first))
+        return cues.AGREES.search(self.first)
 
     @cached_property
     def task(self) -> bool:
         """Whether it begins with a piece of work."""
-        return bool(cues.TASK.search(self.first))
+        return cues.TASK.search(self.first)
 
     @cached_property
     def reason(self) -> bool:
         """Whether it says why."""
-        return bool(cues.REASON.search(self.text))
+        return cues.REASON.search(self.text)
 
     @cached_property
     def revises(self) -> bool:
         """Whether something held before."""
-        return bool(cues.REVISES.search(self.text))
+        return cues.REVISES.search(self.text)
 
-    def _where(self, cue: re.Pattern[str]) -> list[int]:
+    def _where(self, cue: cues.Cue) -> list[int]:
         return [n for n, part in enumerate(self.parts) if not self.asks[n] and cue.search(part)]
 
     @property
@@ -166,7 +166,7 @@ class Marks:
     @property
     def trouble(self) -> bool:
         """Whether something fails."""
-        return bool(cues.ORDINARY.search(self.text))
+        return cues.ORDINARY.search(self.text)
 
     def spot(self, chosen: list[int]) -> tuple[int, int]:
         """From the first to the last of some sentences; the whole turn where it is short or none is chosen."""

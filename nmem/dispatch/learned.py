@@ -18,6 +18,8 @@ _ASKS = {
     "recurring_error": "find the cause of this error, and put it right",
     "stuck_loop": "find out what kept the work going round in circles here, and put the cause right",
     "repeated_intent": "this was asked for again and again: see what is still missing, and do it for good",
+    "correction": "this was said to hold for work here: find what does not keep to it, and put it right",
+    "skill": "these steps belong together here: do them",
     "unresolved_read": "these files were read again and again to no end: find out what is unclear, and clear it up",
 }
 

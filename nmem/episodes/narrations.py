@@ -17,8 +17,8 @@ from nmem.episodes.reading import OF
 
 EXTRACTIVE = "extractive"
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
-MOST_ATTEMPTS = 2
-"""Times that a model is asked about the same thing when its answers are of no use."""
+SESSION = "boundaries/"
+"""Before a session's id: what a model was asked about the whole of it."""
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
@@ -77,14 +77,22 @@ def outdated(db: Connection, session_id: str) -> list[int]:
     return [row[0] for row in found]
 
 
-def tellable(db: Connection, limit: int = 200) -> list[int]:
-    """Episodes that no model has told although one could, the newest first; not those that were swept."""
+def tellable(db: Connection, limit: int = 200, *, alone: bool = False) -> list[int]:
+    """Episodes that no model has told although one could, the newest first; not those that were swept.
+
+    `alone`: only those whose session was judged already, in which they are the rest.
+    """
+    rest = (
+        " AND (EXISTS (SELECT 1 FROM llm_attempts s WHERE s.subject = ? || u.session_id) OR EXISTS (SELECT 1"
+        " FROM prompts p JOIN unit_prompts x ON x.prompt_id = p.id WHERE p.session_id = u.session_id"
+        " AND x.decided_by = 'llm'))"
+    )
     found = db.execute(
         "SELECT u.id FROM work_units u JOIN narrations n ON n.unit_id = u.id LEFT JOIN llm_attempts a"  # noqa: S608
         " ON a.subject = 'episode/' || u.id AND a.told_of = n.told_of WHERE u.state = 'closed' AND NOT n.by_model"
         " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = u.session_id)"
-        f" AND {_WORTH} AND coalesce(a.attempts, 0) < ? ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
-        (MOST_ATTEMPTS, limit),
+        f" AND {_WORTH} AND a.subject IS NULL{rest if alone else ''} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (SESSION, limit) if alone else (limit,),
     )
     return [row[0] for row in found]
 
@@ -110,6 +118,11 @@ def holds(db: Connection, unit_id: int) -> str:
     """What an episode holds now (see `reading.OF`); empty when it is gone."""
     row = db.execute(f"SELECT {OF} FROM work_units u WHERE id = ?", (unit_id,)).fetchone()  # noqa: S608
     return str(row[0]) if row else ""
+
+
+def prompts(db: Connection, unit_id: int) -> frozenset[int]:
+    """The ids of the prompts that an episode holds."""
+    return frozenset(row[0] for row in db.execute("SELECT prompt_id FROM unit_prompts WHERE unit_id = ?", (unit_id,)))
 
 
 def says(db: Connection, unit_id: int, story: Story) -> bool:
@@ -171,12 +184,6 @@ def say_fallback(db: Connection, unit_id: int, reason: str) -> None:
 # what a model could not answer
 
 
-def attempts(db: Connection, subject: str, of: str) -> int:
-    """How often a model failed at a subject as it is now."""
-    row = db.execute("SELECT attempts FROM llm_attempts WHERE subject = ? AND told_of = ?", (subject, of)).fetchone()
-    return int(row[0]) if row else 0
-
-
 def attempted(db: Connection, subject: str, of: str, failure: str, now: int) -> None:
     """Count a failure; what is asked about something else starts from one again."""
     db.execute(
@@ -187,17 +194,25 @@ def attempted(db: Connection, subject: str, of: str, failure: str, now: int) -> 
     )
 
 
-def doubtful(db: Connection, limit: int = 50) -> list[tuple[str, str]]:
-    """Sessions that are over, where boundaries are open to question and no model has judged: (id, what they hold)."""
+def unjudged(db: Connection, limit: int = 50) -> list[tuple[str, str]]:
+    """Sessions that are over and that no model has judged, the newest first: (id, what they hold).
+
+    Such as have boundaries open to question, or episodes worth a story; each is asked about once for what it holds.
+    """
     found = db.execute(
-        "SELECT p.session_id, count(*) || '.' || max(p.id) FROM prompts p JOIN unit_prompts x ON x.prompt_id = p.id"
+        "WITH over AS (SELECT p.session_id AS id, count(*) || '.' || max(p.id) AS holds, max(p.at) AS at FROM prompts p"  # noqa: S608
+        " JOIN unit_prompts x ON x.prompt_id = p.id"
         " WHERE p.session_id IN (SELECT q.session_id FROM unit_prompts o JOIN prompts q ON q.id = o.prompt_id"
-        "   WHERE o.offered)"
+        "   WHERE o.offered UNION SELECT u.session_id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id"
+        f"  WHERE {_WORTH} AND NOT coalesce(n.by_model, 0))"
         " AND NOT EXISTS (SELECT 1 FROM work_units u WHERE u.session_id = p.session_id AND u.state = 'open')"
-        " GROUP BY p.session_id HAVING sum(x.decided_by = 'llm') = 0 ORDER BY max(p.at) DESC LIMIT ?",
-        (limit,),
-    ).fetchall()
-    return [(row[0], row[1]) for row in found if attempts(db, f"boundaries/{row[0]}", row[1]) < MOST_ATTEMPTS]
+        " AND NOT EXISTS (SELECT 1 FROM swept_sessions g WHERE g.session_id = p.session_id)"
+        " GROUP BY p.session_id HAVING sum(x.decided_by = 'llm') = 0)"
+        " SELECT id, holds FROM over WHERE NOT EXISTS (SELECT 1 FROM llm_attempts a WHERE a.subject = ? || over.id"
+        "  AND a.told_of = over.holds) ORDER BY at DESC LIMIT ?",
+        (SESSION, limit),
+    )
+    return [(row[0], row[1]) for row in found]
 
 
 # sessions

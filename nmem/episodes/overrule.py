@@ -1,22 +1,25 @@
 """A model's story held against the facts: what was done, files, commits and the outcome are always the records'.
 
-A model words the intent, what was learned, the notes and what is open. A sentence of its own that says something ended
-well which the records do not show is dropped: it passed the check of names and numbers, but claims too much.
+A model words the title, the intent, what was learned, the notes and what is open. A sentence of its own that says
+something ended well which the records do not show is dropped, whatever row it names. What a person decided, a check
+that still fails and the agent's last open question are told in any case, in the records' words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nmem.episodes import titles
+from nmem.episodes import open_ends, titles
 from nmem.episodes.narrate.words import words
 from nmem.episodes.narrative import Narrative
 from nmem.llm.claims import sentences
-from nmem.llm.narrate_prompt import Narrative as Worded
+from nmem.llm.session_prompt import Story
 
 _NOTES = 8
+_SETTLED = ("The user decided", "The user corrected", "Plan accepted by the user")
+"""How the records tell a decision of the person."""
 _TESTS = r"(?:tests?|specs?|suites?|builds?|checks?|ci|pipelines?|everything|lint(?:er|ing)?)"
 _GOOD = r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed|ing)?|successful(?:ly)?|clean|(?:is|are|was|were) (?:ok|fine))"
 _DONE = r"\b(?:was|were|is|are|been|got|have|has|successfully) (?:\w+ )?"
@@ -50,26 +53,35 @@ _WISH = re.compile(
 )
 
 
-def overrule(facts: Narrative, told: Worded, model: str) -> tuple[Narrative, int]:
+def overrule(facts: Narrative, told: Story, model: str) -> tuple[Narrative, int]:
     """The story in the model's words as far as the facts allow, and how many of its sentences they do not."""
     marks = frozenset(facts.marks)
     kept = _Kept(marks)
     intent = " ".join(one for one in sentences(told.intent) if _WISH.search(one) or kept.stands(one))
     learned = kept.all(told.learned)
-    notes = kept.all(sentences(told.notes))
+    notes = kept.all(told.notes)
     next_steps = kept.all(told.next_steps)
     return (
         replace(
             facts,
             intent=intent or facts.intent,
-            title=(titles.of_goal(intent) if intent else "") or facts.title,
-            learned=learned or facts.learned,
-            next_steps=next_steps or facts.next_steps,
+            title=told.title or (titles.of_goal(intent) if intent else "") or facts.title,
+            learned=_with(learned, facts.learned, lambda one: one.startswith(_SETTLED)),
+            next_steps=_with(next_steps, facts.next_steps, _is_open),
             notes=_added(notes, facts.notes),
             narrator=model,
         ),
         told.dropped + kept.dropped,
     )
+
+
+def _with(told: list[str], known: Sequence[str], always: Callable[[str], bool]) -> list[str]:
+    """The model's rows with those of the records that no model replaces; without any of its own, the records'."""
+    return [*(one for one in known if always(one)), *told] if told else list(known)
+
+
+def _is_open(row: str) -> bool:
+    return row.startswith(open_ends.QUESTION) or open_ends.STILL_FAILS in row
 
 
 def stands(sentence: str, marks: frozenset[str]) -> bool:

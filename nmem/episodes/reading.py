@@ -66,7 +66,7 @@ def read(db: Connection, unit_id: int) -> Told | None:
         for start, end in _spans(db, unit_id, session_id)
         for one in db.execute(_SAID, (session_id, start, end))
     )
-    actions = tuple(_action(tuple(one)) for one in db.execute(_DONE, (session_id, unit_id)))
+    actions = tuple(action(tuple(one)) for one in db.execute(_DONE, (session_id, unit_id)))
     before = db.execute(_BEFORE, (session_id, started_at)).fetchone()
     root = db.execute(_ROOT, (session_id,)).fetchone()
     episode = Episode(prompts, sayings, actions, root[0] if root else "", before[0] if before else "",
@@ -87,7 +87,8 @@ def _spans(db: Connection, unit_id: int, session_id: str) -> Iterator[tuple[int,
         yield start, _FAR
 
 
-def _action(row: tuple[Any, ...]) -> Action:
+def action(row: tuple[Any, ...]) -> Action:
+    """A row (at, obs_type, content, outcome, tool_name, file_path, exit_code, metadata) as an action."""
     at, obs_type, content, outcome, tool, path, code, metadata = row
     return Action(at, obs_type, content, outcome, tool or "", path or "", code, _object(metadata))
 

@@ -18,19 +18,16 @@ from capture.redaction import redact
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.database import garbled
-from nmem.episodes import narrations, reading
-from nmem.episodes.narrate import facts, narrator
-from nmem.episodes.narrate.records import FAILED, Episode
+from nmem.episodes import material, narrations, reading
+from nmem.episodes.narrate import narrator
 from nmem.episodes.narrations import EXTRACTIVE, Story
 from nmem.episodes.narrative import Narrative
 from nmem.episodes.overrule import overrule
 from nmem.llm.ask import Desk
 from nmem.llm.backend import Cancel, Failure
-from nmem.llm.narrate_prompt import Action, Material
-from nmem.llm.narrate_prompt import narrate as ask_for_story
+from nmem.llm.session_prompt import Story as Told
+from nmem.llm.session_prompt import tell
 
-_TEXT = 4_000
-"""Characters of one text that a model is shown at most; the prompt's budget cuts further."""
 ABOUT_THE_PLACE = frozenset(("unreachable", "timeout", "cap", "cancelled", "redirect", "status", "command"))
 """Failures that say nothing about the episode: it is asked again another time."""
 _KNOWN_LINES = 4_096
@@ -63,6 +60,8 @@ class Teller:
     clock: Callable[[], int] = milliseconds
     no_model: str = ""
     """Why no model is asked although one should be: said beside each story that one could have told."""
+    examples: tuple[str, ...] = ()
+    """How the person divided earlier work: lines for the question about a session."""
     word: Callable[[int], Worded | None] | None = None
     """Words an episode from its records alone; None: this process does, from its database."""
     extractive: int = 0
@@ -91,29 +90,50 @@ class Teller:
             return narrations.store(self.db, unit_id, records.of, story, self.clock(), force=True)
 
     def ask(self, unit_id: int) -> bool:
-        """Have a model tell an episode; on a failure the extractive story stands and says why. Raises sqlite3.Error."""
+        """Have a model tell one episode; upon a failure the extractive story stands, with why. Raises sqlite3.Error."""
         records = reading.read(self.db, unit_id)
         if records is None or self.desk is None or not self.asking:
             return False
-        known = narrator.narrate(records.episode)
-        subject = f"episode/{unit_id}"
+        held = narrations.prompts(self.db, unit_id)
         try:
-            answer = ask_for_story(self.desk, material(records.episode, known), self.cancel)
+            answer = tell(self.desk, material.read(self.db, records.session_id, held).turns, self.cancel)
         except Failure as failure:
-            self._failed(failure, subject, records)
-            self._keep(unit_id, records.of, _story(known, fallback=str(failure)))
+            self.failed(failure, f"episode/{unit_id}", records.of)
+            self._keep(unit_id, records.of, _story(narrator.narrate(records.episode), fallback=str(failure)))
             return False
-        self._in_a_row = 0
-        model = answer.model or self.desk.backend.label
-        told, dropped = overrule(known, answer.value, f"model {model}" if model == EXTRACTIVE else model)
-        return self._keep(unit_id, records.of, _story(told, by_model=True, dropped=dropped), force=True)
+        self.answered()
+        return self._tell(records, answer.value, answer.model)
+
+    def keep_told(self, unit_id: int, told: Told, model: str) -> bool:
+        """Keep a model's story of an episode, as far as its records allow. Raises sqlite3.Error."""
+        records = reading.read(self.db, unit_id)
+        return records is not None and self._tell(records, told, model)
+
+    def _tell(self, records: reading.Told, told: Told, model: str) -> bool:
+        model = model or (self.desk.backend.label if self.desk else "")
+        known = narrator.narrate(records.episode)
+        story, dropped = overrule(known, told, f"model {model}" if model == EXTRACTIVE else model)
+        return self._keep(records.unit_id, records.of, _story(story, by_model=True, dropped=dropped), force=True)
+
+    def says_why(self, unit_id: int, reason: str, *, again: bool = False) -> None:
+        """Say beside an episode's story why no model's is kept. `again`: its records may be asked about anew."""
+        with transaction(self.db):
+            if not again:
+                of = narrations.holds(self.db, unit_id)
+                narrations.attempted(self.db, f"episode/{unit_id}", of, reason, self.clock())
+            narrations.say_fallback(self.db, unit_id, _line(reason))
 
     @property
     def asking(self) -> bool:
         """Whether it is worth asking the model about another episode."""
         return self.desk is not None and self._in_a_row < _PATIENCE and not self.cancel.is_set()
 
-    def _failed(self, failure: Failure, subject: str, records: reading.Told) -> None:
+    def answered(self) -> None:
+        """The place answers."""
+        self._in_a_row = 0
+
+    def failed(self, failure: Failure, subject: str, of: str) -> None:
+        """Count a failure; one that says something about the subject is kept, so that it is not asked about again."""
         self.failures[failure.kind] = self.failures.get(failure.kind, 0) + 1
         self.no_model = str(failure)
         if failure.kind in ("cap", "cancelled"):
@@ -122,7 +142,7 @@ class Teller:
             self._in_a_row += 1
         else:
             with transaction(self.db):
-                narrations.attempted(self.db, subject, records.of, str(failure), self.clock())
+                narrations.attempted(self.db, subject, of, str(failure), self.clock())
 
     def _keep(self, unit_id: int, of: str, story: Story, *, force: bool = False) -> bool:
         with transaction(self.db):
@@ -174,45 +194,14 @@ def tell_all(
         if enough():
             return
         attempt(teller.extract, unit_id, failed)
-    waiting = narrations.tellable(teller.db) if teller.desk or teller.no_model else []
-    for unit_id in waiting:
+    for unit_id in narrations.tellable(teller.db, alone=True) if teller.desk else ():
         if enough() or not teller.asking:
             break
         attempt(teller.ask, unit_id, failed)
     if teller.no_model and not teller.asking:
         with transaction(teller.db):
-            for unit_id in waiting:
+            for unit_id in narrations.tellable(teller.db):
                 narrations.say_fallback(teller.db, unit_id, _line(teller.no_model))
-
-
-def material(episode: Episode, known: Narrative) -> Material:
-    """What a model is shown of an episode; what tools brought in from outside is marked as such."""
-    ledger = facts.ledger(episode)
-    commits = [(commit.hash, commit.subject) for commit in ledger.kept_commits()]
-    return Material(
-        prompts=[prompt.text[:_TEXT] for prompt in episode.prompts],
-        actions=[
-            Action(
-                action.obs_type, action.file_path, action.content[:_TEXT], action.outcome == FAILED,
-                action.response[:_TEXT],
-            )
-            for action in episode.actions[-400:]
-        ],
-        said=[saying.text[:_TEXT] for saying in episode.sayings],
-        files_edited=known.files_edited,
-        files_read=known.files_read,
-        commits=commits,
-        outcome=known.outcome,
-        counts=[len(ledger.commits), len(episode.prompts), *_tallies(episode)],
-    )  # fmt: skip
-
-
-def _tallies(episode: Episode) -> list[int]:
-    """Numbers that a story may rightly give: failures, test results."""
-    out = [sum(action.outcome == FAILED for action in episode.actions)]
-    for action in episode.actions:
-        out += [count for count in action.told("tests").values() if isinstance(count, int) and count >= 0]
-    return out
 
 
 def _story(told: Narrative, *, by_model: bool = False, fallback: str = "", dropped: int = 0) -> Story:

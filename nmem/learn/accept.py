@@ -100,6 +100,7 @@ def accept(db: Connection, planned: Plan, now: int) -> None:
             wrote=planned.wrote or any(each.payload["text"] == planned.rule and each.payload["wrote"] for each in here),
             made=planned.made or any(each.payload["made"] for each in here),
             created=file.data is None or any(each.payload["created"] for each in here),
+            whole=_digest(planned.after) if files.is_skill(file.name) else "",
         )  # fmt: skip
 
 
@@ -184,6 +185,8 @@ def _without(db: Connection, entry: Entry) -> Withdrawal | None:
     if not Path(asked["path"]).exists() or not Path(asked["root"]).is_dir():
         return None
     file = files.read(asked["root"], asked["file"])
+    if asked.get("whole"):  # a file of nmem's own: as it was written, it goes; what somebody changed is theirs
+        return Withdrawal(file, None if _digest(file.data or b"") == asked["whole"] else file.data)
     others = [each for each in _accepted(db) if each.id != entry.id and each.payload["path"] == asked["path"]]
     if not asked["wrote"] or any(each.payload["text"] == asked["text"] for each in others):
         return Withdrawal(file, file.data)

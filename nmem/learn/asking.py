@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
+from nmem.context.chat import CHAT
+from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
-from nmem.learn.patterns import SHORT, THRESHOLD, Asked, Met, Pattern, Project
+from nmem.learn.patterns import SHORT, STRONG, Asked, Met, Pattern, Project
+from nmem.learn.rules import AGAIN
+from nmem.learn.said import Said
 from nmem.threads import words
-from nmem.threads.likeness import Background, entities
+from nmem.threads.likeness import Background
 
 ALIKE = 0.6
 """Rarity of the words two intents share, beside that of all their words, from which they ask for the same."""
-FEW = 4
-"""Words an intent must have to be compared: `commit this` is no question."""
+FEW = 3
+"""Words and things an intent must have to be compared, two of them words: `commit this` is no question."""
+SHORT_TEXT = 600
+"""Characters up to which a prompt in the midst of an episode is a request that may be made again."""
+ASKED = "asked"
+"""The kind of what a session says of its prompts."""
 HEAD = 400
+_WORDS = 2
+_TWICE = 2
+_ADDRESS = re.compile(r"\S+://\S+")
+_LINKED = re.compile(r"://\S+/(?:issues|work_items|browse)/(\d+)")
+_TICKET = re.compile(r"\b[A-Z]{2,10}-\d{1,6}\b")
+_TROUBLE = re.compile(
+    r"\b(?:fails?|failing|failed|broken|breaks|still|again|flaky|crash\w*|hangs?|stuck|regression|bug|wrong|"
+    r"(?:does|is|are|did|can|will|was)(?:n[’']?t| not))(?!\w)",
+    re.IGNORECASE,
+)
+"""How people say that something is not as it should be."""
+_REVIEWS = re.compile(r"\b(?:review|explain|summar\w+|describe|what is|what does|list)\b", re.IGNORECASE)
+"""What is asked for without anything to be changed."""
+_DOCUMENTS = frozenset(("changelog", "readme", "todo", "roadmap", "contributing"))
+"""Files that there is one of."""
+_THING, _URL = "<thing>", "<url>"
 _TITLE = 110
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
@@ -37,23 +61,94 @@ _NOT_CODE = (
 )
 
 
+def findings(prompts: Sequence[Said]) -> list[Finding]:
+    """The short requests of a session, each once."""
+    found: dict[str, Finding] = {}
+    for said in prompts:
+        key = " ".join(_form(said.text)) if len(said.text) <= SHORT_TEXT and not _no_request(said.text) else ""
+        if key and key not in found and _comparable(key.split(" ")):
+            one = found[key] = Finding(ASKED, key[:300], _line(said.text)[:_EXCERPT])
+            one.failures = [{"id": None, "at": said.at, "p": said.prompt_id, "x": one.title}]
+    return list(found.values())
+
+
+def _requests(project: Project) -> list[Asked]:
+    """What was asked in a project: intents of episodes, and what was asked for in the midst of one; oldest first."""
+    asked = [one for one in project.asked if not one.resumes and not _no_request(one.intent)]
+    threads = {one.session_id: one.thread_id for one in project.asked}
+    known = {one.prompt_id for one in project.asked}
+    for session, one in project.findings:
+        for each in one.failures if one.kind == ASKED else ():
+            at, prompt = int(str(each["at"])), int(str(each["p"]))
+            if prompt not in known:
+                text, thread = str(each["x"]), threads.get(session)
+                asked.append(Asked(0, session, thread, prompt, at, text, False, {}, {}, 0, 0, False))
+    return sorted(asked, key=lambda one: (one.at, one.prompt_id))
+
+
+def _no_request(text: str) -> bool:
+    """Whether a text is a command of the client or something pasted."""
+    return text.lstrip().startswith(("/", "<"))
+
+
 def intents(project: Project) -> list[Pattern]:
-    """The same asked in several sessions that do not go on with one another."""
-    asked = [one for one in project.asked if not one.resumes and not one.intent.lstrip().startswith(("/", "<"))]
-    tokens = [list(dict.fromkeys(words.tokens(one.intent[:HEAD]))) for one in asked]
-    usable = [at for at, found in enumerate(tokens) if len(found) >= FEW]
-    near = _near({at: tokens[at] for at in usable})
-    named = cache(lambda at: _things(asked[at].intent))
-    groups = {at: [one for one in near[at] if one == at or _same_things(named(at), named(one))] for at in usable[::-1]}
+    """The same asked in several sessions that do not go on with one another, be it of other things each time."""
+    asked = _requests(project)
+    tokens = [_form(one.intent) for one in asked]
+    near = _near({at: found for at, found in enumerate(tokens) if _comparable(found)})
+    groups = {at: near[at] for at in list(near)[::-1]}
     taken: set[int] = set()
     out: list[Pattern] = []
-    for enough in (THRESHOLD, THRESHOLD - SHORT):
+    for enough in (project.enough, project.enough - SHORT):
         for at, alike in groups.items():
             group = [asked[one] for one in alike if one not in taken]
             if at not in taken and len(_apart(group)) >= enough:
                 taken.update(alike)
-                out.append(_intent(group, asked[at], weak=enough < THRESHOLD))
+                out.append(_intent(group, asked[at], weak=enough < project.enough))
     return out
+
+
+def _troubles(project: Project) -> list[Pattern]:
+    """The same trouble reported in two sessions: what was done about it in the first did not last."""
+    asked = [
+        one
+        for one in _requests(project)
+        if _TROUBLE.search(one.intent[:HEAD]) and not _REVIEWS.search(one.intent[:HEAD])
+    ]
+    forms = {at: found for at, one in enumerate(asked) if _comparable(found := _form(one.intent))}
+    taken: set[int] = set()
+    out = []
+    for at, alike in list(_near(forms).items())[::-1]:
+        group = [asked[one] for one in alike if one not in taken]
+        if at not in taken and len({one.session_id for one in group}) >= STRONG:
+            taken.update(alike)
+            key = " ".join(sorted(forms[min(alike)])[:24])
+            made = _looked(key, f"{AGAIN}{_line(asked[at].intent)[:_TITLE]}", group, [])
+            out.append(made)
+    return out
+
+
+def _form(intent: str) -> list[str]:
+    """The words of an intent, each once, and a sign in place of each thing that it names, whichever that is."""
+    out: dict[str, None] = {}
+    for word in intent[:HEAD].split():
+        bare = word.strip(".,;:!?()[]{}<>`'\"*").lower()
+        if "://" in bare:
+            parts = [part for part in re.split(r"[/?#]", bare.partition("://")[2]) if part.isalpha()]
+            out[f"{_URL}{parts[-1] if parts else ''}"] = None
+        elif bare.strip("@").removesuffix(".md") in _DOCUMENTS:
+            out[bare.strip("@").removesuffix(".md")] = None
+        elif any(char in bare.strip("-") for char in "-_/.#@0123456789"):
+            out[_THING] = None
+        else:
+            out.update(dict.fromkeys(each.replace("yse", "yze") for each in words.tokens(bare)))
+    return list(out)
+
+
+def _comparable(form: Sequence[str]) -> bool:
+    """Whether an intent says enough to be called the same as another."""
+    said = [word for word in form if word != _THING and not word.startswith(_URL) and word not in CHAT]
+    return len(form) >= FEW and len(said) >= _WORDS
 
 
 def _near(intents: Mapping[int, Sequence[str]]) -> dict[int, list[int]]:
@@ -124,16 +219,14 @@ def _places(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
-def _same_things(mine: set[str], theirs: set[str]) -> bool:
-    """Whether neither of two intents names what the other does not: two tickets are two tasks, in the same words."""
-    return not (mine - theirs and theirs - mine)
-
-
-def _things(intent: str) -> set[str]:
-    """What an intent names: files, symbols, issues, tickets."""
-    named = {word.strip(".,;:!?()[]`'\"").lower() for word in intent[:HEAD].split()}
-    joined = {word for word in named if any(char in word.strip("-") for char in "-_/.#:@0123456789")}
-    return joined | entities(intent[:HEAD])
+def _subject(intent: str) -> set[str]:
+    """The tickets and source files that an intent names."""
+    head = intent[:HEAD]
+    linked = {f"#{number}" for number in _LINKED.findall(head)}
+    tickets = {found.lower() for found in _TICKET.findall(_ADDRESS.sub(" ", head))}
+    issues = {f"#{number}" for number in words.issue_refs(_ADDRESS.sub(" ", head))}
+    files = {each for each in words.file_mentions(head) if "." in each and _source(each)}
+    return linked | tickets | issues | files
 
 
 def _apart(group: Sequence[Asked]) -> set[object]:
@@ -166,30 +259,60 @@ def _line(intent: str) -> str:
 
 
 def reads(project: Project) -> list[Pattern]:
-    """Source files looked into in several sessions whose episodes only looked, met failures or were broken off, and
-    that nobody changed from then on."""
+    """What is looked into again and nothing comes of it: tickets and source files of episodes that changed nothing.
+
+    A ticket or file that is named in two sessions, and that no episode that names it made a change for; a trouble that
+    is reported in two; a source file that is read in several, and that nobody changed from then on.
+    """
+    return [*_subjects(project), *_troubles(project), *_files(project)]
+
+
+def _subjects(project: Project) -> list[Pattern]:
+    looked: dict[str, list[Asked]] = defaultdict(list)
+    settled: set[str] = set()
+    for one in project.asked:
+        named = _subject(one.intent)
+        if one.edits:
+            settled |= named
+        elif not _REVIEWS.search(one.intent[:HEAD]):
+            for each in named:
+                looked[each].append(one)
+    out: list[Pattern] = []
+    for subject, group in looked.items():
+        if subject not in settled and len({one.session_id for one in group}) >= STRONG:
+            title = f"{subject} is looked into again and again, and nothing comes of it"
+            out.append(_looked(subject, title, group, [subject] if _source(subject) and "." in subject else []))
+    return out
+
+
+def _files(project: Project) -> list[Pattern]:
     looked: dict[str, list[Asked]] = defaultdict(list)
     edited: dict[str, int] = {}
     for one in project.asked:
         for path in one.edits:
             edited[path] = max(one.at, edited.get(path, 0))
-        if not one.edits and (one.failures >= 2 or one.interrupted):
+        if not one.edits and not _REVIEWS.search(one.intent[:HEAD]):
             for path, number in one.reads.items():
-                if number >= 2 and _source(path):
-                    looked[path].append(one)
+                if _source(path):
+                    looked[path] += [one] if number >= _TWICE else []
     out = []
     for path, group in looked.items():
-        first = min(one.at for one in group)
-        if len(_apart(group)) >= THRESHOLD - SHORT and edited.get(path, 0) < first:
-            met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
-            met.sort(key=lambda one: (one.at, one.prompt_id or 0))
-            made = Pattern(
-                UNRESOLVED_READ, path, f"{path} is looked into again and again, and nothing comes of it", met, len(met)
-            )
-            made.files = [path]
-            made.state = WEAK if len(_apart(group)) < THRESHOLD else OPEN
+        if edited.get(path, 0) >= min([one.at for one in group], default=0):
+            continue
+        stuck = [one for one in group if one.failures >= _TWICE or one.interrupted]
+        if len(_apart(group)) >= project.enough or len(_apart(stuck)) >= project.enough - SHORT:
+            made = _looked(path, f"{path} is looked into again and again, and nothing comes of it", group, [path])
+            made.state = OPEN if len(_apart(group)) >= project.enough else WEAK
             out.append(made)
     return out
+
+
+def _looked(key: str, title: str, group: Sequence[Asked], files: list[str]) -> Pattern:
+    met = [Met(one.session_id, one.at, None, one.prompt_id, _line(one.intent)[:_EXCERPT]) for one in group]
+    met.sort(key=lambda one: (one.at, one.prompt_id or 0))
+    made = Pattern(UNRESOLVED_READ, key[:300], title, met, len(met))
+    made.files = files
+    return made
 
 
 def _source(path: str) -> bool:

@@ -32,13 +32,13 @@ def patterns(project: Project) -> list[Pattern]:
     errors, runs = _grouped(project.findings, ERROR), _grouped(project.findings, COMMAND)
     out, weak = _errors(project, errors, runs)
     covered = _covered(out, errors)
-    sure = [made for key, told in runs.items() if (made := _unhealthy(key, told, covered, THRESHOLD))]
+    sure = [made for key, told in runs.items() if (made := _unhealthy(key, told, covered, project.enough))]
     covered |= _covered([*sure, *weak], errors)
     known = {one.command for one in sure}
     weak += [
         made
         for key, told in runs.items()
-        if key not in known and (made := _unhealthy(key, told, covered, THRESHOLD - SHORT))
+        if key not in known and (made := _unhealthy(key, told, covered, project.enough - SHORT))
     ]
     for one in weak:
         one.state = WEAK
@@ -55,7 +55,7 @@ def _errors(
         hit = [(session, one) for session, one in told if one.count]
         if len(hit) >= STRONG and not (key.startswith("client: ") and _slip(key, hit, project)):
             made = _error(key, hit, runs)
-            enough = RULES if hit[0][1].nature == RULE else THRESHOLD
+            enough = project.enough + (RULES - THRESHOLD if hit[0][1].nature == RULE else 0)
             if len(hit) >= enough or _strong(made, hit):
                 out.append(made)
             elif len(hit) >= enough - SHORT:

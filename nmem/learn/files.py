@@ -6,6 +6,7 @@ import difflib
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +19,8 @@ from nmem.text import printable
 NAMES = {"claude": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini": ("GEMINI.md",)}
 """Where a client reads its instructions; every other one reads AGENTS.md."""
 OTHERS = ("AGENTS.md",)
+SKILL = "SKILL.md"
+"""The file of a client's skill: nmem makes one for a skill, in a folder of its own, and it holds nothing else."""
 _ENDINGS = (".md", ".mdc", ".markdown")
 _LARGEST = 4_000_000
 _WRITABLE = 0o222
@@ -70,6 +73,11 @@ def read(root: str, file: str) -> Instructions:
     return Instructions(root, name, _read(_real(path, root, shown), shown))
 
 
+def is_skill(name: str) -> bool:
+    """Whether a file is a skill of a client."""
+    return Path(name).name == SKILL
+
+
 def write(file: Instructions, data: bytes | None) -> None:
     """Replace the file, or take it away (None). Raises NmemError; then nothing was written."""
     shown = printable(file.name)
@@ -79,7 +87,12 @@ def write(file: Instructions, data: bytes | None) -> None:
     try:
         if data is None:
             atomic.delete(real, file.data or b"")
+            if is_skill(file.name):
+                with suppress(OSError):  # something else lies in it
+                    Path(real).parent.rmdir()
         else:
+            if is_skill(file.name):
+                Path(real).parent.mkdir(parents=True, exist_ok=True)
             atomic.replace(real, data, file.data, _MODE)
     except atomic.Changed:
         raise NmemError(f"{shown} was changed meanwhile: nothing was written, try again") from None
@@ -142,7 +155,7 @@ def _read(real: str, shown: str) -> bytes | None:
         known = Path(real).stat()
     except FileNotFoundError:
         folder = Path(real).parent
-        if not folder.is_dir():
+        if not folder.is_dir() and not is_skill(real):
             raise NmemError(f"there is no folder {printable(str(folder))} for {shown}") from None
         return None
     except OSError as error:

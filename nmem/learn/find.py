@@ -19,9 +19,9 @@ from nmem.learn.remedies import EDIT, FAR, RERUN, Fix
 from nmem.learn.rows import Row
 from nmem.learn.runs import Runs
 
-VERSION = "2"
+VERSION = "3"
 """Changes whenever a session would be read otherwise; stored findings of another version are made again."""
-COMMAND, ERROR, STRETCH = "command", "error", "stretch"
+COMMAND, ERROR, STRETCH, SAID = "command", "error", "stretch", "said"
 LONG = 4
 """Failures in a row, with the same error, that make a stuck stretch."""
 _OFTEN = 64
@@ -120,7 +120,7 @@ def _failures(runs: Runs, at: int, edited: bool) -> list[_Failure]:
         if one.key.startswith("client: does not exist"):
             fix = remedies.of_path(rows, at)
         elif row.is_shell:
-            fix = remedies.of_command(runs, at, one.nature)
+            fix = remedies.of_command(runs, at, one.nature, one.key)
         out.append(_Failure(row, one, fix, _is_work(row, one, fix, edited)))
     if not found and row.normal:
         fix = remedies.of_command(runs, at, "")

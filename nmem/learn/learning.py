@@ -9,8 +9,12 @@ RECURRING_ERROR = "recurring_error"
 REPEATED_INTENT = "repeated_intent"
 UNRESOLVED_READ = "unresolved_read"
 STUCK_LOOP = "stuck_loop"
-KINDS = (STUCK_LOOP, FAILED_COMMAND, RECURRING_ERROR, REPEATED_INTENT, UNRESOLVED_READ)
-"""In the order in which they are listed at equal heat."""
+CORRECTION = "correction"
+SKILL = "skill"
+PATTERNS = (STUCK_LOOP, FAILED_COMMAND, RECURRING_ERROR, CORRECTION, REPEATED_INTENT, UNRESOLVED_READ)
+"""What goes wrong, is asked again or was put right by the person, in the order in which it is listed at equal heat."""
+KINDS = (*PATTERNS, SKILL)
+"""All that is learned: a skill is what goes well, and is listed apart."""
 
 OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED = "open", "accepted", "dismissed", "snoozed", "resolved"
 STATES = (OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED)
@@ -27,7 +31,8 @@ class Remedy:
     """What changed between a failing run and the passing one after it."""
 
     kind: str
-    """spelling: another command does it; command: something run in between; edit: files changed in between."""
+    """spelling: another command does it; command: something run in between; edit: files changed in between; steps:
+    the commands of a skill, in their order."""
     text: str
     """In a short sentence."""
     files: tuple[str, ...]

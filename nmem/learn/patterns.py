@@ -1,4 +1,4 @@
-"""What several sessions say together: the five kinds of learnings of one project, and how often is often."""
+"""What several sessions say together: the kinds of learnings of one project, and how often is often."""
 
 from __future__ import annotations
 
@@ -55,6 +55,8 @@ class Project:
     """Ids and when they began, in that order."""
     findings: Sequence[tuple[str, Finding]]
     asked: Sequence[Asked]
+    enough: int = THRESHOLD
+    """Distinct sessions that make a pattern, as the person has set it."""
 
 
 @dataclass
@@ -89,12 +91,14 @@ class Pattern:
 
 def patterns(project: Project) -> list[Pattern]:
     """All patterns of a project, in a stable order."""
-    from nmem.learn import asking, failing, standing, stuck
+    from nmem.learn import asking, failing, said, skills, standing, stuck
 
     found = failing.patterns(project)
     intents = asking.intents(project)
     sure = [[one for one in some if not one.weak] for some in (found, intents)]
-    found += [*intents, *asking.reads(project), *stuck.patterns(project, *sure)]
+    looked = asking.reads(project)
+    sure[1] += [one for one in looked if not one.weak]
+    found += [*intents, *looked, *said.patterns(project), *skills.patterns(project), *stuck.patterns(project, *sure)]
     for one in found:
         if not one.weak:
             standing.settle(one, project)

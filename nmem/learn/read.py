@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from sqlite3 import Connection, Cursor, Row
 
-from nmem.learn import heat
-from nmem.learn.learning import KINDS, OPEN, Evidence, Learning, Remedy, Warned
+from nmem.learn import config, heat
+from nmem.learn.learning import KINDS, OPEN, PATTERNS, Evidence, Learning, Remedy, Warned
 
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
@@ -26,7 +26,7 @@ FROM learnings l JOIN projects p ON p.id = l.project_id
 
 def learnings(
     db: Connection, now: int, project: int | None = None, states: Sequence[str] = (OPEN,), across: bool = False,
-    limit: int = _LIMIT, kinds: Sequence[str] = KINDS,
+    limit: int = _LIMIT, kinds: Sequence[str] = PATTERNS,
 ) -> tuple[Learning, ...]:  # fmt: skip
     """The learnings in these states, the hottest first; a snoozed one whose time is over counts as open.
 
@@ -137,7 +137,7 @@ def _weight(times: Times, as_of: int) -> float:
     newest: dict[str, int] = {}
     for session_id, at in times:
         newest[session_id] = max(at, newest.get(session_id, 0))
-    return heat.weight(newest.values(), as_of)
+    return heat.weight(newest.values(), as_of, 24.0 * config.load().half_life_days)
 
 
 def _across(

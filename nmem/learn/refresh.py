@@ -15,7 +15,7 @@ from sqlite3 import Connection
 from capture.storage import store as base
 from nmem import tables
 from nmem.episodes.passages import IDLE
-from nmem.learn import find, patterns, sessions, store, warnings
+from nmem.learn import asking, find, patterns, said, sessions, skills, store, warnings
 from nmem.learn.sessions import Found
 
 Beside = Callable[[Sequence[str]], Iterator[Found | None]]
@@ -76,7 +76,12 @@ def found_in(db: Connection, session_id: str, stopped: Callable[[], bool] = neve
     """What one session says, which is only read; None when it is gone, or when it was stopped on the way."""
     read = sessions.reading(db, session_id)
     found = find.findings(read.rows, stopped) if read else None
-    return sessions.found_in(read, found) if read is not None and found is not None else None
+    if read is None or found is None:
+        return None
+    way = skills.finding(read.rows)
+    return sessions.found_in(
+        read, [*found, *said.findings(read.said), *asking.findings(read.said), *([way] if way else [])]
+    )
 
 
 def project(db: Connection, project_id: int, now: int) -> int | None:

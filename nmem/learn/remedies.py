@@ -21,6 +21,9 @@ WITHOUT_CD = f"{_WITHOUT} `cd` it works{_THERE}"
 """What is left of several such remedies that differ in the folder."""
 _COMMANDS = 3
 _MENDING = frozenset(("fix", "fmt", "format", "tidy", "gofmt", "gofumpt", "autofix"))
+_MISSING = (": no command ", ": no module ", ": no script ", ": no program ")
+_REPLACED = frozenset(("test", "build", "lint"))
+"""What one program does as well as another."""
 _SAME_WORK = frozenset(("test", "build", "lint", "install", "git", "git_push", "git_commit", "github"))
 
 
@@ -46,10 +49,13 @@ def without_cd(text: str) -> bool:
     return text.startswith(f"{_WITHOUT} `cd") and text.endswith(_THERE)
 
 
-def of_command(runs: Runs, at: int, nature: str) -> Fix | None:
-    """How the failure of a command at a place of its session ended there; None when it did not."""
+def of_command(runs: Runs, at: int, nature: str, key: str = "") -> Fix | None:
+    """How the failure of a command at a place of its session ended there; None when it did not.
+
+    `key`: of its error. Where the program itself is missing, another one that does the same kind of work is the remedy.
+    """
     rows = runs.rows
-    if nature in (USAGE, WORLD) and (spelled := _spelling(rows, at)):
+    if nature in (USAGE, WORLD) and (spelled := _spelling(rows, at, missing=_is_missing(key, rows[at].key))):
         return spelled
     end = runs.next_pass(rows[at].key, at, FAR)
     return None if end is None else between(runs, at + 1, end, nature)
@@ -86,7 +92,7 @@ def of_path(rows: Sequence[Row], at: int) -> Fix | None:
     return None
 
 
-def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
+def _spelling(rows: Sequence[Row], at: int, *, missing: bool = False) -> Fix | None:
     """The same work, called otherwise, soon after."""
     failed = rows[at]
     mine = failed.typed
@@ -95,7 +101,7 @@ def _spelling(rows: Sequence[Row], at: int) -> Fix | None:
             continue
         if row.typed == mine:
             return None  # the very same works now: something else has changed
-        if _same_work(failed, row):
+        if _same_work(failed, row) or (missing and _instead(failed, row)):
             return Fix(SPELLING, _otherwise(failed, row), (), (row.shown,), (row.id,))
     return None
 
@@ -131,6 +137,19 @@ def _same_work(failed: Row, row: Row) -> bool:
     shared = set(failed.families) & set(row.families) & _SAME_WORK
     mine, theirs = set(failed.key.split()), set(row.key.split())
     return bool(shared) and len(mine & theirs) >= max(1, min(len(mine), len(theirs)) - 1)
+
+
+def _is_missing(key: str, command: str) -> bool:
+    """Whether an error says that the program itself is not there, or the module or script that it runs."""
+    lost = next((key.partition(mark)[2] for mark in _MISSING if mark in key), "")
+    return bool(lost) and lost in command.split()
+
+
+def _instead(failed: Row, row: Row) -> bool:
+    """Whether another program did the work of one that is not there: it tests, where what should have tested failed."""
+    if not failed.normal or not row.normal or len(failed.normal.parts) != 1 or len(row.normal.parts) != 1:
+        return False
+    return bool(set(failed.families) & set(row.families) & _REPLACED)
 
 
 def between(runs: Runs, start: int, end: int, nature: str = "") -> Fix:

@@ -1,4 +1,4 @@
-"""The short rule that a learning becomes in a project's instructions: a fact, and what helps where that is believed.
+"""The short rule that a learning becomes in a project's instructions: what to do or to leave, and why.
 
 What comes from sessions stands in code spans: it is quoted, it does not instruct. How often it was met is no part of
 it: that is old tomorrow, and tells an agent nothing. A person words it better with --text.
@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from nmem.learn.learning import (
+    CORRECTION,
     FAILED_COMMAND,
     RECURRING_ERROR,
     REPEATED_INTENT,
+    SKILL,
     STUCK_LOOP,
     UNRESOLVED_READ,
     Learning,
@@ -23,50 +25,86 @@ from nmem.learn.wording import LIMIT, code, neat
 BELIEVED, TIMES = 0.5, 2
 """How sure a remedy must be, and in how many sessions it must have helped, to be a rule."""
 _FILES = 2
+_ENDS = ("git commit", "git push", "gh pr create", "gh pr", "glab mr")
+"""What a skill ends with where its other steps come before."""
 _RULE = 2
 """Words of a linter's rule at most: a title of more is a sentence."""
 _FAILS = re.compile(r"`([^`]+)` fails(?:: (.*))?", re.DOTALL)
 _WORKS = re.compile(r"`[^`]*` works")
+_PLACED = re.compile(r"In (the .*?) (it|`[^`]*`) works")
+_IS = re.compile(r"It is (`[^`]*`)")
+AGAIN = "Reported again: "
+"""How the title of a trouble begins that was reported before."""
 _READERS = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head)\b[^|;&`]*)$")
 """What was put behind a command to see less of it, and is no part of what helped."""
 
 
 def rule(learning: Learning) -> str:
-    """One line of at most LIMIT characters: `npm test` fails here; use `pnpm test`."""
+    """One line of at most LIMIT characters: Use `pnpm test`: `npm test` fails here."""
     for size in (LIMIT, 100, 60):
         for said in _said(learning, size):
             line = neat(said)
-            if len(line) <= LIMIT:
+            if line and len(line) <= LIMIT:
                 return line
-    return neat(f"{code(_cut(learning.title, 60))} keeps coming back here")
+    return neat(f"Watch out for {code(_cut(learning.title, 60))}: this keeps coming back here")
 
 
 def helps(learning: Learning) -> bool:
     """Whether its rule says what to do, or what to leave: one that only says what failed is for a person to word."""
-    return bool(_helped(learning, edits=learning.kind in (FAILED_COMMAND, STUCK_LOOP)) or _known(learning, LIMIT))
+    return learning.kind in (CORRECTION, SKILL) or bool(
+        _helped(learning, edits=learning.kind in (FAILED_COMMAND, STUCK_LOOP)) or _known(learning, LIMIT)
+    )
 
 
 def _said(learning: Learning, size: int) -> Iterator[str]:
     """Wordings, the fullest first."""
+    if learning.kind == CORRECTION:
+        yield _sentence(_cut(learning.title, size)) or "(empty)"
+        return
+    if learning.kind == SKILL:
+        yield _steps(learning, size)
+        return
     title = code(_cut(learning.title, size)) or "(empty)"
     failed = _FAILS.fullmatch(" ".join(learning.title.split())) if learning.kind == FAILED_COMMAND else None
     if learning.kind == REPEATED_INTENT:
-        yield f"Asked for again and again: {title}"
+        yield f"Expect to be asked again: {title}"
     elif learning.kind == UNRESOLVED_READ:
-        yield f"{title} is read again and again and never changed"
+        again = learning.title.removeprefix(AGAIN)
+        fresh = f"Check that this is settled before it is called done: {code(_cut(again, size))}"
+        yield fresh if again != learning.title else f"Find out what is open about {title}, and write it down"
     elif failed or learning.kind == FAILED_COMMAND:
         command, why = (failed[1], failed[2] or "") if failed else (learning.title, "")
         fails = f"{code(_cut(command, size))} fails here"
         reason = f" ({code(_cut(why, size))})" if why else ""
         helped = _helped(learning, edits=True)
-        yield from (f"{fails}{reason}{one}" for one in helped)
-        yield from (f"{fails}{one}" for one in helped)
-        yield f"{fails}{reason}"
+        yield from (f"{one}: {fails}{reason}" for one in helped)
+        yield from (f"{one}: {fails}" for one in helped)
+        yield f"Do not rely on {code(_cut(command, size))}: it fails here{reason}"
     else:
         known = _known(learning, size)
         helped = [] if learning.key in _PLAIN else _helped(learning, edits=learning.kind == STUCK_LOOP)
-        yield from (f"{known or title}{one}" for one in helped)
-        yield known or f"{title} keeps coming back here"
+        if known:
+            gone = code(_cut(learning.key.removeprefix(_GONE).strip(), size)) if learning.key.startswith(_GONE) else ""
+            yield from (f"{one}, not {gone}" for one in helped if gone and one.startswith("Use "))
+            yield known
+        yield from (f"{one}, against {title}" if _done(one) else f"{one}: {title}" for one in helped)
+        yield f"Watch out for {title}: this keeps coming back here"
+
+
+def _sentence(text: str) -> str:
+    """A person's own words as a sentence without its end."""
+    return text[:1].upper() + text[1:].rstrip(".")
+
+
+def _steps(learning: Learning, size: int) -> str:
+    """A skill: when its commands are due, and in which order."""
+    steps = [code(_cut(each, size // 2)) for each in (learning.remedy.commands if learning.remedy else ())]
+    of = " or ".join(code(each) for each in learning.files)
+    if len(steps) > 1 and steps[-1].strip("`").endswith(_ENDS):
+        when = f"Before {steps.pop()}{f' of a changed {of}' if of else ''}"
+    else:
+        when = f"After a change of {of}" if of else "After a change of the code"
+    return f"{when}, run {', then '.join(steps)}"
 
 
 def _known(learning: Learning, size: int) -> str:
@@ -78,18 +116,21 @@ def _known(learning: Learning, size: int) -> str:
             return says.format(code(_cut(learning.key[len(begins) :].strip(), size))) if learning.key != begins else ""
     linter, _, broken = learning.title.partition(": ")
     if learning.key.partition(": ")[0] in _LINTERS and 0 < len(broken.split()) <= _RULE and broken != "format":
-        return f"{code(linter)} checks {code(_cut(broken, size))} here: write code that passes it"
+        return f"Write code that passes {code(_cut(broken, size))} of {code(linter)}"
     return _PLAIN.get(learning.key, "")
 
 
+_GONE = "client: does not exist "
 _FACTS = (
-    ("client: does not exist ", "There is no {} here"), ("client: unknown skill ", "There is no skill {}"),
-    ("client: no tool ", "There is no tool {}"), ("client: unknown agent type ", "There is no agent type {}"),
-    ("client: no skill ", "{} is no skill to be called"),
+    (_GONE, "Do not look for {}: it is not here"),
+    ("client: unknown skill ", "Do not call the skill {}: there is none"),
+    ("client: no tool ", "Do not call the tool {}: there is none"),
+    ("client: unknown agent type ", "Do not ask for the agent type {}: there is none"),
+    ("client: no skill ", "Do not call {} as a skill: it is none"),
 )  # fmt: skip
 _PLAIN = {
-    "shell: cd relative": "The shell keeps its folder from call to call: `cd` with a path from the project's folder",
-    "git: added path is ignored": "Some paths are ignored by `.gitignore`: `git add` only what `git status` lists",
+    "shell: cd relative": "Use `cd` with a whole path: the shell keeps its folder from call to call",
+    "git: added path is ignored": "Add (`git add`) only what `git status` lists: some paths are in `.gitignore`",
     "client: file too large to read whole": "Read large files in parts",
     "client: text to replace not unique": "Give an edit enough lines around it to be the only match",
 }
@@ -107,13 +148,22 @@ def _helped(learning: Learning, edits: bool) -> list[str]:
         return []
     command = code(_bare(remedy.commands[-1])) if remedy.commands else ""
     if remedy.kind == "spelling" and _WORKS.fullmatch(remedy.text) and command:
-        return [f"; use {command}"]
+        return [f"Use {command}"]
+    if remedy.kind == "spelling" and (found := _PLACED.fullmatch(remedy.text)):
+        return [f"Run {found[2] if found[2] != 'it' else 'it'} in {found[1][:1].lower()}{found[1][1:]}"]
+    if remedy.kind == "spelling" and (found := _IS.fullmatch(remedy.text)):
+        return [f"Use {found[1]}"]
     if remedy.kind == "command" and remedy.text.startswith("After `") and command:
-        return [f"; it passes after {command}"]
+        return [f"Run {command} first"]
     if remedy.kind == "edit" and remedy.files:
         many = range(min(_FILES, len(remedy.files)), 0, -1) if edits else ()
-        return [f"; what helped was a change of {_files(remedy.files[:number])}" for number in many]
-    return [f": {remedy.text}"] if remedy.text.strip() else []
+        return [f"Look into {_files(remedy.files[:number])}, a change of which helped" for number in many]
+    return [remedy.text.rstrip(". ")] if remedy.text.strip(". ") else []
+
+
+def _done(said: str) -> bool:
+    """Whether a remedy is an instruction by itself."""
+    return said.startswith(("Run ", "Use ", "Read ", "Look into "))
 
 
 def _bare(command: str) -> str:

@@ -10,8 +10,10 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from capture.storage import store as base
+from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import Row
+from nmem.learn.said import LONGEST, Said
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""
@@ -55,6 +57,8 @@ class Reading:
     seq: int
     mark: str
     rows: list[Row]
+    said: list[Said]
+    """What the person asked for, in its order."""
     kept: bool
     """Its observations were forgotten since it was read and nothing was added: what was found in it stays."""
 
@@ -100,8 +104,8 @@ def changed(db: Connection, project_id: int | None = None) -> list[int]:
     found = db.execute(
         f"WITH now AS ({_EPISODES} WHERE ? IS NULL OR s.project_id = ? GROUP BY s.project_id)"  # noqa: S608 - our text
         " SELECT now.project_id FROM now LEFT JOIN learned_projects l ON l.project_id = now.project_id"
-        " WHERE now.episodes != coalesce(l.episodes, '') ORDER BY now.project_id",
-        (project_id, project_id),
+        " WHERE now.episodes || ? != coalesce(l.episodes, '') ORDER BY now.project_id",
+        (project_id, project_id, _enough()),
     )
     return [number for (number,) in found.fetchall()]
 
@@ -113,9 +117,10 @@ def reading(db: Connection, session_id: str) -> Reading | None:
         if state is None:
             return None
         rows = _rows(db, session_id)
+        asked = _said(db, session_id)
         before = db.execute("SELECT seq FROM learned_sessions WHERE session_id = ?", (session_id,)).fetchone()
     kept = before is not None and before[0] == state[1] > len(rows)
-    return Reading(session_id, state[0], state[1], state[2], rows, kept)
+    return Reading(session_id, state[0], state[1], state[2], rows, asked, kept)
 
 
 def _rows(db: Connection, session_id: str) -> list[Row]:
@@ -131,6 +136,16 @@ def _rows(db: Connection, session_id: str) -> list[Row]:
         (session_id,),
     )
     return [Row(*(*row, root[0] if root else "")) for row in found]
+
+
+def _said(db: Connection, session_id: str) -> list[Said]:
+    """Prompts that a rule may be said in: the person's own, and no documents."""
+    found = db.execute(
+        "SELECT id, at, content FROM prompts WHERE session_id = ? AND source = 'user' AND agent_id IS NULL"
+        " AND length(content) <= ? ORDER BY at, id",
+        (session_id, LONGEST),
+    )
+    return [Said(*row) for row in found]
 
 
 def write(db: Connection, read: Found, now: int) -> bool:
@@ -187,7 +202,13 @@ def token(db: Connection, project_id: int) -> tuple[int, str]:
     """What the summing up of a project rests on: how often something was read of it, and its episodes."""
     known = db.execute("SELECT reading FROM learned_projects WHERE project_id = ?", (project_id,)).fetchone()
     told = db.execute(f"{_EPISODES} WHERE s.project_id = ? GROUP BY s.project_id", (project_id,)).fetchone()
-    return (known[0] if known else 0), (told[1] if told else "")
+    return (known[0] if known else 0), f"{told[1]}{_enough()}" if told else ""
+
+
+def _enough() -> str:
+    """The number of sessions that make a pattern, where it is not the usual one: when it changes, all is summed up."""
+    own = config.load().sessions
+    return "" if own == config.SESSIONS else f"/{own}"
 
 
 def summed(db: Connection, project_id: int, of: tuple[int, str]) -> None:

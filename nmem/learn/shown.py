@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nmem.learn.learning import (
+    CORRECTION,
     FAILED_COMMAND,
     RECURRING_ERROR,
     REPEATED_INTENT,
+    SKILL,
     STUCK_LOOP,
     UNRESOLVED_READ,
     Learning,
@@ -16,7 +18,7 @@ from nmem.learn.learning import (
 
 KIND = {
     STUCK_LOOP: "stuck loop", FAILED_COMMAND: "failing command", RECURRING_ERROR: "recurring error",
-    REPEATED_INTENT: "asked again", UNRESOLVED_READ: "read again",
+    REPEATED_INTENT: "asked again", UNRESOLVED_READ: "still unsettled", CORRECTION: "your rule", SKILL: "skill",
 }  # fmt: skip
 _HOT, _WARM = 67, 34
 _CELLS = 5

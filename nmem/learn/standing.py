@@ -12,7 +12,7 @@ from math import ceil
 
 from nmem.learn.find import COMMAND
 from nmem.learn.learning import OPEN, RESOLVED
-from nmem.learn.patterns import STRONG, THRESHOLD, Pattern, Project
+from nmem.learn.patterns import STRONG, Pattern, Project
 
 TIMES = 3.0
 SESSIONS, RUNS = 5, 3
@@ -37,11 +37,7 @@ def settle(pattern: Pattern, project: Project) -> None:
         elif seen and (not passed or session_id in passed):
             clean += 1
             usual = sum(gaps) / len(gaps) if gaps else 1.0
-            if (
-                pattern.state == OPEN
-                and seen >= min(STRONG, THRESHOLD, len(met))
-                and clean >= max(least, ceil(TIMES * usual))
-            ):
+            if pattern.state == OPEN and seen >= min(STRONG, len(met)) and clean >= max(least, ceil(TIMES * usual)):
                 pattern.state, pattern.state_at = RESOLVED, began
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from sqlite3 import Connection
 
+from nmem.learn import config
 from nmem.learn.find import Finding
 from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
@@ -21,7 +22,8 @@ _WRITTEN = _COLUMNS[:-2]
 
 
 _TOLD = f"""
-SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind IN ('error', 'stretch')
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1
+  AND kind IN ('error', 'stretch', 'said', 'steps', 'asked')
 UNION ALL
 SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind = 'command' AND key IN (
   SELECT key FROM learning_findings INDEXED BY learning_findings_failing
@@ -42,7 +44,7 @@ def project(db: Connection, project_id: int) -> Project:
         if session_id in order
     ]
     told.sort(key=lambda one: (order[one[0]], one[1].kind, one[1].key))
-    return Project(sessions, told, _asked(db, project_id))
+    return Project(sessions, told, _asked(db, project_id), config.load().sessions)
 
 
 def _asked(db: Connection, project_id: int) -> list[Asked]:

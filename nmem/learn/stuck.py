@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from nmem.learn.failing import as_met
 from nmem.learn.find import STRETCH, Finding
-from nmem.learn.learning import STUCK_LOOP
+from nmem.learn.learning import OPEN, STUCK_LOOP, WEAK
 from nmem.learn.patterns import STRONG, Pattern, Project
+from nmem.threads import words
 
 ALONE = 6
 """Failures in one session that are a loop by themselves ..."""
@@ -22,7 +23,7 @@ def patterns(project: Project, failing: Sequence[Pattern], intents: Sequence[Pat
     for session, one in project.findings:
         if one.kind == STRETCH:
             groups[one.key].append((session, one))
-    out = [_stretches(key, told) for key, told in groups.items() if len(told) >= STRONG or _alone(told[0][1])]
+    out = [_stretches(key, told) for key, told in groups.items()]
     return out + _asked(failing, intents)
 
 
@@ -43,16 +44,19 @@ def _stretches(key: str, told: Sequence[tuple[str, Finding]]) -> Pattern:
     )
     made = Pattern(STUCK_LOOP, key, title, met, sum(one.count for _, one in told))
     made.command = command
+    made.state = OPEN if len(told) >= STRONG or _alone(told[0][1]) else WEAK
     made.files = list(dict.fromkeys(str(each["f"]) for _, one in told for each in one.failures if each["f"]))[:8]
     return made
 
 
 def _asked(failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Pattern]:
+    """What is asked again and fails again, where the request speaks of what fails."""
     out = []
     for intent in intents:
         for one in failing:
             shared = [session for session in intent.sessions if session in set(one.sessions)]
-            if len(shared) >= STRONG and not one.key.startswith("client: "):
+            about = set(words.tokens(intent.title)) & set(words.tokens(f"{one.title} {one.key}"))
+            if len(shared) >= STRONG and about and not one.key.startswith("client: "):
                 met = [each for each in (*intent.met, *one.met) if each.session_id in shared]
                 met.sort(key=lambda each: (each.at, each.observation_id or 0))
                 made = Pattern(

@@ -46,9 +46,14 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
+def safe(sentence: str, *, brief: bool = False) -> bool:
+    """Whether a sentence addresses nobody, does not go round in circles, and says something; `brief`: or is a word."""
+    return not (_TO_THE_READER.search(sentence) or _loops(sentence)) and (brief or _says(sentence))
+
+
 def stands(sentence: str, facts: Facts, *, brief: bool = False) -> bool:
     """Whether the sentence may be kept; `brief` lets a bare word or name pass as one."""
-    if _TO_THE_READER.search(sentence) or _loops(sentence) or not (brief or _says(sentence)):
+    if not safe(sentence, brief=brief):
         return False
     return not unsupported(sentence, facts) and (facts.grounds(sentence) or any(named(fold(sentence))))
 

@@ -91,6 +91,8 @@ def name_forms(word: str) -> set[str]:
 def numbers_in(folded: str) -> set[str]:
     """The numbers of a text in one spelling each; a long version also gives its beginnings."""
     found: set[str] = set()
+    if not folded.isascii():
+        folded = " ".join(_SCRIPT.findall(folded))
     for raw in NUMBER.findall(folded.translate(_BREAKS)):
         for number in spellings(raw):
             found.add(number)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nmem.episodes.boundary import Decision
+from nmem.episodes import features
+from nmem.episodes.boundary import Decision, four_way
 from nmem.llm.ask import Desk
 from nmem.llm.backend import Cancel, Failure
-from nmem.llm.boundaries_prompt import Boundaries, Turn, boundaries
+from nmem.llm.session_prompt import CUT, Start, Turn, judge
 
 _FILES = 8
+_OFFERED = 0.25
+"""How sure of a start the model must be for the person to be asked about it."""
 _WHY = ("model",)
 
 
 class Segmenter:
-    """Judges a whole session in one call; None upon any failure, which is kept in `failure`."""
+    """Judges a whole session in one question; None upon any failure, which is kept in `failure`."""
 
     def __init__(self, desk: Desk, cancel: Cancel | None = None) -> None:
         self.desk = desk
@@ -29,30 +32,35 @@ class Segmenter:
         if len(prompts) < 2:
             return None  # there is nothing to judge
         try:
-            judged = boundaries(self.desk, [turn(prompt) for prompt in prompts], self.cancel).value
+            judged = judge(self.desk, [turn(prompt) for prompt in prompts], self.cancel).value
         except Failure as failure:
             self.failure = failure
             return None
-        return decisions(judged)
+        return decisions(judged.starts, prompts) if judged.starts is not None else None
 
 
 def turn(prompt: Mapping[str, Any]) -> Turn:
     """A prompt with its pause and what the agent did after it, in a line each."""
     agent = prompt.get("agent") or {}
-    tools = ", ".join(f"{name} {count}" for name, count in (agent.get("tools") or {}).items())
-    files = ", ".join((agent.get("files") or [])[:_FILES])
-    events = ", ".join(agent.get("events") or [])
-    did = "; ".join(part for part in (events, files, tools) if part)
-    gap = prompt.get("gap_minutes")
-    return Turn(str(prompt.get("text") or ""), float(gap or 0), did, str(agent.get("said") or ""))
+    files = ["/".join(str(path).replace("\\", "/").split("/")[-2:]) for path in agent.get("files") or []]
+    more = f" (+{len(files) - _FILES} more)" if len(files) > _FILES else ""
+    did = [
+        ", ".join(agent.get("events") or []),
+        f"files: {', '.join(files[:_FILES])}{more}" if files else "",
+        ", ".join(f"{name} {count}" for name, count in (agent.get("tools") or {}).items()),
+    ]
+    gap = float(prompt.get("gap_minutes") or 0)
+    return Turn(str(prompt.get("text") or ""), gap, [line for line in did if line], str(agent.get("said") or ""))
 
 
-def decisions(judged: Boundaries) -> list[Decision]:
-    """The model's labels as decisions; nothing is offered to the person, because somebody has judged it."""
-    return [
-        Decision(
-            cut=label == "new", offer=False, probability=1.0 if label == "new" else 0.0, label=label,
-            why=_WHY, resumes=judged.resumes.get(index),
-        )
-        for index, label in enumerate(judged.labels)
-    ]  # fmt: skip
+def decisions(starts: Sequence[Start], prompts: Sequence[Mapping[str, Any]]) -> list[Decision]:
+    """The model's starts as decisions: a sure one is cut, a likely one is offered to the person."""
+    found = {start.at: start for start in starts}
+    return [_decision(found.get(at), str(prompt.get("text") or "")) for at, prompt in enumerate(prompts)]
+
+
+def _decision(start: Start | None, text: str) -> Decision:
+    sure = start.sure if start else 0.0
+    cut, offer = sure >= CUT, _OFFERED <= sure < CUT
+    label = four_way(cut, offer, features.form(text))
+    return Decision(cut, offer, sure, label, _WHY, resumes=start.resumes if start and cut else None)

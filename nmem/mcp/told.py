@@ -88,7 +88,7 @@ def decided(db: Connection, number: int) -> Shown:
 
 def _narrative(found: Story) -> Shown:
     told: Narrative | None = found.narrative
-    obstacle = (told.obstacle if told else "") or (
+    obstacle = told.obstacle if told and not told.stale else (
         f"{quoted(found.obstacle, 120)}: failed {found.obstacle_times} times,"
         f" {'passed in the end' if found.obstacle_mended else 'never passed'}" if found.obstacle else ""
     )  # fmt: skip

@@ -20,6 +20,7 @@ from nmem.purge.reach import Reach
 from nmem.purge.selection import Selection
 from nmem.retention import trace
 from nmem.search import vocabulary
+from nmem.store import registry
 from nmem.threads import storage
 
 _MOST_TEXTS = 3_000
@@ -32,9 +33,7 @@ _HEIR = (
     " ORDER BY (q.at, q.id) > (p.at, p.id), abs(q.at - p.at), q.id LIMIT 1)"
 )
 """The prompt before one that goes, or else the next."""
-_STAY = frozenset(("tasks", "transcript_cursors"))
-"""Tables with a session's id whose rows stay without its words when it goes."""
-_CANDIDATES = ("files", "turns", "terms", "names", "branches", "sessions", "learnings")
+_STAY, _CANDIDATES = registry.names("stays"), sorted(registry.names("candidate"))
 
 
 def erase(db: Connection, chosen: Selection, reach: Reach, journal: Journal) -> None:
@@ -304,5 +303,5 @@ def _context(db: Connection, projects: list[int]) -> None:
     """Candidates for what sessions are told: none, until settling has folded the projects anew."""
     for project_id in projects:
         for table in _CANDIDATES:
-            db.execute(f"DELETE FROM context_{table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
+            db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
         db.execute("UPDATE context_projects SET taken = taken + 1 WHERE project_id = ?", (project_id,))

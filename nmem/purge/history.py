@@ -19,20 +19,15 @@ from sqlite3 import Connection
 from capture import redaction, settings
 from capture.redaction import WITHHELD, redact, redact_tree
 from capture.storage.store import transaction
-from nmem.purge import erase, scrub, sweep
+from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables
 from nmem.retrieval import index
 from nmem.search import vocabulary
+from nmem.store import registry
 
 _PAGE = 400
-_LEFT = ("purges", "history_redactions", "nmem_schema", "counters", "redactions", "search_terms", "search_state",
-         "search_blocks", "search_docs", "label_models", "llm_ledger", "tuning_history")  # fmt: skip
 _IDS = frozenset(("id", "parent_id", "session_id", "dedup_key", "native_id", "tool_use_id", "agent_id", "turn_id"))
-_STAMPS = frozenset(("head", "mark", "facts", "episodes", "process", "socket", "pane", "runner", "quiet_hours"))
-"""Columns with hashes, counts and handles: by them the house knows where it is, and nobody's text is in them."""
-_KEYED = frozenset(("gone_ids", "llm_attempts", "transcript_cursors", "upkeep", "purge_marks", "label_models"))
-"""Tables whose keys are ids of something else, or hashes: gone by, never read."""
-_REFERENCES = frozenset((("search_docs", "ref"), ("corrections", "target"), ("swept_keys", "keys")))
+"""Keys of JSON whose values are identifiers."""
 _ITEMS, _FILE = "item", "file/"
 """A column of references such as thread/1; one that names a file is its path, and a text."""
 FEW = 0.02
@@ -81,6 +76,14 @@ def stale(db: Connection) -> bool:
 def known(db: Connection) -> bool:
     """Whether history was ever gone over."""
     return db.execute("SELECT 1 FROM history_redactions LIMIT 1").fetchone() is not None
+
+
+def begin(db: Connection, now: int) -> None:
+    """Where nothing is stored yet, all that comes is redacted by the rules in force: only later ones go over it."""
+    empty = "SELECT 1 WHERE EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM observations)"
+    with transaction(db):
+        if not known(db) and db.execute(empty).fetchone() is None:
+            db.execute("INSERT INTO history_redactions (at, rules, ended_at) VALUES (?, ?, ?)", (now, rules(), now))
 
 
 def withheld(db: Connection, kind: str) -> int:
@@ -179,7 +182,7 @@ def again(db: Connection, since: int) -> None:
 
 
 def _tables(db: Connection) -> list[Table]:
-    found = tables(db, _LEFT)
+    found = [table for table in tables(db, ()) if (known := registry.BY_NAME.get(table.name)) and known.redacted]
     return sorted(found, key=lambda table: (table.name not in _FIRST, table.name))
 
 
@@ -188,7 +191,7 @@ Row = tuple[list[object], dict[str, object]]
 
 
 def _page(db: Connection, table: Table, after: list[object] | None, most: int = _PAGE) -> list[Row]:
-    columns = _texts(db, table)
+    columns = registry.BY_NAME[table.name].texts.split()
     if not columns:
         return []
     keys = ", ".join(table.key)
@@ -197,19 +200,6 @@ def _page(db: Connection, table: Table, after: list[object] | None, most: int = 
     size = len(table.key)
     return [(list(row[:size]), dict(zip(columns, row[size:], strict=True)))
             for row in map(tuple, db.execute(sql, after or []).fetchall())]  # fmt: skip
-
-
-def _texts(db: Connection, table: Table) -> list[str]:
-    """The columns with texts: no ids, and nothing that points at a row or is pointed at."""
-    bound = {row[3] for row in db.execute(f"PRAGMA main.foreign_key_list({table.name})")}
-    own = set(table.key) if table.name in _KEYED else set()
-    return [
-        name
-        for name in sweep.says(db, table.name)
-        if name not in _IDS | _STAMPS | bound | own
-        and (table.name, name) not in _REFERENCES
-        and not sweep.fixed(table.name, name)
-    ]
 
 
 def _looked(table: Table, page: list[Row], done: Pass) -> list[tuple[Row, dict[str, str]]]:

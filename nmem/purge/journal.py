@@ -12,11 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from sqlite3 import Connection, Error
 
-LEFT = frozenset(
-    ("nmem_schema", "purges", "purged_keys", "history_redactions", "counters", "redactions", "search_terms",
-     "search_state", "search_blocks", "context_projects", "context_files", "context_turns", "context_terms",
-     "context_names", "context_branches", "retrieval_projects", "retrieval_docs", "retrieval_postings")
-)  # fmt: skip
+from nmem.store import registry
+
+LEFT = registry.names("noted", is_=False) | {registry.SCHEMA}
 """Counters, and what is made of facts and made anew: noted only while chosen words are taken out of them."""
 _FRAME = 400
 

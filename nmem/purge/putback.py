@@ -15,24 +15,10 @@ from nmem.purge.loose import loosen
 from nmem.purge.needles import Needles
 from nmem.retention import trace
 from nmem.search.text import UNSPACED_GLOB
+from nmem.store import registry
 
 Rows = list[tuple[object, ...]]
-_MADE = {
-    "unit_prompts": "prompt_id IN (SELECT id FROM prompts WHERE session_id IN (SELECT id FROM purge_t))",
-    "work_units": "session_id IN (SELECT id FROM purge_t)",
-    "session_summaries": "session_id IN (SELECT id FROM purge_t)",
-    "session_signatures": "session_id IN (SELECT id FROM purge_t)",
-    "session_threads": "session_id IN (SELECT id FROM purge_t)",
-    "learned_sessions": "session_id IN (SELECT id FROM purge_t)",
-    "learning_findings": "session_id IN (SELECT id FROM purge_t)",
-    "learning_evidence": "session_id IN (SELECT id FROM purge_t)",
-    "narrations": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
-    "said_decisions": "session_id IN (SELECT id FROM purge_t)",
-    "decided_units": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
-    "unit_warnings": "unit_id IN (SELECT id FROM work_units WHERE session_id IN (SELECT id FROM purge_t))",
-}
-"""Made of sessions: all of it is put back as it was."""
-NUMBERED = ("prompts", "observations", "corrections", "hook_runs")
+NUMBERED = tuple(table.name for table in registry.TABLES if table.numbered)
 """Facts whose numbers may be used again once they are gone."""
 _LAST = ("search_docs",)
 """Kept by triggers on others: put right after these."""
@@ -144,13 +130,15 @@ def _renumber(db: Connection, table: Table, taken: Taken) -> None:
 
 def _unmake(db: Connection, taken: Taken, known: dict[str, Table]) -> None:
     """What came with the purge, and what was made since of the sessions concerned, goes."""
-    for name, where in _MADE.items():
-        table = known[name]
+    # Rows of episodes first: they are found by the episodes.
+    for made in sorted((table for table in registry.TABLES if table.remade), key=lambda table: table.of != "unit"):
+        name, table = made.name, known[made.name]
         keys = [taken.columns[name].index(key) for key in table.key] if name in taken.columns else []
         held = {tuple(row[at] for at in keys) for row in taken.old.get(name, [])}
         columns = ", ".join(table.key)
         match = " AND ".join(f"{key} IS ?" for key in table.key)
-        for row in db.execute(f"SELECT {columns} FROM {name} WHERE {where}").fetchall():  # noqa: S608 - our names
+        of = made.rows_of("(SELECT id FROM purge_t)")
+        for row in db.execute(f"SELECT {columns} FROM {name} WHERE {of}").fetchall():  # noqa: S608 - our names
             if tuple(row) not in held:
                 db.execute(f"DELETE FROM {name} WHERE {match}", tuple(row))  # noqa: S608
     for name, rows in taken.new.items():

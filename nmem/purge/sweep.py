@@ -18,28 +18,17 @@ from nmem.errors import NmemError
 from nmem.purge import traces
 from nmem.purge.journal import Table, tables
 from nmem.purge.selection import Selection
+from nmem.store import registry
 
 GONE = "(purged)"
 FACTS = ("observations", "prompts")
 """Looked through before, without a lock: see nmem.purge.reach."""
-_FIXED = frozenset(("client", "kind", "source", "origin", "how", "label", "decided_by", "cut_by", "obs_type", "outcome",
-                    "event", "result", "role", "type", "certainty", "decision", "choice", "told_of", "state",
-                    "outcome_by", "state_by", "narrator", "end_reason", "permission_mode"))  # fmt: skip
-"""Columns of fixed vocabulary, in whatever table."""
-_FREE = frozenset((("narrations", "outcome"), ("transcript_cursors", "state")))
-"""Columns of these names that hold free text."""
-_FIXED_TABLES = frozenset(("counters", "gone_ids", "history_redactions", "nmem_schema", "purges", "redactions",
-                           "search_state", "upkeep"))  # fmt: skip
-"""Tables whose every text is of fixed vocabulary."""
 _MORE = (
     "accept acceptEdits auto bypass bypassPermissions clear compact day default dont dontAsk entropy errors exit "
     "github high id late leapt logout lost obs optimize other password plan rebuild recovered redaction resume secret "
     "seen settle spooled startup swept text tool unsound vacuum"
 )
 """Words of nmem and of its clients that no definition below has."""
-_ROWS = frozenset(("corrections", "skills", "llm_attempts", "learning_evidence", "learning_findings", "learnings",
-                   "tasks", "task_events", "search_docs", "narrations", "hook_runs"))  # fmt: skip
-"""Of no use without the words: the row goes."""
 
 
 def sweep(db: Connection, chosen: Selection) -> None:
@@ -76,7 +65,8 @@ def says(db: Connection, name: str) -> dict[str, tuple[bool, str | None]]:
 
 def fixed(table: str, column: str) -> bool:
     """Whether a column holds words of a fixed vocabulary."""
-    return table in _FIXED_TABLES or (column in _FIXED and (table, column) not in _FREE)
+    known = registry.BY_NAME.get(table)
+    return known is not None and column in known.words.split()
 
 
 def own_words(db: Connection) -> frozenset[str]:
@@ -110,7 +100,7 @@ def _table(
         busy = db.execute(f"SELECT id FROM tasks WHERE state IN ('running', 'needs-input') AND ({hit})").fetchone()  # noqa: S608
         if busy:
             raise NmemError(f"task/{busy[0]} says it and is at work: `nmem task cancel {busy[0]}` first")
-    if table.name in _ROWS:
+    if table.name in registry.names("whole"):
         db.execute(f"DELETE FROM main.{table.name} WHERE {hit}")  # noqa: S608
         return
     unique = _unique(db, table.name) | set(table.key) | _held(db, table.name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class Filter:
-    """A filter as typed: words of story, thread, project or files, `!word`, `is:open`, `thread:x`, `file:x` ..."""
+    """A filter as typed: words of story, thread, project or files, `!word`, `is:open`, `thread:x`, `theme:3` ..."""
 
-    KINDS = ("is", "thread", "project", "file")
+    KINDS = ("is", "thread", "theme", "project", "file")
     STATES = {  # noqa: RUF012 -- never changed
         "open": "u.state = 'open'", "closed": "u.state = 'closed'", "pinned": "u.pinned",
         "resumed": "u.resumes IS NOT NULL", "committed": "u.commits != '[]'", "narrated": "u.narrator IS NOT NULL",
@@ -52,6 +52,9 @@ def _condition(word: str) -> tuple[str, list[object]]:
         return _words(word)
     if kind == "is":
         return next((sql for name, sql in Filter.STATES.items() if name.startswith(value.lower())), "0"), []
+    if kind == "theme":
+        what, bound = ("m.theme = ?", value) if value.isdecimal() else ("m.label LIKE ? ESCAPE '\\'", _like(value))
+        return f"EXISTS (SELECT 1 FROM unit_themes m WHERE m.unit_id = u.id AND m.theme > 0 AND {what})", [bound]  # noqa: S608
     column = {"thread": "t.title", "project": "p.name", "file": "u.hot_files"}[kind]
     return f"{column} LIKE ? ESCAPE '\\'", [_like(value)]
 

@@ -92,6 +92,7 @@ class Slot:
     last_at: int
     id: int
     thread_id: int | None
+    """A line of work over several sessions; None: the session is by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,7 @@ def page(
     if not present(db):
         return Page((), 0, Stamp())
     source, where, values = _source(query, project)
-    found = _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit)
-    slots = tuple(Slot(*row) for row in found)
+    slots = _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
     more = before is None and len(slots) == limit
     total = number(db, query, project) if more and counted else len(slots)
     first = rows(db, [slot.id for slot in slots[:64]]) if before is None else {}
@@ -209,12 +209,20 @@ def older(db: Connection, before: Slot, query: Filter, project: str = "", limit:
         return ()
     source, where, values = _source(query, project)
     if where:
-        found = _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit)
-        return tuple(Slot(*row) for row in found)
+        return _slots(db, _in_order(db, f"SELECT u.last_at, u.id, u.thread_id {source}", before, where, values, limit))
     # two indexes have all of it: no row is looked up
     threads = dict(db.execute("SELECT id, thread_id FROM work_units").fetchall())
     found = _in_order(db, f"SELECT u.last_at, u.id {source}", before, "", [], limit)
-    return tuple(Slot(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found)
+    return _slots(db, [(last_at, unit_id, threads.get(unit_id)) for last_at, unit_id in found])
+
+
+def _slots(db: Connection, found: Sequence[Any]) -> tuple[Slot, ...]:
+    """Slots of (last_at, id, thread_id); a thread of one session is none to group by."""
+    several = {
+        row[0]
+        for row in db.execute("SELECT thread_id FROM session_threads GROUP BY thread_id HAVING count(*) > 1").fetchall()
+    }
+    return tuple(Slot(last_at, unit_id, thread if thread in several else None) for last_at, unit_id, thread in found)
 
 
 def _in_order(

@@ -58,9 +58,12 @@ def keep(db: Connection, stopped: Callable[[], bool] = lambda: False) -> int:
 
 
 def forget(db: Connection, project_ids: Iterable[int]) -> None:
-    """Drop the index of projects within the caller's transaction: `keep` makes it again from what is still there."""
+    """Drop the index of projects, and their themes that are made of it, within the caller's transaction.
+
+    `keep` makes the index again from what is still there.
+    """
     for project_id in project_ids:
-        for table in ("retrieval_docs", "retrieval_postings", "retrieval_projects"):
+        for table in ("retrieval_docs", "retrieval_postings", "retrieval_projects", "unit_themes"):
             db.execute(f"DELETE FROM {table} WHERE project_id = ?", (project_id,))  # noqa: S608 - our names
 
 

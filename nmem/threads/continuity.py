@@ -1,9 +1,9 @@
 """Which thread a session continues: the one its client or a person names, the one just left, or a new one.
 
 A client is a channel. Going on in a session, resuming or forking one, and a thread picked by a person are explicit: no
-timeout applies. Otherwise the thread that was active last in the project goes on when its inactivity is within the
-timeout (thread's own, client's, 30 minutes). It is decided when the person first speaks in the session, once: what is
-decided stays, whatever is learned later, unless a person changes it.
+timeout applies. Otherwise, of the threads of the project whose inactivity is within the timeout (thread's own,
+client's, 30 minutes), the one goes on that the first prompt is about (nmem.threads.subject). It is decided when the
+person first speaks in the session, once: what is decided stays, whatever is learned later, unless a person changes it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def assign_all(db: Connection, stopped: Callable[[], bool] = lambda: False) -> i
 def proposed(db: Connection, session_id: str, now: int) -> tuple[int | None, str]:
     """The thread that a session is in or would continue if somebody spoke in it now, and why; (None, 'new'): a new one.
 
-    Writes nothing: for context that is needed before the first prompt.
+    Writes nothing: for context that is needed before the first prompt, which is taken to be about the same then.
     """
     session = storage.session(db, session_id)
     if session is None:
@@ -70,13 +70,13 @@ def proposed(db: Connection, session_id: str, now: int) -> tuple[int | None, str
     if session.thread_id is not None:
         return session.thread_id, how(db, session_id)
     spoken = storage.first_prompt(db, session_id)
-    return _decide(db, session, spoken[0] if spoken else now)
+    return _decide(db, session, *(spoken or (now, None)))
 
 
 def awaited(db: Connection, project_id: int, at: int, client: str = "", branch: str = "") -> tuple[int | None, str]:
-    """The thread that a new session of a project would continue if somebody spoke in it at a time, and why."""
+    """The thread that a new session of a project would continue with a prompt about it at a time, and why."""
     session = storage.Session("", project_id, client, "", branch, "startup", None)
-    return _decide(db, session, at)
+    return _decide(db, session, at, None)
 
 
 def how(db: Connection, session_id: str) -> str:
@@ -108,7 +108,7 @@ def _join(db: Connection, session_id: str) -> int | None:
 
 
 def _enter(db: Connection, session: Session, at: int, text: str) -> int:
-    thread_id, why = _decide(db, session, at)
+    thread_id, why = _decide(db, session, at, text)
     if why == CHOSEN:
         storage.forget_choice(db, session.project_id)
     if thread_id is None:
@@ -118,8 +118,8 @@ def _enter(db: Connection, session: Session, at: int, text: str) -> int:
     return thread_id
 
 
-def _decide(db: Connection, session: Session, at: int) -> tuple[int | None, str]:
-    """The thread and the reason; None: a new one."""
+def _decide(db: Connection, session: Session, at: int, text: str | None) -> tuple[int | None, str]:
+    """The thread and the reason; None: a new one. `text`: the first prompt, None while nobody knows it."""
     if session.parent_id and session.source != "clear":
         parent = storage.thread_of(db, session.parent_id)
         if parent is not None:
@@ -129,11 +129,20 @@ def _decide(db: Connection, session: Session, at: int) -> tuple[int | None, str]
         return chosen[0], CHOSEN
     known = config.load()
     longest = known.longest(*storage.own_timeouts(db, session.project_id))
-    for each in storage.before(db, session, at, at - int(longest * MINUTE)):
-        within = at - each.active_at <= known.timeout(session.client, each.timeout) * MINUTE
-        if within and not apart(each.branch, session.branch):
-            return each.thread_id, TIMEOUT
-    return None, NEW
+    before = [
+        each
+        for each in storage.before(db, session, at, at - int(longest * MINUTE))
+        if at - each.active_at <= known.timeout(session.client, each.timeout) * MINUTE
+        and not apart(each.branch, session.branch)
+    ]
+    if not before:
+        return None, NEW
+    if text is None:
+        return before[0].thread_id, TIMEOUT
+    from nmem.threads.subject import continued  # few sessions come so soon after another one
+
+    found = continued(db, session.project_id, session.id, session.branch, at, text, before)
+    return found, NEW if found is None else TIMEOUT
 
 
 def apart(one: str, other: str) -> bool:

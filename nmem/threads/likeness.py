@@ -1,6 +1,7 @@
 """How much a new thread is like an earlier one: the seed's keywords, entities, topic and recency, in numbers of 0 to 1.
 
-keywords   the three rarest words that the first prompt shares with the earlier prompts
+keywords   the three rarest words that the first prompt shares with the earlier prompts; a word of every project or of
+           every conversation says little
 entities   files, symbols and issue numbers that the first prompt names and the earlier thread knows
 files      the two rarest words that the first prompt shares with the names of the files touched
 topic      do both resemble the same other sessions of the project? Finds what is alike without a word in common
@@ -16,8 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import log, sqrt
+from typing import NamedTuple
 
+from nmem.context.chat import CHAT
 from nmem.threads import words
 
 NAMES = ("keywords", "entities", "files", "topic", "recency")
@@ -64,8 +68,31 @@ class Likeness:
 
 def said(earlier: Earlier) -> list[str]:
     """The words of an earlier thread: of its prompts and of the names of its files."""
-    found = [word for prompt in earlier.prompts for word in words.tokens(prompt[:PROMPT])]
-    return found + [word for path in earlier.files for word in words.tokens(words.path_key(path))]
+    found = [word for prompt in earlier.prompts for word in _tokens(prompt[:PROMPT])]
+    return found + [word for path in earlier.files for word in _file(path).words]
+
+
+@lru_cache(maxsize=512)
+def _tokens(text: str) -> tuple[str, ...]:
+    """The words of a prompt, which is compared with the openings of a dozen later threads."""
+    return tuple(words.tokens(text))
+
+
+class _File(NamedTuple):
+    """What a file is called: its name, that without its ending, the words of that, and those of its path's end."""
+
+    name: str
+    stem: str
+    called: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _file(path: str) -> _File:
+    key = words.path_key(path)
+    name = key.rsplit("/", 1)[-1]
+    stem = name.rsplit(".", 1)[0]
+    return _File(name, stem, tuple(words.tokens(stem)), tuple(words.tokens(key)))
 
 
 def asked(message: str) -> list[str]:
@@ -98,9 +125,21 @@ class Background:
         """How rare a word is: 0 in all of them .. 1 in none."""
         return self._rarity.get(word, 1.0)
 
+    def telling(self, word: str) -> float:
+        """How much a word says of a subject: its rarity, a part of it where every project says the word."""
+        return self.rarity(word) * (words.SAYS if word in words.GENERAL else 1.0)
+
     def rarest(self, shared: Iterable[str], number: int) -> float:
         """Mean rarity of the rarest shared words; fewer than `number` count as 0, so a long prompt gains nothing."""
-        found = sorted(map(self.rarity, shared), reverse=True)
+        return self._most(map(self.rarity, shared), number)
+
+    def most_telling(self, shared: Iterable[str], number: int) -> float:
+        """The same of those that say most of a subject; words of every conversation say nothing."""
+        return self._most(map(self.telling, set(shared) - CHAT), number)
+
+    @staticmethod
+    def _most(says: Iterable[float], number: int) -> float:
+        found = sorted(says, reverse=True)
         return sum(found[:number]) / number
 
     def resemblance(self, one: Sequence[str], other: Sequence[str]) -> float:
@@ -160,14 +199,14 @@ def recency(gap_minutes: float) -> float:
 
 def likeness(earlier: Earlier, message: str, gap_minutes: float, background: Background) -> Likeness:
     """How much a thread that opens with `message` is like an earlier one."""
-    names = {words.path_key(path).rsplit("/", 1)[-1] for path in earlier.files}
-    stems = {name.rsplit(".", 1)[0] for name in names}
-    head = set(words.tokens(message[:HEAD]))
-    known = names | stems | {entity for prompt in earlier.prompts for entity in entities(prompt)}
+    files = [_file(path) for path in earlier.files]
+    head = set(_tokens(message[:HEAD]))
+    known = {name for file in files for name in (file.name, file.stem)}
+    known.update(*map(entities, earlier.prompts))
     return Likeness(
-        keywords=background.rarest(head & {word for prompt in earlier.prompts for word in words.tokens(prompt)}, 3),
+        keywords=background.most_telling(head.intersection(chain.from_iterable(map(_tokens, earlier.prompts))), 3),
         entities=min(1.0, len(entities(message) & known) / 2.0),
-        files=background.rarest(head & {word for stem in stems for word in words.tokens(stem)}, 2),
+        files=background.rarest(head.intersection(chain.from_iterable(file.called for file in files)), 2),
         topic=background.resemblance(said(earlier), asked(message)),
         recency=recency(gap_minutes),
     )

@@ -141,9 +141,18 @@ def _thread(db: Connection, row: Sequence[Any], known: config.Config) -> Thread:
     return Thread(**values, cross_thread_episodes=tuple(link[0] for link in links))
 
 
-def threads(db: Connection, project: str = "", since: int = 0, limit: int = 200) -> list[Thread]:
-    """Threads with turns, the most recently active first; `project` is a name, a key or a root folder."""
+_SINGLE = "(SELECT count(*) FROM (SELECT 1 FROM session_threads x WHERE x.thread_id = t.id LIMIT 2)) < 2"
+
+
+def threads(
+    db: Connection, project: str = "", since: int = 0, limit: int = 200, *, singles: bool = True
+) -> list[Thread]:
+    """Threads with turns, the most recently active first; `project` is a name, a key or a root folder.
+
+    `singles`: also those of one session.
+    """
     where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
+    where += "" if singles else f" AND NOT {_SINGLE}"
     rows = db.execute(
         f"{_SELECT} WHERE t.turn_count > 0 AND t.last_at >= ?{where}"
         f" ORDER BY t.last_at > {NOW}, t.last_at DESC, t.id DESC"
@@ -152,6 +161,17 @@ def threads(db: Connection, project: str = "", since: int = 0, limit: int = 200)
     ).fetchall()
     known = config.load()
     return [_thread(db, row, known) for row in rows]
+
+
+def single(db: Connection, project: str = "", since: int = 0) -> int:
+    """How many threads with turns are of one session."""
+    where = " AND (p.name = ? OR p.key = ? OR p.root = ?)" if project else ""
+    row = db.execute(
+        "SELECT count(*) FROM threads t JOIN projects p ON p.id = t.project_id"  # noqa: S608 - our words
+        f" WHERE t.turn_count > 0 AND t.last_at >= ?{where} AND {_SINGLE}",
+        (since, *([project] * 3 if project else [])),
+    ).fetchone()
+    return int(row[0])
 
 
 def thread(db: Connection, thread_id: int) -> Thread | None:

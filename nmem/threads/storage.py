@@ -62,7 +62,7 @@ def session(db: Connection, session_id: str) -> Session | None:
 def first_prompt(db: Connection, session_id: str) -> tuple[int, str] | None:
     """When and with what words the person opened the session; None while nothing is said."""
     row = db.execute(
-        f"SELECT at, substr(content, 1, 400) FROM prompts WHERE session_id = ? AND {_SPOKEN}"  # noqa: S608 - our words
+        f"SELECT at, substr(content, 1, 1500) FROM prompts WHERE session_id = ? AND {_SPOKEN}"  # noqa: S608 - our words
         " ORDER BY at, id LIMIT 1",
         (session_id,),
     ).fetchone()

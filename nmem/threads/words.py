@@ -1,13 +1,36 @@
-"""What linking reads in a text beside its tokens: symbols and issue numbers; tokens are those of episodes."""
+"""What linking reads in a text beside its tokens: symbols and issue numbers; which words say little anywhere.
+
+Tokens are those of episodes. On the hook's path.
+"""
 
 from __future__ import annotations
 
 from nmem.episodes.text import MAX_CHARS, file_mentions, is_cjk, path_key, runs, split_identifier, tokens
 
-__all__ = ["MAX_CHARS", "file_mentions", "issue_refs", "path_key", "symbols", "tokens"]
+__all__ = ["GENERAL", "MAX_CHARS", "SAYS", "file_mentions", "issue_refs", "path_key", "symbols", "tokens"]
 
 _ISSUE_MARKS = ("#", "/pull/", "/issues/", "pr ", "issue ")
 _DIGITS = 6
+SAYS = 0.3
+"""The part of its rarity that a word says which every software project says."""
+GENERAL: frozenset[str] = frozenset(
+    """action actual add added adding agent allow analysi analyze app appear apply approach auto automatically avoid
+base based because before behavior block bug build call cannot case change check claude clean clear cli code command
+comment commit complete consider contain content context core correct correctly creat create current currently data
+default delete description design detail dev development directly directory display doc document documentation doesn
+during edit either end ensure error every example execute exist expect expected fail feature field file find fix fixed
+flag flow follow folder format found full fully function future generat generate get getting github goal handl handle
+home http https id idea implement implementation improve includ include info information inside instruction interest
+issu issue item json key latest least level line link list local log logic main mak make manual manually match md
+message method mode model modify move multiple name new note number object old one open option order output page part
+pass path pattern per plan plann prefer print process progress project prompt provid provide public push quality read
+reason refactor related remov remove render repo repository report requir require result return review right rule run
+runn running safe save script search section select server session set setting setup show side simple single skip
+small solution source specific standard state statu status step string structure style suggestion summary support
+system table task test text three through title token tool top track true try turn two type under understand update
+updat url usage use user valid value version via visible warning web work write writ writing wrong www""".split()  # noqa: SIM905 - read as a list
+)
+"""Words that every software project says, as `tokens` gives them."""
 
 
 def symbols(text: str) -> set[str]:

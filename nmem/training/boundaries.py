@@ -5,7 +5,7 @@
 Nested folds: for each person held out, words, scaling, weights and threshold come from the other persons only (the
 threshold from scores of inner folds of persons). Ridge logistic regression, signs fixed beforehand; the target is the
 mean of the annotators, a sub-task counting a fifth of a boundary; sessions put one after the other count a little as
-boundaries. Deterministic. Needs the extra `train`.
+boundaries. Deterministic.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python -m nmem.training.labels [CORPUS.jsonl ...] [--table FILE] [--card FILE]
 
 Sessions are the folds' groups. Scores are calibrated, and the thresholds of abstention are set, on examples whose
-session the model has not seen. The same corpus gives the same table. Needs the extra `train`.
+session the model has not seen. The same corpus gives the same table.
 """
 
 from __future__ import annotations

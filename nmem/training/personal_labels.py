@@ -2,7 +2,7 @@
 
 Folds keep a session together, the corpus's as well as the person's. A dimension is adopted when more of the person's
 words come out right in folds that the fit has not seen, and the corpus does not suffer; the others keep the weights of
-the package. Needs the extra `train`.
+the package.
 """
 
 from __future__ import annotations

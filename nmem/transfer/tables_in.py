@@ -18,8 +18,8 @@ from capture.jsonio import dumps
 from capture.seal import identity, seal
 from capture.storage.sessions import KNOWN
 from capture.storage.store import transaction
+from nmem.store.registry import Table, exported
 from nmem.transfer import across, facts, records, swept
-from nmem.transfer.carried import BY_SESSION, Table
 from nmem.transfer.facts import Folders, Report
 from nmem.transfer.numbers import Numbers
 from nmem.transfer.washed import Washer
@@ -108,7 +108,7 @@ class Merge:
         row = self._head(session, project)
         self._prompts(session_id, row)
         self._observations(session_id, row)
-        for table in BY_SESSION:
+        for table in exported("session"):
             self._others(table, session_id)
         self.report.sessions += 1
 
@@ -185,20 +185,14 @@ class Merge:
     # what is concluded of it
 
     def _others(self, table: Table, session_id: str) -> None:
-        for row in self.rows(table.name, self._where(table), session_id):
+        assert table.export is not None
+        where = table.rows_of("(?)") + (" ORDER BY id" if table.export.own else "")
+        for row in self.rows(table.name, where, session_id):
             if table.name == "session_threads":
                 self._thread(row["thread_id"])
             new = swept.moved(self, table.name, row) if table.name.startswith("swept_") else self.moved(table, row)
             if new is not None and self.insert(table.name, new) is not None:
                 self.report.episodes += table.name == "work_units"
-
-    @staticmethod
-    def _where(table: Table) -> str:
-        if table.name in ("unit_prompts", "narrations"):
-            return "unit_id IN (SELECT id FROM work_units WHERE session_id = ?)"
-        if table.name == "injection_items":
-            return "injection_id IN (SELECT id FROM injections WHERE session_id = ?)"
-        return "session_id = ?" + (" ORDER BY id" if table.own else "")
 
     def _thread(self, old: int) -> None:
         """The thread of a session, entered with the first session of it."""
@@ -212,12 +206,13 @@ class Merge:
 
     def moved(self, table: Table, row: Row) -> Row | None:
         """A row with ids of here; None where what it belongs to is not here."""
-        new = self.wash(row)
-        for column, space in table.refs.items():
+        new, export = self.wash(row), table.export
+        assert export is not None
+        for column, space in export.refs.items():
             if row.get(column) in (None, 0) and column in row:
                 continue
             new[column] = self.numbers.of(space, row.get(column))
-            if new[column] is None and column not in table.optional:
+            if new[column] is None and column not in export.optional.split():
                 if column != "annotated_prompt":
                     return None
                 new[column] = 0
@@ -225,7 +220,7 @@ class Merge:
             new["obs_trace"] = json.dumps(self.numbers.trace(json.loads(new["obs_trace"])), ensure_ascii=False)
         if table.name == "injection_items":
             new["item"] = self.numbers.item(row["item"]) or row["item"]
-        if not table.own:
+        if not export.own:
             new.pop("id", None)
         return new
 

@@ -63,19 +63,21 @@ def unit(row: EpisodeRow, cells: int, zone: tzinfo | None) -> Line:
 
 
 def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, projects: bool) -> Line:
-    """A day, or a thread within it."""
+    """A day, a thread within it, or what is in none."""
     count = several(entry.size, "episode")
     if entry.kind == "day":
         name = day_name(entry.day, today)
         return [(name, "title"), (pad("  " + count, max(0, cells - width(name))), "quiet")]
+    if entry.kind == "single":
+        return [("┌ ", "line"), ("single sessions", "quiet"), (f"  {count}", "quiet")]
     if row is None:
         return [("  ·", "rest")]
-    title = flat(whole(row.thread)) or ("no thread" if row.thread_id is None else "a thread without a title")
+    title = flat(whole(row.thread)) or "a thread without a title"
     if entry.size == 1 and _same(title, flat(row.name)):
         title = "a thread of the same name"
     where = f" ─ {printable(row.project)}" if projects and row.project else ""
     return [
-        ("┌ ", "line"), (fit_words(title, max(8, cells - 22 - width(where))), "accent" if row.thread_id else "quiet"),
+        ("┌ ", "line"), (fit_words(title, max(8, cells - 22 - width(where))), "accent"),
         (fit(where, 24), "quiet"), (f"  {count}", "quiet"),
     ]  # fmt: skip
 

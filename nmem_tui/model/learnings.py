@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from nmem.learn import shown
 from nmem.learn.learning import (
     ACCEPTED,
+    CORRECTION,
     DISMISSED,
     FAILED_COMMAND,
     OPEN,
     RECURRING_ERROR,
     REPEATED_INTENT,
     RESOLVED,
+    SKILL,
     SNOOZED,
     STATES,
     STUCK_LOOP,
@@ -38,7 +40,9 @@ _SHORT = {
     FAILED_COMMAND: ("fails", "run"),
     RECURRING_ERROR: ("error", "warn"),
     REPEATED_INTENT: ("asked", "user"),
-    UNRESOLVED_READ: ("read", "look"),
+    UNRESOLVED_READ: ("open", "look"),
+    CORRECTION: ("rule", "user"),
+    SKILL: ("skill", "good"),
 }
 """Kind -> its word where there is little room, its tone."""
 _OLD_MS = 60 * 86_400_000
@@ -193,7 +197,7 @@ def warning(found: Sequence[Warned], cells: int) -> Line:
 
 def _before(one: Learning) -> str:
     return {
-        REPEATED_INTENT: "asked before", UNRESOLVED_READ: "unsolved before", FAILED_COMMAND: "failed before",
+        REPEATED_INTENT: "asked before", UNRESOLVED_READ: "unsettled before", FAILED_COMMAND: "failed before",
         RECURRING_ERROR: "error seen before",
     }.get(one.kind, "stuck before")  # fmt: skip
 

@@ -7,10 +7,12 @@ from datetime import tzinfo
 
 from nmem.learn.learning import (
     ACCEPTED,
+    CORRECTION,
     FAILED_COMMAND,
     FIX,
     RECURRING_ERROR,
     REPEATED_INTENT,
+    SKILL,
     UNRESOLVED_READ,
     Evidence,
     Learning,
@@ -99,7 +101,11 @@ def what(one: Learning) -> str:
     if one.kind == REPEATED_INTENT:
         return f"It was asked for {often}, in words that mean the same."
     if one.kind == UNRESOLVED_READ:
-        return f"It was read {often} and never changed: a question that stays open."
+        return f"It was looked into or reported {often}, and nothing settled it."
+    if one.kind == CORRECTION:
+        return f"You said so {often}."
+    if one.kind == SKILL:
+        return f"These commands were run in this order {often}."
     return f"Work went round in circles on it {often}."
 
 
@@ -107,7 +113,7 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     remedy = found.learning.remedy
     if remedy is None:
         yield from plain([[], section("What made it pass", cells)])
-        if found.learning.kind in (REPEATED_INTENT, UNRESOLVED_READ):
+        if found.learning.kind in (REPEATED_INTENT, UNRESOLVED_READ, CORRECTION):
             said = "nothing passes or fails here: say yourself when it is settled, with v"
         elif mended := fixes(found.evidence):
             said = f"put right {mended}×, see ✓ below: not by one thing in most sessions yet, so nothing is sure"

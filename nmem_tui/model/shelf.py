@@ -1,5 +1,7 @@
 """The list of episodes as places: a heading a day, within it one a thread, below them the episodes, newest first.
 
+A session that is by itself gets no heading of its own: all of a day share one, and none when there are no threads.
+
 Slots arrive newest first in pages; what a page adds is grouped, the day it begins in once more. No terminal, no
 database. Row texts come in blocks, and those used least are forgotten.
 """
@@ -21,7 +23,7 @@ class Entry(NamedTuple):
     """One place: a heading of a day or of a thread, or an episode."""
 
     kind: str
-    """day, thread or unit."""
+    """day, thread, single (of sessions that are by themselves) or unit."""
     day: int
     """Days since the year 1."""
     id: int
@@ -88,7 +90,8 @@ class Shelf:
             threads.setdefault(slot.thread_id, []).append(slot)
         for thread, group in threads.items():
             if thread is not None or len(threads) > 1:
-                self.entries.append(Entry("thread", day, group[0].id, len(group)))
+                kind = "single" if thread is None else "thread"
+                self.entries.append(Entry(kind, day, group[0].id, len(group)))
             for slot in group:
                 self.places[slot.id] = len(self.entries)
                 self.entries.append(Entry("unit", day, slot.id, 0))

@@ -248,8 +248,9 @@ def _obstacle(story: Story, cells: int) -> Iterator[Line]:
     if told and told.obstacle and not told.stale:
         yield from _field("obstacle", flat(told.obstacle), cells, 6)
         return
-    if not story.obstacle:
-        yield [(pad("obstacle", _LABEL), "quiet"), ("✓ nothing failed", "good")]
+    if not story.obstacle or (told and not told.stale):
+        none = "nothing failed" if not story.obstacle else "nothing that mattered"
+        yield [(pad("obstacle", _LABEL), "quiet"), (f"✓ {none}", "good")]
         return
     committed = "– committed since" if story.obstacle_closed else "✗ still open"
     end = "✓ then it passed" if story.obstacle_mended else committed

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import py_compile
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -99,3 +102,35 @@ def test_a_hook_finds_all_of_its_modules_so(tmp_path: Path, hook: Callable[..., 
     assert how.pop("capture.compiled") == "SourceFileLoader"
     assert len(how) > 40
     assert set(how.values()) == {"_Finder"}
+
+
+@pytest.mark.parametrize("module", ["capture/hook", "capture/compiled", "capture/storage/store", "nmem/live"])
+def test_bytecode_that_a_full_disk_cut_short_stops_no_hook(tmp_path: Path, module: str, db_path: str) -> None:
+    """Its head is whole, so Python itself believes it and fails: it is taken away and made anew."""
+    here = Path(compiled.__file__).parents[1]
+    for package in ("capture", "nmem"):
+        shutil.copytree(here / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    source = tmp_path / f"{module}.py"
+    kept = Path(bytecode._compiled(str(source)))
+    py_compile.compile(str(source), str(kept), doraise=True)
+    kept.write_bytes(kept.read_bytes()[:100])
+    words = [sys.executable, "-I", "-S", str(tmp_path / "nmem" / "entry.py"), "claude", "UserPromptSubmit"]
+    payload = {"session_id": "s", "cwd": str(tmp_path), "prompt": "make the parser faster"}
+    done = subprocess.run([*words, "--db", db_path], input=json.dumps(payload).encode(), capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    with closing(sqlite3.connect(db_path)) as db:
+        assert db.execute("SELECT content FROM prompts").fetchall() == [("make the parser faster",)]
+    assert len(kept.read_bytes()) > 100
+
+
+def test_bytecode_that_was_cut_short_and_cannot_be_taken_away_is_passed_over(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Path(bytecode._compiled(str(source)))
+    kept.write_bytes(kept.read_bytes()[:40])
+
+    def refused(_path: str) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "unlink", refused)
+    assert found("capture.one", source.parent) == "first"

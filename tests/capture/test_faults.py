@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from capture import paths, settle
 from capture.project import resolve
 from capture.seal import LIMITS
 from capture.storage import spool, store
 from capture.transcript import catch_up
+from nmem.commands import status
 from nmem.database import reader
 from nmem.read import views
 from nmem.settle import running
@@ -204,6 +206,26 @@ def test_what_a_completely_full_disk_loses_is_counted(
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT value FROM counters WHERE name = 'lost'").fetchone() == (20 - kept,)
     assert spool.tallied(path) == {}
+
+
+def test_a_disk_without_an_inode_right_after_the_first_event_counts_what_it_loses(
+    hook: Hook, bash: Payload, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was settled yet, so the files that count were made by the first hook; status says it nevertheless."""
+    path = str(tiny_disk / "data" / "nmem.db")
+    (tiny_disk / "temp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tiny_disk / "temp"))
+    hook(bash(0), db=path)
+    with sqlite3.connect(path) as holder:
+        holder.execute("PRAGMA user_version").fetchone()
+        fill(tiny_disk)
+        inodes(tiny_disk)
+        for number in range(20):
+            hook(bash(number, "x" * 5_000), db=path)
+    assert spool.tallied(path) == {"lost": 20}
+    said = CliRunner().invoke(status.command, ["--db", path, "--json"])
+    assert said.exit_code == 0
+    assert json.loads(said.stdout)["counters"]["lost"] == 20
 
 
 def refuse_new(monkeypatch: pytest.MonkeyPatch) -> None:

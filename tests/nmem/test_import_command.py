@@ -14,6 +14,7 @@ import pytest
 from capture.storage import store
 from nmem.commands import main as cli
 from nmem.commands import terminal
+from nmem.purge import history as past
 from nmem.retention import read as retention
 from nmem.retention import sweep
 from nmem.retention.plan import DAY
@@ -61,6 +62,17 @@ def history(own_home: Path) -> Path:
     }, indent=2), "utf-8")  # fmt: skip
     (gemini.parent.parent / ".project_root").write_text("/home/dev/src/shop", "utf-8")
     return own_home
+
+
+def test_what_is_redacted_as_it_comes_is_not_gone_over_again(
+    history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], db_path: str
+) -> None:
+    nmem(monkeypatch, capsys, "--client", "gemini")
+    with closing(store.connect(db_path)) as db:
+        assert not past.stale(db)
+        db.execute("DELETE FROM history_redactions")
+        past.begin(db, 1)
+        assert past.stale(db), "what is stored already came under rules that nobody knows"
 
 
 def test_what_was_just_taken_in_is_not_forgotten_at_once(

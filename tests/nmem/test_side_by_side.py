@@ -74,7 +74,7 @@ def dies() -> None:
 def test_jobs_whose_processes_have_ended_are_each_answered_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     found = answers(
-        "tests.nmem.test_side_by_side:dies", range(10), 2, lambda _job, receive: iter([receive()]),
+        "tests.nmem.test_side_by_side:dies", range(10), 2, lambda _job, receive: iter([str(receive())]),
         lambda job: f"{job} was not done", 4,
     )  # fmt: skip
-    assert sorted(found) == [f"{job} was not done" for job in range(10)]
+    assert sorted(map(str, found)) == [f"{job} was not done" for job in range(10)]

@@ -1,4 +1,4 @@
-"""The cockpit in a test: fixed clock, zone, size and theme; no files are watched; snapshots are SVG with a text twin.
+"""The cockpit in a test: fixed clock, zone, size and theme; no files are watched; a snapshot is text and styles.
 
 `NMEM_UPDATE_SNAPSHOTS=1 pytest tests/nmem_tui` accepts what the screens show now.
 """
@@ -9,24 +9,25 @@ import asyncio
 import gc
 import importlib.util
 import os
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 import textual
+from rich.style import Style
 from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
 
 from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
-from nmem_tui.gallery import reading, screen_text
-from nmem_tui.gallery import still as settle
+from tests.nmem_tui.gallery import reading, screen_text
+from tests.nmem_tui.gallery import still as settle
 
 HERE = Path(__file__).parent
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
@@ -242,18 +243,40 @@ def harmless() -> Callable[[str], None]:
     return check
 
 
-def differing(pilot: Pilot[None], name: str) -> list[str]:
-    """The accepted files that are not as the screen is: the SVG, and the text that a review reads."""
-    svg = re.sub(r"terminal-\d+-", "terminal-", pilot.app.export_screenshot())
+def drawn(pilot: Pilot[None]) -> str:
+    """The styles of the screen: a line of `cells style` runs for each row, then a table of the styles."""
+    styles: dict[str, int] = {}
+    rows = []
+    for strip in pilot.app.screen._compositor.render_strips():
+        runs = [(len(text), styles.setdefault(_style(style), len(styles))) for text, style, _ in strip if text]
+        merged = [(sum(size for size, _ in group), style) for style, group in _runs(runs)]
+        rows.append(" ".join(f"{size}:{style}" for size, style in merged))
+    return "\n".join([*rows, "", *(f"{number} {style}" for style, number in styles.items())]) + "\n"
+
+
+def _style(style: Style | None) -> str:
+    """A style in words, without its link and metadata."""
+    return str(style.clear_meta_and_links()) if style else "none"
+
+
+def _runs(runs: list[tuple[int, int]]) -> Iterator[tuple[int, Iterator[tuple[int, int]]]]:
+    return groupby(runs, key=lambda run: run[1])
+
+
+def differing(pilot: Pilot[None], name: str, *, styled: bool = True) -> list[str]:
+    """The accepted files that differ from the screen: its text, and its styles. Each difference leaves a picture."""
     wrong = []
-    for ending, now in (("svg", svg), ("txt", "\n".join(screen_text(pilot)) + "\n")):
+    for ending, now in (("txt", "\n".join(screen_text(pilot)) + "\n"), ("styles", drawn(pilot) if styled else "")):
         accepted = HERE / "snapshots" / f"{name}.{ending}"
+        if ending == "styles" and not styled:
+            continue
         if os.environ.get("NMEM_UPDATE_SNAPSHOTS"):
             assert textual.__version__ == "8.2.8", "snapshots are made with the pinned version"
             accepted.parent.mkdir(exist_ok=True)
             accepted.write_text(now, "utf-8")
         elif not accepted.exists() or accepted.read_text("utf-8") != now:
             accepted.with_suffix(f".actual.{ending}").write_text(now, "utf-8")
+            accepted.with_suffix(".actual.svg").write_text(pilot.app.export_screenshot(), "utf-8")
             wrong.append(accepted.name)
     return wrong
 
@@ -269,34 +292,40 @@ def snapshot() -> Callable[[Pilot[None], str], None]:
     return compare
 
 
-@pytest.fixture(params=["colours", "nocolor"])
+@pytest.fixture(params=["dark", "nocolor"])
 def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Opens one state and compares it in both sizes: dark and light, or without colours.
+    """Opens one state and compares it in both sizes: in the dark theme with its styles, and without colours.
 
-    It is opened small and grows, or opened large and shrinks: what a resize leaves behind is seen as well.
+    It is opened small and grows, or opened large and shrinks, so that traces of a resize are seen as well. Other themes
+    differ in their palettes alone (test_looks).
     """
-    bare = request.param == "nocolor"
-    if bare:
+    look = request.param
+    if look == "nocolor":
         monkeypatch.setenv("NO_COLOR", "1")
 
     async def run(db: str, name: str, arrive: Callable[[Pilot[None]], Any] | None = None, **options: Any) -> None:
-        order, wrong = list(SIZES)[:: -1 if bare else 1], []
-        async with cockpit(db, SIZES[order[0]], "" if bare else "dark", **options) as pilot:
+        order, wrong = list(SIZES)[:: -1 if look == "nocolor" else 1], []
+        async with cockpit(db, SIZES[order[0]], "" if look == "nocolor" else "dark", **options) as pilot:
             if arrive:
                 await arrive(pilot)
-            for look in ["nocolor"] if bare else ["dark", "light"]:
-                if look == "light":
-                    pilot.app.theme = "nmem-light"
-                for size in order:
-                    await pilot.resize_terminal(*SIZES[size])
-                    await settle(pilot)
-                    shown = screen_text(pilot)
-                    harmless("\n".join(shown))
-                    wrong += differing(pilot, f"{name}-{look}-{size}")
-                order.reverse()
+            for size in order:
+                await pilot.resize_terminal(*SIZES[size])
+                await settle(pilot)
+                harmless("\n".join(screen_text(pilot)))
+                if look == "nocolor":
+                    colourless(pilot)
+                wrong += differing(pilot, f"{name}-{look}-{size}", styled=look == "dark")
         assert not wrong, f"not as accepted: {', '.join(wrong)}; compare with the .actual files beside them"
 
     return run
+
+
+def colourless(pilot: Pilot[None]) -> None:
+    """Fails where a cell has a colour of its own."""
+    for strip in pilot.app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            used = [colour for colour in (style.color, style.bgcolor) if colour] if style else []
+            assert all(colour.is_default for colour in used), (text, str(style))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nmem.read.episodes import EpisodeRow, Outcome, Slot
 from nmem_tui.model import band, symbols
 from nmem_tui.model.band import Letters, Stretch
+from nmem_tui.model.episodes import heading
 from nmem_tui.model.line import length, plain
 from nmem_tui.model.shelf import Shelf
 
@@ -102,6 +103,20 @@ def test_what_is_not_in_memory_is_waited_for() -> None:
     assert Stretch().around(known, 1, 80) == []
     known.fill({1: row(1, NOW)})
     assert [one.row.id for one in Stretch().around(known, 1, 80)] == [1]
+
+
+def test_sessions_by_themselves_share_one_heading_beside_threads() -> None:
+    known = Shelf(UTC)
+    known.add([Slot(NOW, 1, None), Slot(NOW - 1, 2, 7), Slot(NOW - 2, 3, None), Slot(NOW - 3, 4, 7)], complete=True)
+    assert [(one.kind, one.id, one.size) for one in known.entries] == [
+        ("day", 1, 4), ("single", 1, 2), ("unit", 1, 0), ("unit", 3, 0),
+        ("thread", 2, 2), ("unit", 2, 0), ("unit", 4, 0),
+    ]  # fmt: skip
+    text = "".join(part for part, _ in heading(known.entries[1], None, 0, 60, projects=False))
+    assert text == "┌ single sessions  2 episodes"
+    alone = Shelf(UTC)
+    alone.add([Slot(NOW, 1, None), Slot(NOW - 1, 2, None)], complete=True)
+    assert [one.kind for one in alone.entries] == ["day", "unit", "unit"]
 
 
 def test_letters_are_given_once() -> None:

@@ -11,7 +11,7 @@ import pytest
 from nmem.demo.player import Player
 from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
-from nmem_tui.gallery import AT
+from tests.nmem_tui.gallery import AT
 
 COMMAND = "nmem init"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.gallery import still as settle
 from nmem_tui.widgets.bars import KeyBar
+from tests.nmem_tui.gallery import still as settle
 from tests.nmem_tui.terminal import Terminal
 
 Open = Callable[..., Any]

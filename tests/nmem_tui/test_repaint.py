@@ -14,12 +14,12 @@ from textual.widgets import Static
 
 from nmem.read import stream
 from nmem_tui import litter
-from nmem_tui.gallery import still as settle
 from nmem_tui.looks.sheet import Sheet
 from nmem_tui.widgets.card import Card
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
+from tests.nmem_tui.gallery import still as settle
 
 Open = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmem.text import width
-from nmem_tui.gallery import screen_text
 from nmem_tui.model import said
+from tests.nmem_tui.gallery import screen_text
 
 LONG = "the folder of a project, /home/dev/src/some-project, is no longer there: run this in a checkout · u undoes"
 

@@ -17,11 +17,11 @@ from capture.labels.calls import NOT_CALLS
 from nmem.labels import cards
 from nmem.labels.read import Labelled, Reason, Standing, Word
 from nmem.stance.model import QUADRANTS, Advice, Compared, Point, SessionStance, Share, Shift, Stance, Stretch, Strip
-from nmem_tui.gallery import tidy
 from nmem_tui.model import labels, relabel, stance_card, stance_chart, stance_list, stance_models, stance_plane
 from nmem_tui.model import stance as words
 from nmem_tui.model.line import TONES, Line, cut, length, plain
 from nmem_tui.model.plot import Canvas, column_of, level, stretched
+from tests.nmem_tui.gallery import tidy
 
 AT = 1_760_000_000_000
 

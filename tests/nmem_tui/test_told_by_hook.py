@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nmem_tui.app import Cockpit
-from nmem_tui.gallery import screen_text
 from tests.nmem.context.conftest import HOUR, Played
+from tests.nmem_tui.gallery import screen_text
 
 PROMPT = "the voucher total in shop/cart.py must never be negative, fix the cart"
 

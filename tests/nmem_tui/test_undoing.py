@@ -17,6 +17,7 @@ PATH = "aurora.db"
 LEFT_OUT = (
     "corrections", "purges", "purged_keys", "counters", "context_projects", "upkeep", "learned_projects",
     "history_redactions", "candidates", "hook_runs", "retrieval_projects", "retrieval_docs", "retrieval_postings",
+    "unit_themes",
 )  # fmt: skip
 """What tells of the doing itself, and what is made of facts by settling."""
 DO = (

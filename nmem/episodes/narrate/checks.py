@@ -12,7 +12,15 @@ from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _CHECKS = frozenset(("test", "build", "lint"))
 _FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
-_STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}-\d\d-\d\dT?\S*|\W)+\s*")
+_STAMP = re.compile(r"^\s*(?:\[[^\]]{0,40}\]|\d{4}[-/]\d\d[-/]\d\dT?\S*|\d\d:\d\d:\d\d\S*|\W)+\s*")
+_LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|DEBUG|TRACE) ")
+_PLACE = re.compile(r"^[\w./\\@-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?: \S")
+"""A line that names the place of an error."""
+_EMPTY = re.compile(
+    r"^(?:error |fail(?:ed|ure)? )?(?:task|build|tests?|command|job)s? failed\W*$|^FAIL\s+\S+\s+(?:[\d.]+m?s|\[.*\])$",
+    re.IGNORECASE,
+)
+"""A line that says no more than that it failed."""
 _RULES = re.compile(r"[━─═╌┃│]{2,}")
 _MISUSE = re.compile(
     r"command not found|unrecognized subcommand|unknown (?:option|command|flag)|No module named"
@@ -22,6 +30,10 @@ _MISUSE = re.compile(
 )
 _DATA = re.compile(r"[\w}\]]['\"] ?:|['\"]: ?[\[{'\"\d]")
 """Keys of a record that a tool printed: no sentence."""
+_LOOKS = re.compile(
+    r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
+)
+"""How a call describes itself that only looks."""
 _EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
 
 
@@ -125,6 +137,7 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     if key not in found and verdict and kind not in _CHECKS:
         return
     looks = naming.looks(called, action.content) or naming.throw_away(action.content)
+    looks = looks or (kind == "command" and isinstance(said, str) and bool(_LOOKS.match(said)))
     one = found.setdefault(key, Struggle(kind, called, first_at=action.at, probe=looks))
     one.last_at = action.at
     one.waited = action.waited
@@ -160,9 +173,13 @@ def why(action: Action) -> str:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue
+        if _LOGGED.match(bare):
+            continue
         weight = (
             -1.0 * ("warning" in bare[:24].lower())
             + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
+            + 2.0 * bool(_PLACE.match(bare))
+            - 1.0 * bool(_EMPTY.match(bare))
             + (":" in bare)
             + 0.5 * (len(bare) < 160)
             + (0.3 if not best else 0)

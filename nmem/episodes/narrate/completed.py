@@ -9,7 +9,7 @@ from nmem.episodes.narrate.checks import Struggle
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
-from nmem.episodes.narrate.records import OK, Episode
+from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.turns import Superseded, Turn, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
@@ -17,6 +17,7 @@ REPORTED = "The agent reported: "
 _MOST_CLAIMS = 5
 _FILES = 6
 _ANSWERS = 6
+_LOOKS = frozenset(("file_read", "search", "web_search", "web_fetch", "todo", "question", "skill"))
 _SAME = 0.55
 _BARE = 5
 _LEAST = 2
@@ -48,7 +49,7 @@ def completed(
     )
     if sum(text.startswith(REPORTED) for text in claims) > 1 or results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
-    out += _installed(episode)
+    out += _installed(episode) + _delegated(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
 
 
@@ -76,7 +77,7 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
             continue
         names = " ".join(f"{act.file_path} {act.content[:1500]}" for act in turn.actions if act.outcome == OK)
         if size(one.text) < _BARE and worked:
-            asked = clip(" ".join(turn.ask.sentences[:1]), 110)
+            asked = "" if turn.ask.kind == "terse" else clip(" ".join(turn.ask.sentences[:1]), 110)
             out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
             continue
         if not words(one.text) & words(names) and not grounds.supports(one.raw):
@@ -101,6 +102,20 @@ def _installed(episode: Episode) -> list[str]:
     return [f"Installed packages: {'; '.join(list(found)[-3:])}"] if found else []
 
 
+def _delegated(episode: Episode) -> list[str]:
+    """What was handed to subagents, by how each was called."""
+    found = (one for one in episode.actions if one.obs_type == "task_spawn" and not one.halted)
+    names = list(dict.fromkeys(clip(name, 60) for one in found if (name := _called(one))))
+    more = f" and {len(names) - _HANDED} more" if len(names) > _HANDED else ""
+    return [f"Handed to subagents: {'; '.join(names[:_HANDED])}{more}"] if names else []
+
+
+def _called(action: Action) -> str:
+    said = action.metadata.get("description")
+    return said if isinstance(said, str) and said else action.content.strip().split("\n", 1)[0]
+
+
+_HANDED = 4
 _ADDS = re.compile(
     r"\b(?:npm (?:install|i|add)|pnpm add|yarn add|bun add|pip3? install|uv (?:add|pip install)|cargo add"
     r"|go get|brew install|gem install|apt(?:-get)? install) [^\n;&|><]*[\w@][^\n;&|><]*"
@@ -150,7 +165,10 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
     if ledger.undone() and not done:
         return []
     kept: list[tuple[str, set[str]]] = []
+    worked = {episode.turn(one.at) for one in episode.actions if one.obs_type not in _LOOKS}
     for saying in reversed(episode.closings()[-8:]):
+        if episode.turn(saying.at) not in worked:
+            continue  # it tells how things are, not what was done
         said = sentences(saying.text)
         if cues.DRAFT.search(saying.text[:300]):
             continue  # what follows is a text to be used, not an account
@@ -158,7 +176,7 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
         found = [one for one in found if not gone(episode.turn(saying.at), one.text)]
         found.sort(key=lambda one: -_telling(one, grounds))
         for one in found[:3]:
-            text = clip(one.text, 220).rstrip(":")
+            text = clip(_with_subject(one), 220).rstrip(":")
             bag = words(text)
             if len(bag) >= _LEAST and all(alike(bag, other) < 0.55 for _, other in kept):
                 kept.append((text, bag))
@@ -171,6 +189,16 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
     commits = [words(one.subject) for one in ledger.kept_commits()]
     told = [text for text, bag in kept if all(alike(bag, other) < 0.9 for other in commits)]
     return told[::-1]
+
+
+def _with_subject(one: Sentence) -> str:
+    """A sentence after its bold label where it has no subject of its own: "Transcript entries: Now include the id"."""
+    own = one.label.rsplit(" / ", 1)[-1]
+    bare = _SUBJECTLESS.match(one.text) and own and not cues.DONE_LABEL.search(own)
+    return f"{own[:1].upper()}{own[1:]}: {one.text[:1].lower()}{one.text[1:]}" if bare else one.text
+
+
+_SUBJECTLESS = re.compile(r"(?:now (?:\w+s?|also)|set to|stored|used|uses|includes?|kept|handled)\b", re.IGNORECASE)
 
 
 def _account(episode: Episode) -> str:
@@ -210,14 +238,24 @@ def _is_claim(one: Sentence) -> bool:
         return True
     if (
         one.done == "|"
-        or cues.STATE.match(text)
+        or (cues.STATE.match(text) and not _IS_DONE.match(one.label.rsplit(" / ", 1)[-1]))
         or cues.CHATTER.match(text)
         or _INFINITIVE.match(text)
         or _PAIR.search(text)
     ):
         return False
     # "Add x" under "Changes" may be a proposal; under "Done" it is not
+    label = one.label.rsplit(" / ", 1)[-1]
+    if one.item and size(text) >= _STATED and _IS_DONE.match(label):
+        return True
     return one.item and bool(cues.IMPERATIVE.match(text)) and bool(one.label and cues.BASE_LABEL.search(one.label))
+
+
+_STATED = 4
+_IS_DONE = re.compile(
+    r"(?:what(?:'s| is| was) )?(?:done|completed|finished|working|완료|완료된 작업|feito)\W*$", re.IGNORECASE
+)
+"""A heading below which each item says how things stand now."""
 
 
 _INFINITIVE = re.compile(r"[A-ZÀ-Ý]?[a-zà-ÿ]+(?:ar|er|ir)\b")

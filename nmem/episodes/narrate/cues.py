@@ -144,7 +144,8 @@ CAUSE_LABEL = re.compile(
     _,
 )
 LEFT_LABEL = re.compile(
-    r"\b(?:next(?: steps?)?|to-?dos?|remaining|still (?:needs?|to do|open)|what(?:'s| is| still)? (?:left"
+    r"(?:^|/ |what(?:'s| is) |\bup )next\b|\bnext (?:steps?|actions?|tasks?|up)\b"
+    r"|\b(?:to-?dos?|remaining|still (?:needs?|to do|open)|what(?:'s| is| still)? (?:left"
     r"|next|needs?)|not (?:yet )?done|follow-?ups?|pending|open (?:questions?|items?)|to do|out of scope"
     r"|before (?:merging|release)"
     r"|what you (?:need|should)|your turn|próximos passos|pendente|falta)\b|다음 (?:단계|작업|할|으로)"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle, told
 from nmem.episodes.narrate.corrections import Correction
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
+from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, short
 from nmem.episodes.narrate.records import Action, Episode
+from nmem.episodes.narrate.turns import PROGRESS
 
+_LEAST = 0.9
+"""From which weight on something stood in the way."""
 _GIT = ("git_commit", "git_push")
 _CHECKS = ("test", "build", "lint")
 
@@ -70,9 +76,9 @@ def _interrupted(episode: Episode) -> bool:
     return last is not None and last.halted and not last.waited and last.at > said
 
 
-def outcome(found: list[str], ledger: Ledger, ran: list[Struggle]) -> str:
-    """The end in one sentence."""
-    parts = _work(found, ledger) + _checked(found, ran, ledger)
+def outcome(found: list[str], ledger: Ledger, ran: list[Struggle], open_ends: tuple[str, ...] = ()) -> str:
+    """The end in one sentence; `open_ends`: what was asked for or begun, and not seen to be done."""
+    parts = _work(found, ledger) + _checked(found, ran, ledger) + list(open_ends)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
@@ -83,6 +89,32 @@ def outcome(found: list[str], ledger: Ledger, ran: list[Struggle]) -> str:
             parts.append(words)
     text = "; ".join(parts) or "nothing was changed"
     return text[:1].upper() + text[1:]
+
+
+def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
+    """That a commit or push was asked for last and none followed; that something still ran at the end."""
+    out = []
+    if asks and episode.prompts:
+        last, since = asks[-1], episode.prompts[-1].at
+        said = last.title if last.kind == "command" else " ".join(last.sentences)
+        wanted = _WANTED.findall(said) if last.kind == "command" or _ASKED.match(said) else []
+        done = " ".join(f"{one.obs_type} {one.content}" for one in episode.actions if one.at >= since)
+        answered = any(one.at >= since for one in episode.closings())
+        if wanted and answered and not any(word in done for word in wanted):
+            out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
+    closings = episode.closings()
+    if not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
+        out.append("something was still running at the end")
+    return tuple(out)
+
+
+_WANTED = re.compile(r"\b(commit|push)\b(?! message)")
+_ASKED = re.compile(
+    r"(?:(?:ok(?:ay)?|yes|now|then|please|and|let'?s|can you|go ahead and)[,.!]? )*"
+    r"(?:commit|push)\b(?! message).{0,40}$",
+    re.IGNORECASE,
+)
+"""A request for no more than a commit or a push."""
 
 
 def _work(found: list[str], ledger: Ledger) -> list[str]:
@@ -158,6 +190,8 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
+        if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
+            weight = max(weight, _LEAST)  # it did something, and says what was wrong
         if not one.passed and not one.open:
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
@@ -184,7 +218,7 @@ def _objections(corrected: list[Correction], said: dict[int, str]) -> str:
         "objected" if not errors else "reported an error" if errors == len(corrected) else "objected or reported errors"
     )
     count = "" if len(corrected) == 1 else f" {len(corrected)} times"
-    came = said.get(corrected[-1].turn, "")
+    came = said.get(corrected[-1].turn, "") if longest is corrected[-1] or not longest.error else ""
     then = f"; what came of it: {clip(came, 150)}" if came else ""
     return f"The user {what}{count}: " + (longest.text if longest.error else f"“{longest.text}”") + then
 
@@ -226,7 +260,7 @@ def obstacle(
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
-    ranked = sorted((item for item in ranked if item[0] >= 0.9), key=lambda item: -item[0])
+    ranked = sorted((item for item in ranked if item[0] >= _LEAST), key=lambda item: -item[0])
     second = [item for item in ranked[1:2] if item[0] >= 1.5 and item[0] >= 0.65 * ranked[0][0]]
     chosen = _first_and_last(ran, [text for _, text in ranked[:1] + second])
     return ". ".join(text.rstrip(".") for text in chosen)

@@ -13,8 +13,8 @@ from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _CHANGES = frozenset(("file_edit", "file_write"))
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
-_MADE = re.compile(r"\bgh\s+(pr|issue|release|repo|gist)\s+(create|merge|close|comment|review|edit|reopen)\b")
-_MESSAGE = re.compile(r"-[a-z]*m\s+(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*)?[\"']?([^\n\"']+)")
+MADE = re.compile(r"\bgh\s+(pr|issue|release|repo|gist)\s+(create|merge|close|comment|review|edit|reopen)\b")
+_MESSAGE = re.compile(r"-[a-z]*m\s+(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*|@['\"]\s*\n\s*)?[\"']?([^\n\"']+)")
 _VERBS = {
     "create": "Opened", "merge": "Merged", "close": "Closed", "comment": "Commented on", "review": "Reviewed",
     "edit": "Edited", "reopen": "Reopened",
@@ -154,7 +154,7 @@ def _push(out: Ledger, action: Action) -> None:
 def _forge(out: Ledger, action: Action) -> None:
     if action.outcome != OK:
         return
-    for noun, verb in _MADE.findall(action.content[:4000]):
+    for noun, verb in MADE.findall(action.content[:4000]):
         address = _ADDRESS.search(action.response)
         said = f"{_VERBS[verb]} {'a ' if verb == 'create' else 'the '}{_NOUNS[noun]}"
         out.published.append((said, clip(address[0], 120) if address else ""))

@@ -19,6 +19,8 @@ _WANTS = re.compile(
 _PERSON = re.compile(r"\b(?:i|i'm|we|my|our|you|me|us|eu|nós|meu)\b|내가|제가|우리|私|僕", re.IGNORECASE)
 _BULLETS = "⨯✖✗×•>-* "
 _LONG = 230
+_OWN = 5
+"""Words of a first sentence that is the person's, not the first line of a log."""
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
 
 
@@ -61,7 +63,7 @@ def _agreed(episode: Episode, ask: Ask, told: str) -> str:
     """A bare "yes": what the agent had proposed, or what it understood."""
     if ask.kind not in ("terse", "empty"):
         return ""
-    if ask.kind == "empty" and ask.error:
+    if ask.error:
         return f"Error reported: {ask.error}"
     proposal = next((one.text for one in reversed(sentences(episode.before)) if cues.QUESTION.search(one.text)), "")
     if proposal and cues.APPROVAL.match(told):
@@ -94,7 +96,8 @@ def headline(ask: Ask, room: int = _LONG) -> str:
         and room > 200
         and not any(cues.REQUEST.search(one) or cues.IMPERATIVE.match(one) for one in ask.sentences)
     ):
-        if _PERSON.search(ask.sentences[0]) and size(ask.sentences[0]) >= 5:
+        own = _PERSON.search(ask.sentences[0]) or cues.BROKEN.search(ask.sentences[0])
+        if own and size(ask.sentences[0]) >= _OWN:
             return f"{clip(ask.sentences[0], room).rstrip(':')} (error: {clip(ask.error.lstrip(_BULLETS), 90)})"
         return f"Error reported: {ask.error}"
     chosen = _choose(list(ask.sentences[:24]))
@@ -142,28 +145,20 @@ def _weight(text: str, place: int) -> float:
 
 
 def _proposal(episode: Episode, turn: Turn) -> str:
-    """What a bare reply agrees to: the question before it, or, where that names nothing, what was said before that."""
+    """What a bare reply agrees to: the question before it, or, where that names nothing, what was done upon it."""
     prompt = episode.prompts[turn.number]
     before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), "")
     if not before or not cues.APPROVAL.match(prompt.text.strip()):
         return ""
     said = [one for one in sentences(before[-3000:]) if size(one.text) > 2 and not one.item]
-    for number in range(len(said) - 1, -1, -1):
-        if cues.QUESTION.search(said[number].text):
-            if len(words(said[number].text)) >= _TELLING:
-                return said[number].text
-            done = answer(turn)
-            return (
-                done.text
-                if done
-                else next(
-                    (one.text for one in reversed(said[:number]) if not one.done and not one.text.endswith(":")), ""
-                )
-            )
-    return ""
+    asked = next((one.text for one in reversed(said) if cues.QUESTION.search(one.text)), "")
+    if len(words(asked)) >= _TELLING:
+        return f"agreed to “{clip(asked, 120)}”"
+    done = answer(turn)
+    return f"agreed, and so: “{clip(_APPROVING.sub('', done.text), 120)}”" if done else ""
 
 
-_TELLING = 4
+_TELLING = 2
 _MOST_LATER = 5
 _LAST = 2
 
@@ -206,7 +201,7 @@ def _request(episode: Episode, turn: Turn) -> str:
     if ask.kind == "empty" or (ask.kind == "command" and not ask.sentences and not turn.changed):
         return ""
     if ask.kind == "terse" and (proposal := _proposal(episode, turn)):
-        return f"agreed to “{clip(proposal, 120)}”" if turn.changed else ""
+        return proposal if turn.changed else ""
     text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
     asking = ask.kind in ("plan", "command") or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)

@@ -27,6 +27,8 @@ _BARE = 8
 _TELLING = 4
 """Words with content that a cause has at least."""
 _SAME = 0.5
+_SAID = 0.6
+"""The part of a cause's words from which on a prompt has said it."""
 _SHARED = 2
 """Words that a cause without a name must share with what the person asked."""
 _GENERIC = re.compile(r"^(?:error task failed|(?:command|task|build|tests?) failed|failed|error)\W*\d*$", re.IGNORECASE)
@@ -69,14 +71,31 @@ def _answers(action: Action) -> Iterator[str]:
 def _chosen(episode: Episode) -> Iterator[str]:
     """Which of the agent's options the person took, with what that option is."""
     for prompt in episode.prompts:
-        found = _CHOICE.search(prompt.text) if size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text) else None
         before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), episode.before)
+        if item := picked(prompt.text, before):
+            yield f"The user decided: “{clip(plain(prompt.text), 60)}” ({item})"
+            continue
+        found = _CHOICE.search(prompt.text) if size(prompt.text) <= _BRIEF and not _ASKS.search(prompt.text) else None
         if found and (option := re.search(_OPTION.format(found[1], found[2]), before, re.IGNORECASE)):
             what = plain(option[1]).strip(" :.-–—|")
             if len(words(what)) >= _OPTION_WORDS:
                 yield f"The user decided: “{clip(plain(prompt.text), 120)}” ({found[1]} {found[2]}: {clip(what, 110)})"
 
 
+def picked(reply: str, before: str) -> str:
+    """What a bare "2" or "b" stands for: that item of the agent's list of two or more, where it asked; else ""."""
+    found = _BARE_CHOICE.match(reply.strip())
+    items = {one[1].lower(): one[2] for one in _LISTED.finditer(before[-4_000:])}
+    if not found or len(items) < _OPTION_WORDS or not cues.QUESTION.search(before.strip()[-300:]):
+        return ""
+    return clip(plain(items.get(found[1].lower(), "")).strip(" :.-–—|"), 160)
+
+
+_BARE_CHOICE = re.compile(
+    r"(?:option |go with |let'?s do )?([1-9]|[a-e])(?: is (?:better|good|fine)\b.*|[\s.,!)]*(?:please)?)$",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"^[ \t]*(?:[-*] +)?\(?\**([1-9]|[A-E])[.):]\**[ \t]+(\S[^\n]{4,400})", re.MULTILINE)
 _CHOICE = re.compile(r"\b(option|variant|approach|plan|방법)\s*(\d|[a-e])\b", re.IGNORECASE)
 _OPTION = r"\b{0}\s*{1}\b[:.)*\s–—-]*([^\n]{{8,160}})"
 _ASKS = re.compile(r"\?|\b(?:can|could|would|will) you\b", re.IGNORECASE)
@@ -97,6 +116,8 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         span = one.question or one.restated
         if _CHOICE.search(whole) and size(whole) <= _BRIEF:
             continue  # told with the option, or not what was decided
+        if one.kind in _REPLIES and cues.COMPLAINT.search(text):
+            continue  # how it stands, not what shall be
         if one.confidence < _SURE or size(text) < 3 or read(whole).error or (size(text) < _BARE and not span):
             continue
         asked = " ".join(plain(span.of(turns[span.number].text)).split()) if span else ""
@@ -116,19 +137,52 @@ def _lead(kind: str, text: str) -> str:
     return "The user corrected" if corrects else "The user decided"
 
 
-def mended(ran: list[Struggle]) -> list[str]:
-    """What failed, why, and after which edits it passed; those that took most tries."""
+def mended(episode: Episode, ran: list[Struggle]) -> list[str]:
+    """What failed, why, and after which edits it passed; those that took most tries.
+
+    What failed only after the episode's own edits, once or in a word that a compiler asks for, is its own slip on the
+    way, and nothing to know.
+    """
+    first = min((one.at for one in episode.actions if one.obs_type in ("file_edit", "file_write")), default=0)
+
+    def known(one: Struggle) -> bool:
+        slip = one.failures == 1 or one.kind in ("lint", "build") or bool(_SLIP.search(one.reasons[-1]))
+        return one.first_at < first or not slip
+
     hard = [
         one for one in ran
         if one.failures and one.passed and one.fixed_by and not one.probe and not one.misused and one.reasons
-        and one.reasons[-1] and not _GENERIC.match(one.reasons[-1])
+        and one.reasons[-1] and not _GENERIC.match(one.reasons[-1]) and known(one)
     ]  # fmt: skip
     hard.sort(key=lambda one: (-one.failures, one.first_at))
     return [told(one) for one in sorted(hard[:_MENDED], key=lambda one: one.first_at)]
 
 
+def found_out(episode: Episode, named: list[str], found: list[Turn]) -> list[str]:
+    """Of the causes that were named, those that the work bears out: the agent ended a request that it edited files for
+    with it, and the person had not said it.
+    """
+    said = [words(one.text[:4_000]) for one in episode.prompts]
+    closings = [" ".join(plain(turn.closing).split()).lower() for turn in found if turn.edited]
+    out = []
+    for text in named:
+        bag = words(text)
+        theirs = any(len(bag & other) >= _SAID * len(bag) for other in said)
+        if not theirs and any(text.rstrip("…")[-40:].lower() in one for one in closings):
+            out.append(text)
+    return out
+
+
+_SLIP = re.compile(
+    r"not used|unused|undefined|undeclared|no new variables|expected ['\";{}()]|cannot use|mismatch|\bTS\d{4}\b"
+    r"|syntax ?error|cannot find (?:name|module|symbol)|is not defined|duplicate|could not import"
+    r"|\[(?:build|setup) failed\]|IndentationError",
+    re.IGNORECASE,
+)
+
+
 def causes(episode: Episode, found: list[Turn], gone: Superseded) -> list[str]:
-    """Causes that closing texts name, of what was asked: the newest that no correction has overtaken."""
+    """Causes that the agent names, of what was asked: the newest that no correction has overtaken."""
     seen = _seen(episode)
     asked = {word for one in episode.prompts for word in words(one.text[:2_000])}
     out: list[tuple[str, set[str]]] = []

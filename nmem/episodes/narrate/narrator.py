@@ -11,16 +11,26 @@ from nmem.episodes.narrate.adopt import adopt
 from nmem.episodes.narrate.checks import Struggle, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, refusals
-from nmem.episodes.narrate.ending import call, marks, obstacle, outcome
+from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
-from nmem.episodes.narrate.learned import causes, decided, mended
+from nmem.episodes.narrate.learned import causes, decided, found_out, mended
 from nmem.episodes.narrate.ledger import REPLACED, Ledger
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
-from nmem.episodes.narrate.records import Action, Episode
+from nmem.episodes.narrate.records import OK, Action, Episode
 from nmem.episodes.narrate.remaining import next_steps
-from nmem.episodes.narrate.turns import Superseded, Turn, answer, answers, complaint, in_vain, turns, unanswered
+from nmem.episodes.narrate.turns import (
+    Superseded,
+    Turn,
+    answer,
+    answers,
+    complaint,
+    conclusion,
+    in_vain,
+    turns,
+    unanswered,
+)
 from nmem.episodes.narrate.words import size, words
 from nmem.episodes.narrative import Narrative
 
@@ -38,7 +48,7 @@ def narrate(episode: Episode) -> Narrative:
     corrected = corrections(read_prompts)
     found_turns = turns(episode, read_prompts)
     gone = Superseded(found_turns, corrected)
-    did, heard = answers(found_turns, gone)
+    did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
     refused = refusals(episode)
@@ -49,24 +59,24 @@ def narrate(episode: Episode) -> Narrative:
     done = completed(episode, ledger, ran, grounds, did, gone)
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     found = causes(episode, found_turns, gone)
-    solved, settled = mended(ran), decided(episode)
+    solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
     return Narrative(
         intent=intent(episode, read_prompts, found_turns),
         title=_title(episode, ledger),
         learned=[
             *settled,
-            *(text for text in found if not any(_said_in(words(text), other) for other in known)),
+            *(text for text in proven if not any(_said_in(words(text), other) for other in known)),
             *solved,
         ],
         completed=[
-            *_answer(heard, found_turns),
-            *(text for text in done if text.removeprefix(REPORTED) not in found),
+            *_answer(found_turns, gone),
+            *(text for text in done if text.removeprefix(REPORTED) not in proven),
         ],
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(ended, ledger, ran),
+        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts)),
         obstacle=obstacle(
             ran,
             corrected,
@@ -93,12 +103,19 @@ def _title(episode: Episode, ledger: Ledger) -> str:
     return made or titles.of_prompt(episode.prompts[0].text if episode.prompts else "")
 
 
-def _answer(heard: list[str], found: list[Turn]) -> list[str]:
-    """The answer to the last request, where that changed nothing: the end that the work came to."""
-    last = answer(found[-1]) if found and not found[-1].changed else None
-    if last is None or heard[-1:] != [last.text] or last.text[:1].islower():
-        return []
-    return [f"{ANSWER}{last.text}"]
+def _answer(found: list[Turn], gone: Superseded) -> list[str]:
+    """The answer to the last request, where that changed nothing: the end that the work came to; where it is no
+    sentence, to the one before.
+    """
+    for turn in reversed(found):
+        if turn.changed or not (turn.actions or turn.ask.kind != "terse"):
+            return []
+        if any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions):
+            return []  # what was made on the forge is told by its address
+        text = conclusion(turn)
+        if text and not gone(turn.number, text) and not cues.FLEETING.search(text):
+            return [f"{ANSWER}{text}"]
+    return []
 
 
 def _untold(notes: list[str], learned: list[str]) -> list[str]:

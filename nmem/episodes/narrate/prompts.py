@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prose import clip, plain, split
@@ -57,8 +58,9 @@ class Ask:
     """The first line of a pasted error."""
 
 
+@lru_cache(maxsize=256)
 def read(text: str) -> Ask:
-    """Clean one prompt; any text is accepted."""
+    """Clean one prompt; any text is accepted. The story and its title ask for the same ones."""
     text = _unwrap(text[:_READ])
     if found := _SLASH.match(text):
         rest = (found[2] or "").strip()
@@ -125,8 +127,11 @@ def pasted_error(text: str) -> str:
     """The line of a paste that names an error; "" when the person only writes of errors."""
     if "\n" not in text and len(text) < 160:
         return ""
-    for line in text.split("\n")[:400]:
-        found = cues.ERROR_LINE.search(line[:600])
+    lines = text.split("\n")[:400]
+    for number, bare in enumerate(lines):
+        found = cues.ERROR_LINE.search(bare[:600])
+        empty = found and not any(char.isalnum() for char in bare[found.end() :])
+        line = _continued(bare, lines[number + 1 : number + 4]) if empty else bare
         if (
             found
             and "Process completed with exit code" not in line
@@ -140,6 +145,15 @@ def pasted_error(text: str) -> str:
                 140,
             )
     return ""
+
+
+def _continued(line: str, after: list[str]) -> str:
+    """A line that only says "error:", with the lines that say which."""
+    for more in after:
+        line = " ".join((line.rstrip(), more.strip(" │|┃\t")))
+        if not line.endswith((":", "=")):
+            break
+    return line
 
 
 def _sentences(text: str) -> list[str]:
@@ -186,7 +200,7 @@ def _place_name(found: re.Match[str]) -> str:
 
 def _untailed(sentence: str) -> str:
     """A sentence without the log that was pasted after it on the same line."""
-    for mark in ("  ", " •", " Error:", " error:", " Traceback", "Exception:"):
+    for mark in ("  ", " •", " .> ", " ❯ ", " Error:", " error:", " Traceback", "Exception:"):
         at = sentence.find(mark, 24)
         if at > 0 and size(sentence[:at]) >= 6:
             return sentence[:at]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import checks, cues
 from nmem.episodes.narrate.checks import Struggle
+from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, sentences, short
 from nmem.episodes.narrate.records import Episode
@@ -12,6 +15,9 @@ from nmem.episodes.narrate.words import alike, size, words
 
 MOST = 5
 _LATE = 12
+_ITEMS = 3
+"""Items of the list before a question that are told where it does not say what it asks."""
+_GO_ON = re.compile(r"\b(?:go ahead|proceed|continue|do (?:it|that|this|so)|sound good|look good)\b", re.IGNORECASE)
 """Actions after a to-do list from which on work has gone on without it."""
 
 
@@ -38,7 +44,10 @@ def next_steps(
     closings = episode.closings()
     last = closings[-1] if closings else None
     if unanswered and not finished and asks[-1].sentences and not cues.APPROVAL.match(asks[-1].sentences[0]):
-        end = f"{_left_at(episode)}: {clip(' '.join(asks[-1].sentences[:2]), 160)}"
+        reply = " ".join(asks[-1].sentences[:2])
+        before = next((one.text for one in reversed(closings) if one.at <= episode.prompts[-1].at), episode.before)
+        option = picked(reply, before)
+        end = f"{_left_at(episode)}: {clip(reply, 160)}" + (f" ({option})" if option else "")
         asked = episode.prompts[-1].at
         kept = (row for row in rows if row[0] > asked and row[1] in ("git_commit", "git_push"))
         out += [] if any(open_ends.closes(end, row) for row in kept) else [end]
@@ -90,7 +99,9 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
         if size(one.text) >= 3 and not cues.DONE.match(one.text) and (under or open_box or says):
             out.append(clip(one.text, 180))
     if asks and size(said[-1].text) >= 3:
-        out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}")
+        items = [clip(one.text.rstrip("."), 70) for one in said if one.item][-_ITEMS:]
+        of = f" ({'; '.join(items)})" if items and _GO_ON.search(said[-1].text) else ""
+        out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}{of}")
     return out
 
 

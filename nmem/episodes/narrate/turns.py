@@ -9,7 +9,7 @@ from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import judged
 from nmem.episodes.narrate.corrections import Correction
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import Sentence, clip, sentences
+from nmem.episodes.narrate.prose import Sentence, clip, plain, sentences
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.episodes.narrate.words import alike, codes, size, words
 
@@ -101,6 +101,94 @@ def answer(turn: Turn) -> Sentence | None:
         head = f"{held} " if held and not cues.TALK.match(held) and len(held) < 24 else ""
         return Sentence(clip(head + one.text, 240), one.label, raw=one.raw)
     return Sentence(held, raw=held) if held and cues.DONE.match(held) else None
+
+
+def conclusion(turn: Turn) -> str:
+    """What a request that changed nothing was answered with: the first sentence with substance, with the list that it
+    leads to, or of a text that was written for the person its heading and its first sentence; "" for none.
+    """
+    if not turn.closing or cues.LIMIT.match(turn.closing):
+        return ""
+    title = heading(turn.closing)
+    said = sentences(turn.closing)[:40]
+    if len(said) <= _FEW and any(PROGRESS.search(one.text) for one in said):
+        return ""
+    short = said[0].text if said and size(said[0].text) < _BRIEF and not said[0].item else ""
+    head = f"{short} " if short and not _PRAISES.match(short) and not short.endswith((":", "：", "?")) else ""
+    for number, one in enumerate(said):
+        if _passing(one, titled=bool(title)):
+            continue
+        lead = one.text.endswith((":", "："))
+        talk = cues.TALK.match(one.text) and not cues.DONE.match(one.text) and not cues.DRAFT.search(one.text)
+        if talk and not (lead and size(one.text) > _NOD):
+            continue
+        if lead:
+            if not (rest := _listed(said[number + 1 :])):
+                continue
+            return clip(f"{head}{one.text} {rest}", _ROOM)
+        if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
+            continue
+        return clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + one.text, _ROOM)
+    return ""
+
+
+_ROOM, _NOD, _EARLY, _ITEMS = 260, 9, 4, 3
+
+
+def _passing(one: Sentence, *, titled: bool) -> bool:
+    """A question, an item, a nod, how far something is: no answer by itself."""
+    if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
+        return True
+    if _GREEN.match(one.text) or PROGRESS.search(one.text) or (cues.CHATTER.match(one.text) and not titled):
+        return True
+    return bool(_NODS.match(one.text)) and size(one.text) < _NOD
+
+
+_BRIEF, _FEW = 5, 3
+PROGRESS = re.compile(
+    r"\bso far\b|\balmost (?:there|done)\b|\bstill (?:running|waiting|going|in progress|downloading|building)\b"
+    r"|\bwhile we wait\b",
+    re.IGNORECASE,
+)
+"""Something goes on: how far it is, is out of date when it is read."""
+_IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
+"""How a sentence begins that hangs on another one."""
+_PRAISES = re.compile(
+    r"(?:exactly|right|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh|fair|that'?s|you'?re|sure|done"
+    r"|now|i |let|here|analysis complete|found)\b",
+    re.IGNORECASE,
+)
+_NODS = re.compile(
+    r"(?:exactly|right|correct|yes|no|yeah|true|indeed|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh"
+    r"|fair|you'?re (?:absolutely |totally )?(?:right|correct)|that'?s (?:a|an|the)|this is (?:a|an)"
+    r"|네|맞|はい|そうです|sim|exato)\b",
+    re.IGNORECASE,
+)
+
+
+def heading(text: str) -> str:
+    """The title that a text begins with; "" where it begins with a sentence, or with a name for any text."""
+    found = _HEAD.match(text.lstrip())
+    name = plain(found[1]).rstrip(":") if found else ""
+    return clip(name, 90) if len(words(name)) > 1 else ""
+
+
+_HEAD = re.compile(r"#{1,3}[ \t]+(.{4,200})")
+
+
+def _listed(said: list[Sentence]) -> str:
+    """The first items of a list, or the first sentence below a heading, that a lead is followed by."""
+    items: list[str] = []
+    for one in said[:8]:
+        if one.item and size(one.text) > 1:
+            items.append(clip(one.text.rstrip("."), 90))
+        elif not items:
+            return "" if one.text.endswith((":", "：")) or cues.QUESTION.search(one.text) else one.text
+        else:
+            break
+        if len(items) == _ITEMS:
+            break
+    return "; ".join(items)
 
 
 _GREEN = re.compile(
@@ -242,20 +330,16 @@ def _shows(one: Action, name: str) -> bool:
     return name in one.response.lower()
 
 
-def answers(found: list[Turn], gone: Superseded) -> tuple[list[tuple[Turn, Sentence]], list[str]]:
-    """(what was said of turns that changed something, what was answered in the others), in order."""
+def answers(found: list[Turn], gone: Superseded) -> list[tuple[Turn, Sentence]]:
+    """What was said of turns that changed something, in order."""
     did: list[tuple[Turn, Sentence]] = []
-    heard: list[str] = []
     for turn in found:
         one = answer(turn) or (_thought(turn) if turn.changed and not turn.closing else None)
         if one is None or gone(turn.number, one.text):
             continue
-        worked = turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)
-        if turn.changed and worked:
+        if turn.changed and (turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)):
             did.append((turn, one))
-        elif (turn.actions or turn.ask.kind != "terse") and not cues.FLEETING.search(one.text):
-            heard.append(one.text)
-    return did, distinct(heard)
+    return did
 
 
 def distinct(found: list[str], share: float = 0.6) -> list[str]:

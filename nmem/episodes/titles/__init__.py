@@ -17,7 +17,7 @@ from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.clauses import headline
 from nmem.episodes.titles.goal import goal, parts, verb
 from nmem.episodes.titles.lists import listed
-from nmem.episodes.titles.phrases import choose, file, phrases
+from nmem.episodes.titles.phrases import choose, file, phrases, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
@@ -32,6 +32,8 @@ _TYPE = re.compile(r"^(?:\w{2,10}(?:\([^)]*\))?!?:|\[[^\]]{1,20}\]|[A-Z]{2,10}-\
 _REFERENCE = re.compile(r"\s*\(#\d+\)$")
 _MARKS = re.compile(r"[*`#]+|\u200d(?!\w)")
 """What shows nothing in a title; a joined emoji that is cut would leave its joiner behind."""
+_LEAD = re.compile(r"^(?:\d{1,2}[.)] (?=\w)|(?:question|note|task|todo|fyi|ps) ?: )", re.IGNORECASE)
+"""What leads a sentence and is no part of its matter: the number of a list, "Question:"."""
 _GREETING = re.compile(
     r"^\W*(?:hi|hello|hey|good (?:morning|evening|day)|yo|hola|q|quit|exit|test|none)\b\W*$", re.IGNORECASE
 )
@@ -47,6 +49,21 @@ _ENDS = listed(
     we i you it they this these those my our your their its just also only very more most some any all
     """
 )
+
+
+_ANY = frozenset(
+    word[:5]
+    for word in listed(
+        """
+        issue issues report reports bug bugs following pr prs pull request requests review reviews comment comments
+        change changes branch feature ticket task tasks feedback error errors advisory finding findings analysis
+        analyze analyse investigate investigation problem problems test tests coverage fix fixes fixing lint build ci
+        work code file files project repo repository plan open address check look again update latest last local
+        failing fails failed fail run running step phase implement implementation merge conflict conflicts commit
+        """
+    )
+)
+"""What is said of any work, by its first five letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +94,8 @@ def says(text: str) -> bool:
 
 def fit(text: str, room: int = ROOM) -> str:
     """A text on one line of at most `room` characters: whole words, an ellipsis for what is cut."""
-    text = " ".join(_MARKS.sub("", text).split()).strip(" .:;,–—-")
+    text = " ".join(_MARKS.sub("", text).split()).strip(" .:;,–—-\\")
+    text = _LEAD.sub("", text).replace(" : ", ": ")
     if len(text) > room:
         cut = text[:room]
         words = (cut[: cut.rfind(" ")] if " " in cut else cut[: room - 1]).split()
@@ -101,7 +119,34 @@ def made(material: Material) -> str:
         return fit(asks[opening].title)
     told = material.commits or any(_tells(one) for one in asks)
     told = told or (any(said) and not any(one.kind == "command" for one in asks))
-    return (_chosen(asks, opening, said, material, known) if told else "") or _left(asks, material, known)
+    text = (_chosen(asks, opening, said, material, known) if told else "") or _left(asks, material, known)
+    return _told_apart(text, asks[opening].places if asks else (), said, known)
+
+
+def _told_apart(text: str, places: Sequence[str], said: Sequence[str], known: dict[str, float]) -> str:
+    """A title that any request of its kind could have, with the place that was named or what the answers tell most of:
+    "Review the PR: pull/7360".
+    """
+    room = ROOM - len(text) - 2
+    if (
+        not text
+        or text.endswith(ELLIPSIS)
+        or room < _SHORT // 2
+        or set(keys(text)) - _ANY
+        or any(char.isdigit() for char in text)
+    ):
+        return text
+    place = next((name for one in places if len(name := _last_parts(one)) <= room), "")
+    if place:
+        return f"{text}: {place}"
+    more = choose(weighed(phrases(said), known), text, room)[:1]
+    return fit(", ".join([text, *more]))
+
+
+def _last_parts(address: str) -> str:
+    """The end of an address: pull/7360 or the name of the page."""
+    parts = [one for one in re.split(r"[?#]", address)[0].rstrip("/.,").split("/")[3:] if one]
+    return "/".join(parts[-2:]) if parts and parts[-1].isdigit() else parts[-1] if parts else ""
 
 
 def of_prompt(text: str) -> str:
@@ -136,8 +181,9 @@ def _tells(ask: Ask) -> bool:
 
 def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, known: dict[str, float]) -> str:
     does = verb(asks, opening, said)
-    found = phrases([text for ask in asks[opening:] for text in (ask.title, *ask.sentences)] + said)
-    told = choose(found, known, does, ROOM - len(does) - bool(does))
+    texts = [text for ask in asks[opening:] for text in (ask.title, *ask.sentences)]
+    found = weighed(phrases(texts + said), known)
+    told = choose(found, does, ROOM - len(does) - bool(does))
     best = f"{does} {', '.join(told)}".strip() if told else ""
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
@@ -148,7 +194,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
         return whole
     clause = max(_clauses(asks[opening : opening + 4], known), default=(0.0, ""))[1]
     if clause and worth(clause, known) >= _CLAUSE * least:
-        more = choose(found, known, clause, ROOM - len(clause) - 2)[:1]
+        more = choose(found, clause, ROOM - len(clause) - 2)[:1]
         return fit(", ".join([clause, *more]))
     if not does and len(told) > 1 and (first := _first(asks[opening : opening + 3])):
         return first

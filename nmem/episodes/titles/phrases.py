@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nmem.episodes.titles.goal import base
 from nmem.episodes.titles.lists import ARTICLES, BREAKING, DROPPED, EVERYDAY, JOINING, NOISE, STOP, listed
-from nmem.episodes.titles.weights import keys, worth
+from nmem.episodes.titles.weights import keys, told
 
 _PIECES = re.compile(r"[.!?](?=\s|$)|[,;:()\[\]{}\"“”`<>|=\n*]|\s[-–—+]+\s|->|→")
 _EDGES = ".,;:!?()[]{}\"“”*`<>~→'"
@@ -24,6 +24,7 @@ _LEAST = 0.05
 _COST = 0.1
 """What a further phrase costs, in words of the title: few long ones read better than many short ones."""
 _POOL = 40
+_ROUNDING = 1e-9
 MOST = 3
 
 
@@ -103,26 +104,39 @@ def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
     return at
 
 
-def choose(found: dict[str, str], known: dict[str, float], without: str, room: int) -> list[str]:
+Weighed = tuple[str, set[str], float]
+"""A phrase, its content words, and how many words of a person's title it may have."""
+
+
+def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
+    """Phrases with what they tell; those without a content word are left out."""
+    each = ((phrase, set(keys(phrase))) for phrase in found.values())
+    return [(phrase, words, told(words, known)) for phrase, words in each if words]
+
+
+def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
     """The phrases, at most `MOST`, that tell most in so many characters; no word twice, none of `without`."""
     used = set(keys(without))
     pool: list[tuple[float, float, str, set[str]]] = []
-    for phrase in found.values():
-        words = set(keys(phrase))
-        tells = worth(phrase, known)
-        if words and not words & used and len(phrase) <= room and tells / len(words) >= _LEAST:
-            tells -= 0.05 * (" " not in phrase and "_" not in phrase)
-            pool.append((-tells / (len(phrase) + 4) ** 0.8, tells, phrase, words))
+    for phrase, words, tells in found:
+        if len(phrase) <= room and tells / len(words) >= _LEAST and not words & used:
+            less = tells - 0.05 * (" " not in phrase and "_" not in phrase)
+            pool.append((-less / (len(phrase) + 4) ** 0.8, less, phrase, words))
     pool = sorted(pool, key=lambda one: (one[0], one[2]))[:_POOL]
+    most = [0.0] * (len(pool) + 1)
+    """What a phrase from here on adds at most."""
+    for at in range(len(pool) - 1, -1, -1):
+        most[at] = max(most[at + 1], pool[at][1] - _COST)
     best: tuple[float, list[str]] = (0.0, [])
 
     def go(start: int, got: list[str], words: set[str], tells: float, left: int) -> None:
         nonlocal best
         if tells > best[0]:
             best = tells, got
-        if len(got) == MOST:
-            return
-        for at in range(start, len(pool)):
+        further = MOST - len(got)
+        for at in range(start, len(pool) if further else 0):
+            if tells + further * most[at] < best[0] - _ROUNDING:
+                return  # no phrase that follows makes more of it
             _, more, phrase, theirs = pool[at]
             needed = len(phrase) + 2 * bool(got)
             if needed <= left and not words & theirs:

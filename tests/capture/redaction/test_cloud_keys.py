@@ -32,6 +32,11 @@ def shared(dice: random.Random) -> str:
     return base64.b64encode(dice.randbytes(32)).decode()
 
 
+def fernet(dice: random.Random) -> str:
+    """32 bytes in the alphabet of addresses."""
+    return base64.urlsafe_b64encode(dice.randbytes(32)).decode()
+
+
 AMAZON = {
     "credentials file": "[default]\naws_access_key_id = A\naws_secret_access_key = {}\nregion = eu-west-1\n",
     "credentials file, tight": "[default]\naws_secret_access_key={}\n",
@@ -65,6 +70,15 @@ AMAZON = {
     "table": "Access key ID,Secret access key\nAKIA" + "Q3EGSR7T2WVX9YZB,{}\n",
     "constructor": 'new BasicAWSCredentials("AKIA' + 'Q3EGSR7T2WVX9YZB", "{}")',
     "printed": "$ echo $AWS_SECRET_ACCESS_KEY\n{}\n$ ",
+    "prompted": "AWS Secret Access Key [None]: {}",
+    "heading": "**Secret access key:** {}",
+    "fish, quoted": "set -x AWS_SECRET_ACCESS_KEY '{}'",
+    "yaml, anchored": "aws_secret: &main {}\n",
+    "property": "<property>\n  <name>fs.s3a.secret.key</name>\n  <value>{}</value>\n</property>",
+    "property list": "<key>SecretAccessKey</key>\n<string>{}</string>",
+    "row of a listing": "ACCESSKEY\tAKIA" + "Q3EGSR7T2WVX9YZB\t2024-01-01T00:00:00Z\t{}\tActive\tbob",
+    "piped": "echo {} | vercel env add AWS_SECRET_ACCESS_KEY production",
+    "here string": "wrangler secret put AWS_SECRET_ACCESS_KEY <<< {}",
 }
 AZURE = {
     "connection string": "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={};EndpointSuffix=core.windows.net",
@@ -85,6 +99,12 @@ AZURE = {
     "cosmos, listed": '{{\n  "primaryMasterKey": "{}"\n}}',
     "cosmos, second": '{{"secondaryReadonlyMasterKey": "{}"}}',
     "listed": '[{{"keyName": "key1", "permissions": "FULL", "value": "{}"}}]',
+    "cosmos, primary": "COSMOS_DB_PRIMARY_KEY={}",
+    "cosmos, client": 'CosmosClient("https://a.documents.azure.com:443/", "{}")',
+    "cosmos, mongo": "mongodb://a:{}@a.mongo.cosmos.azure.com:10255/?ssl=true",
+    "hadoop": "fs.azure.account.key.a.blob.core.windows.net={}",
+    "spark": 'spark.conf.set("fs.azure.account.key.a.dfs.core.windows.net", "{}")',
+    "share": "net use Z: \\\\a.file.core.windows.net\\s /user:Azure\\a {}",
 }
 SHARED = {
     "connection string": "Endpoint=sb://a.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={}",
@@ -100,6 +120,8 @@ FORMS: dict[str, tuple[Draw, str | Callable[[str], str]]] = {
     **{f"aws {name}": (amazon, form) for name, form in AMAZON.items()},
     **{f"azure {name}": (azure, form) for name, form in AZURE.items()},
     **{f"shared {name}": (shared, form) for name, form in SHARED.items()},
+    "fernet": (fernet, "FERNET_KEY={}"),
+    "fernet, python": (fernet, "box = Fernet(b'{}')"),
 }
 FORMS |= {
     "json": (amazon, lambda key: json.dumps({"SecretAccessKey": key})),
@@ -132,7 +154,7 @@ def test_no_key_is_left_under_its_name(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 def test_none_of_a_hundred_thousand_is_left(name: str) -> None:
-    """Other keys in each of the 64 forms: together they are as many."""
+    """Other keys in each form: together they are more."""
     assert left(name, 2_000, 1_000 + list(FORMS).index(name), together=50) == []
 
 

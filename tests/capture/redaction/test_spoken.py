@@ -89,6 +89,9 @@ STAYS = [
     "Password\nPlease enter your password", "password\nusername2\n", "token\nINC0048213\n", "Passwort\nvergessen?\n",
     "| user | password |\n|---|---|\n| admin | see vault |\n\n| file | commit |\n|---|---|\n| a | 9fceb02d0ae |",
     "<td>Password</td><td>required</td>",
+    "user,password,token\nuser_name2,pass_word2,TOKEN_2", "name,secret\nvault,projects/app/secrets/db2",
+    "def login(user, password):\n    user2, hash2 = look_up2(user)",
+    "refresh the token\nJWT_TOKEN_2", "I changed the password\nOffice365",
     # pairs that are none
     "login: admin/dashboard", "login: src/auth/login2.ts:48", "creds: s3://bucket/app-v2/creds.json",
     "login at 10:30:45.123",

@@ -121,7 +121,7 @@ def test_passwords_in_groups_go(frame: str) -> None:
 @pytest.mark.parametrize(
     "prefix", ["gh" + "p_", "np" + "m_", "gl" + "pat-", "sk" + "_live_", "h" + "f_", "sk-" + "ant-api03-"]
 )
-@pytest.mark.parametrize("unit", ["Zq8", "ab1", "0123", "abcd1234"])
+@pytest.mark.parametrize("unit", ["Zq8", "ab1", "0123", "abcd1234", "7o", "fS"])
 def test_a_token_of_repeating_letters_is_one(prefix: str, unit: str) -> None:
     assert unit * 3 not in redact(f"use {prefix}{(unit * 40)[:36]} now")
 

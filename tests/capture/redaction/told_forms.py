@@ -25,7 +25,8 @@ LANGUAGES: dict[str, list[str]] = {
         "log in with user bob and password {}", "the api key is {}", "the secret is {}", "password for root is {}",
         "the pass is {}", "the wifi password {} works", "root pw is {}", "{} is the password",
         "the password has been changed to {}", "the access token for CI is {}.", "the db pass is `{}`",
-        'sign in as bob, the password is "{}"', "use password {} for joe",
+        'sign in as bob, the password is "{}"', "use password {} for joe", "the pw's {}", "the token's {}",
+        "set the admin password as {}", "password (prod): {}",
     ],
     "German": [
         "Das Passwort ist {}.", "Kennwort: {}", "das Passwort für den Server lautet {}", "nimm {} als Passwort",
@@ -105,6 +106,7 @@ LANGUAGES: dict[str, list[str]] = {
         "パスワード: {}", "パスワード：{}", "パスワードは{}です", "パスワードは {} です。",
         "{}をパスワードとして使って", "パスワードを{}に変更して", "DBのパスワードは「{}」です",
         "パスワード{}でログインして", "トークンは{}です", "passwordは{}です", "暗証番号は{}", "APIキーは{}です",
+        "合言葉は{}",
     ],
     "Chinese": [
         "密码: {}", "密码：{}", "密码是{}", "密码是 {}。", "用{}作为密码", "用 {} 当密码", "数据库的密码是{}",
@@ -132,13 +134,16 @@ LAYOUTS = [
     "密码：\n{}", "Mot de passe :\n{}", "Пароль\n{}\n", "Kennwort\n\n    {}\n", "token\n{}\n", "API key:\n{}",
     "user\nadmin\npassword\n{}\n", "<tr><td>password</td><td>{}</td></tr>",
     "<tr>\n<th>Password</th>\n<td><code>{}</code></td>\n</tr>",
+    "<table><tr><th>password</th></tr><tr><td>{}</td></tr></table>", "user\tpassword\nadmin\t{}",
+    "user,password\nadmin,{}", "id;login;password\n1;joe;{}\n", "the password is:\n\n```\n{}\n```",
+    "Password:\n```text\n{}\n```", "Passwort:\n\n```\n{}\n```", "here is the password\n{}", "password below:\n{}",
 ]  # fmt: skip
 """A label with its value in another cell or line."""
 
 PGPASS = [
     "localhost:5432:app:joe:{}", "db.internal:5432:*:admin:{}\n", "*:*:*:joe:{}", "10.0.0.7:6432:app_prod:svc-app:{}",
     "# hosts\ndb1:5432:a:b:{}\ndb2:5433:a:c:other", "echo 'localhost:5432:app:joe:{}' >> ~/.pgpass",
-    "h:25060:defaultdb:doadmin:{}",
+    "h:25060:defaultdb:doadmin:{}", "/var/run/postgresql:5432:app:joe:{}", "[::1]:5432:app:joe:{}",
 ]  # fmt: skip
 """Lines of a .pgpass."""
 

@@ -10,6 +10,7 @@ from nmem.context import continuing
 from nmem.context.present import Present
 from nmem.settle import settle
 from nmem.threads import decisions, steering
+from nmem.threads import subject as about
 from tests.nmem.conftest import MINUTE, Recorded
 from tests.nmem.context.conftest import Played
 
@@ -70,7 +71,7 @@ def test_a_branch_on_which_most_of_the_work_happens_is_a_trunk(many: Recorded, m
     later = many.at + 5 * 60 * MINUTE
     review = "can you review the changes in this branch?"
     assert "quokka" in told(many, review, branch="next", at=later)
-    monkeypatch.setattr(continuing, "_OFTEN", 5)
+    monkeypatch.setattr(about, "_OFTEN", 5)
     assert not told(many, review, branch="next", at=later)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nmem.episodes.narrative import Narrative
 from nmem.episodes.overrule import overrule, stands
-from nmem.llm.narrate_prompt import Narrative as Worded
+from nmem.llm.session_prompt import Story as Worded
 
 FAILED = frozenset(("tests_failed", "uncommitted"))
 GOOD = frozenset(("tests_passed", "committed", "pushed", "pull_request"))
@@ -73,8 +73,8 @@ def test_the_records_give_the_rest() -> None:
         obstacle="pytest failed 3 times", marks=["tests_failed"],
     )  # fmt: skip
     told = Worded(
-        "Fix the doubled total so that the tests pass.", ("All tests pass.",), ("Everything is done.",), (),
-        "Pytest failed 3 times. The build is green.", 1,
+        "Fix the doubled total so that the tests pass.", learned=("All tests pass.",),
+        notes=("Pytest failed 3 times. The build is green.",), dropped=1,
     )  # fmt: skip
     found, dropped = overrule(facts, told, "m")
     assert found.intent == "Fix the doubled total so that the tests pass.", "a wish is no claim"
@@ -89,4 +89,14 @@ def test_the_records_give_the_rest() -> None:
 
 def test_an_intent_that_is_a_claim_is_the_records_own() -> None:
     facts = Narrative(intent="fix it", marks=["tests_failed"])
-    assert overrule(facts, Worded("All tests are green.", (), (), (), "", 0), "m")[0].intent == "fix it"
+    assert overrule(facts, Worded("All tests are green."), "m")[0].intent == "fix it"
+
+
+def test_no_model_replaces_what_a_person_decided_or_what_the_agent_asked_last() -> None:
+    facts = Narrative(
+        learned=["The user decided: “keep Redis”", "a cause"],
+        next_steps=["Open question of the agent: Shall I push?", "pytest still fails", "To do: docs"],
+    )
+    found, _ = overrule(facts, Worded("Mend it.", learned=("The pool leaks.",), next_steps=("Write the docs.",)), "m")
+    assert found.learned == ["The user decided: “keep Redis”", "The pool leaks."]
+    assert found.next_steps == ["Open question of the agent: Shall I push?", "pytest still fails", "Write the docs."]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmem.commands.main import nmem
 from nmem.episodes import titles
 from nmem.episodes.titles import ROOM, Material, made, of_prompt, says
+from nmem.episodes.titles.phrases import MOST, choose, weighed
 
 
 @pytest.mark.parametrize(
@@ -83,3 +87,33 @@ def test_eval_counts_the_words_of_a_persons_title(tmp_path: Path) -> None:
     assert found["share"] == 0.5
     assert found["said_nothing"] == 1
     assert found["baseline"]["name"].startswith("the first prompt")
+
+
+def test_a_title_that_any_request_could_have_is_told_apart() -> None:
+    assert made(Material(["review this PR https://forge.example/a/b/pull/7360"])) == "Review this PR: pull/7360"
+    said = ["The DNS setup is documented twice.", "The DNS setup now runs in a hook."]
+    called = made(Material(["review the changes in this branch"], said, files=["dns_setup.sh"]))
+    assert called.startswith("Review the changes in this branch, ") and len(called) <= ROOM
+    assert titles.fit("4. Consider a test of worktrees \\") == "Consider a test of worktrees"
+
+
+_WORDS = ("retry", "socket", "cache", "invoice", "deploy", "window", "parser", "budget")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(_WORDS), min_size=1, max_size=3, unique=True).map(" ".join), unique=True),
+    st.lists(st.integers(1, 9), min_size=len(_WORDS), max_size=len(_WORDS)), st.integers(5, 60),
+)  # fmt: skip
+def test_no_other_phrases_tell_more(found: list[str], worth: list[int], room: int) -> None:
+    known = {word[:5]: tells / 10 for word, tells in zip(_WORDS, worth, strict=True)}
+    all_of_them = weighed(dict(zip(found, found, strict=True)), known)
+    told = choose(all_of_them, "", room)
+
+    def tells(some: tuple[str, ...]) -> float:
+        words = [word for phrase in some for word in phrase.split()]
+        fits = len(", ".join(some)) <= room and len(words) == len(set(words))
+        single = sum(" " not in phrase for phrase in some)
+        return sum(known[word[:5]] for word in words) - 0.05 * single - 0.1 * len(some) if fits else 0.0
+
+    best = max((tells(some) for count in range(1, MOST + 1) for some in combinations(found, count)), default=0.0)
+    assert tells(tuple(told)) == pytest.approx(max(best, 0.0))

@@ -21,7 +21,7 @@ from nmem.learn import accept, files, lifecycle, places, read, store
 from nmem.learn.instructions import CLOSE, OPEN
 
 Shop = Any
-RULE = "`npm test` fails here; use `pnpm test`"
+RULE = "Use `pnpm test`: `npm test` fails here"
 BLOCK = OPEN + b"\n- " + RULE.encode() + b"\n" + CLOSE
 
 
@@ -108,7 +108,7 @@ def test_edits_by_others_survive_undo(shop: Shop) -> None:
 def test_a_rule_that_somebody_reworded_stays_and_undo_says_so(shop: Shop) -> None:
     shop.file(b"# Shop\n")
     shop.accept(shop.learning())
-    edited = shop.file().read_bytes().replace(b"use `pnpm", b"always use `pnpm")
+    edited = shop.file().read_bytes().replace(b"Use `pnpm", b"Always use `pnpm")
     shop.file(edited)
     assert "no longer in CLAUDE.md as it was written" in shop.undo()
     assert shop.file().read_bytes() == edited

@@ -84,7 +84,7 @@ def test_the_list_as_json(told: Shop) -> None:
     assert (across[0]["members"], sorted(across[0]["projects"])) == ([1, 4], ["farm", "shop"])
     shown = json.loads(fine("learn", "show", "learning/1", "--json"))
     assert {*first, "proposed_rule", "evidence"} == set(shown)
-    assert shown["proposed_rule"] == "`npm test` fails here; use `pnpm test`"
+    assert shown["proposed_rule"] == "Use `pnpm test`: `npm test` fails here"
     assert [each["session_id"] for each in shown["evidence"]] == ["two", "one"]
 
 
@@ -107,7 +107,7 @@ def test_a_terminal_gets_two_lines_each(told: Shop, monkeypatch: pytest.MonkeyPa
 def test_show_tells_what_there_is_to_know(told: Shop) -> None:
     text = fine("learn", "show", "1")
     for words in ("# Learning 1: npm test", "kind\tfailing command", "state\topen", "helped\t`pnpm test` works",
-                  "as a rule\t`npm test` fails here; use `pnpm test`", "2 times in 2 sessions, 2025-10-06 to",
+                  "as a rule\tUse `pnpm test`: `npm test` fails here", "2 times in 2 sessions, 2025-10-06 to",
                   "nmem learn accept 1", "## Where it was met", "session/two"):  # fmt: skip
         assert words in text
     assert inert(fine("learn", "show", "2").replace("\t", ""))
@@ -121,7 +121,7 @@ def test_the_report_is_markdown_that_holds_what_it_quotes(told: Shop, tmp_path: 
         "## Failing command (1)", "## Recurring error (1)", "## Asked again (1)",
     ]  # fmt: skip
     assert "### 1: npm test\n" in text
-    assert "- as a rule (`nmem learn accept 1`): `npm test` fails here; use `pnpm test`" in text
+    assert "- as a rule (`nmem learn accept 1`): Use `pnpm test`: `npm test` fails here" in text
     assert "session `two`, met: `npm error Missing script`" in text
     assert "<!--" not in text
     assert inert(text)
@@ -138,7 +138,7 @@ def test_the_report_is_markdown_that_holds_what_it_quotes(told: Shop, tmp_path: 
 def test_accept_shows_asks_and_writes(told: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     before = told.file().read_bytes()
     shown = fine("learn", "accept", "1", "--dry-run")
-    assert "+- `npm test` fails here; use `pnpm test`\n" in shown
+    assert "+- Use `pnpm test`: `npm test` fails here\n" in shown
     assert told.file().read_bytes() == before
     refused = run("learn", "accept", "1")
     assert (refused.exit_code, told.file().read_bytes()) == (2, before)

@@ -1,4 +1,4 @@
-"""A learning as a rule: a short fact, whatever it was made of."""
+"""A learning as a rule: what to do, whatever it was made of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nmem.learn.learning import KINDS, Learning, Remedy
 from nmem.learn.wording import LIMIT, neat
 
 Shop = Any
-RULE = "`npm test` fails here; use `pnpm test`"
+RULE = "Use `pnpm test`: `npm test` fails here"
 HELPED = {
     "spelled": ("spelling", "`pnpm test` works", (), ("pnpm test 2>&1 | tail -20",)),
     "before": ("command", "After `make db` it passes", (), ("make env", "make db")),
@@ -29,25 +29,26 @@ HELPED = {
     [
         ("failed_command", "`npm test` fails", "spelled", RULE),
         ("failed_command", "`npm test` fails: no script `test`", "spelled",
-         "`npm test` fails here (`no script 'test'`); use `pnpm test`"),
+         "Use `pnpm test`: `npm test` fails here (`no script 'test'`)"),
         ("failed_command", f"`npm test` fails: {'long ' * 40}", "spelled", RULE),
-        ("failed_command", "pytest", "before", "`pytest` fails here; it passes after `make db`"),
+        ("failed_command", "pytest", "before", "Run `make db` first: `pytest` fails here"),
         ("failed_command", "`cargo test` fails", "edit",
-         "`cargo test` fails here; what helped was a change of `src/a.rs` or `b.rs`"),
-        ("failed_command", "e2e", "again", "`e2e` fails here: It passes when it is run again"),
-        ("failed_command", "e2e", "", "`e2e` fails here"),
+         "Look into `src/a.rs` or `b.rs`, a change of which helped: `cargo test` fails here"),
+        ("failed_command", "e2e", "again", "It passes when it is run again: `e2e` fails here"),
+        ("failed_command", "e2e", "", "Do not rely on `e2e`: it fails here"),
         ("recurring_error", "File has changed", "read",
-         "`File has changed`: Read the file (again)"),
-        ("recurring_error", "golangci: dupl", "edit", "`golangci` checks `dupl` here: write code that passes it"),
-        ("recurring_error", "ECONNREFUSED <port> @x", "", "`ECONNREFUSED <port> @x` keeps coming back here"),
+         "Read the file (again), against `File has changed`"),
+        ("recurring_error", "golangci: dupl", "edit", "Write code that passes `dupl` of `golangci`"),
+        ("recurring_error", "ECONNREFUSED <port> @x", "",
+         "Watch out for `ECONNREFUSED <port> @x`: this keeps coming back here"),
         ("stuck_loop", "`pytest` fails 6 times in a row", "",
-         "`'pytest' fails 6 times in a row` keeps coming back here"),
-        ("repeated_intent", "deploy @prod", "", "Asked for again and again: `deploy @prod`"),
+         "Watch out for `'pytest' fails 6 times in a row`: this keeps coming back here"),
+        ("repeated_intent", "deploy @prod", "", "Expect to be asked again: `deploy @prod`"),
         ("unresolved_read", "src/a.py", "",
-         "`src/a.py` is read again and again and never changed"),
+         "Find out what is open about `src/a.py`, and write it down"),
     ],
 )  # fmt: skip
-def test_rules_are_short_facts(shop: Shop, kind: str, title: str, helped: str, said: str) -> None:
+def test_rules_say_what_to_do(shop: Shop, kind: str, title: str, helped: str, said: str) -> None:
     remedy = None
     if helped:
         names = ("kind", "text", "files", "commands")
@@ -61,7 +62,7 @@ def test_a_remedy_that_is_not_believed_is_no_rule(shop: Shop, doubt: dict[str, f
     remedy = {**dict(zip(("kind", "text", "files", "commands"), HELPED["spelled"], strict=True)),
               "observation_ids": [], "confidence": 1, "times": 9, **doubt}  # fmt: skip
     number = shop.learning(remedy=json.dumps(remedy))
-    assert shop.plan(number).rule == "`npm test` fails here"
+    assert shop.plan(number).rule == "Do not rely on `npm test`: it fails here"
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,12 +82,14 @@ def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
 @pytest.mark.parametrize(
     ("kind", "key", "title", "said"),
     [
-        ("recurring_error", "client: does not exist x.yml", "x.yml does not exist", "There is no `x.yml` here"),
-        ("recurring_error", "client: unknown skill commit", "Unknown skill: commit", "There is no skill `commit`"),
+        ("recurring_error", "client: does not exist x.yml", "x.yml does not exist",
+         "Do not look for `x.yml`: it is not here"),
+        ("recurring_error", "client: unknown skill commit", "Unknown skill: commit",
+         "Do not call the skill `commit`: there is none"),
         ("recurring_error", "golangci: gosec G304", "golangci-lint: gosec G304",
-         "`golangci-lint` checks `gosec G304` here: write code that passes it"),
+         "Write code that passes `gosec G304` of `golangci-lint`"),
         ("recurring_error", "shell: cd relative", "A relative `cd` fails",
-         "The shell keeps its folder from call to call: `cd` with a path from the project's folder"),
+         "Use `cd` with a whole path: the shell keeps its folder from call to call"),
         ("recurring_error", "biome: format", "biome: the formatter would change files", ""),
         ("recurring_error", "python: no module yaml", "Python module yaml is not installed", ""),
         ("failed_command", "make seed", "`make seed` keeps failing", ""),
@@ -106,12 +109,12 @@ def test_a_rule_says_what_to_do_or_is_for_a_person_to_word(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("PYTHONPATH must be set", "`npm test` fails here: PYTHONPATH must be set"),
-        ("In the folder `web` it works", "`npm test` fails here: In the folder `web` it works"),
-        ("In the folder `web` `pnpm test` works", "`npm test` fails here: In the folder `web` `pnpm test` works"),
+        ("PYTHONPATH must be set", "PYTHONPATH must be set: `npm test` fails here"),
+        ("In the folder `web` it works", "Run it in the folder `web`: `npm test` fails here"),
+        ("In the folder `web` `pnpm test` works", "Run `pnpm test` in the folder `web`: `npm test` fails here"),
     ],
 )
-def test_a_remedy_that_is_a_sentence_stays_as_it_is(shop: Shop, text: str, said: str) -> None:
+def test_what_helped_comes_first(shop: Shop, text: str, said: str) -> None:
     remedy = {"kind": "spelling", "text": text, "files": [], "commands": ["pnpm test"], "observation_ids": [],
               "confidence": 0.9, "times": 3}  # fmt: skip
     assert shop.plan(shop.learning(remedy=json.dumps(remedy))).rule == said

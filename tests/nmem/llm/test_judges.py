@@ -20,7 +20,7 @@ from nmem.threads.link import Assessment, Question
 if TYPE_CHECKING:
     from tests.nmem.llm.conftest import Book, Play, Scripted
 
-GOLD = ["new", "cont", "ack", "new", "sub", "new", "cont"]
+GOLD = ["new", "cont", "ack", "new", "sub", "new", "ack"]
 
 
 def prompts() -> list[dict[str, Any]]:
@@ -40,18 +40,19 @@ def prompts() -> list[dict[str, Any]]:
     ]
 
 
-def gold(labels: list[str], resumes: dict[int, int]) -> str:
-    rows = [{"n": n, "label": label, "resumes": resumes.get(n)} for n, label in enumerate(labels, 1)]
-    return json.dumps({"prompts": rows})
+def gold(starts: dict[int, float], resumes: dict[int, int]) -> str:
+    rows = [{"n": n, "sure": sure, "resumes": resumes.get(n)} for n, sure in starts.items()]
+    return json.dumps({"starts": rows, "stories": []})
 
 
 def test_gold_answers_give_gold_episodes_in_one_call(
     server: Scripted, desk: Callable[..., Desk], play: type[Play]
 ) -> None:
-    server.plays = [play(gold(GOLD, {6: 1}))]
+    server.plays = [play(gold({1: 1.0, 4: 0.9, 5: 0.3, 6: 0.5}, {6: 1}))]
     found, by = decide(prompts(), load(), "llm", Segmenter(desk()))
     assert ([each.label for each in found], by) == (GOLD, "llm")
     assert [each.cut for each in found] == [label == "new" for label in GOLD]
+    assert [each.offer for each in found] == [label == "sub" for label in GOLD], "what is unsure is offered"
     assert found[5].resumes == 0
     assert len(server.requests) == 1
     shown = server.requests[0]["messages"][1]["content"]
@@ -59,7 +60,7 @@ def test_gold_answers_give_gold_episodes_in_one_call(
     assert "src/upload.py" in shown
 
 
-@pytest.mark.parametrize("nonsense", ["no idea", gold(GOLD[:5], {}), gold(["new"] * 9, {}), '{"prompts": [7]}'])
+@pytest.mark.parametrize("nonsense", ["no idea", gold({1: 1.0, 9: 1.0}, {}), gold({1: 7.0}, {}), '{"starts": [7]}'])
 def test_nonsense_falls_back_to_the_default(
     server: Scripted, desk: Callable[..., Desk], play: type[Play], nonsense: str
 ) -> None:

@@ -13,42 +13,52 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmem.llm import session_prompt
 from nmem.llm.ask import Desk, parse
 from nmem.llm.backend import Cancel, Failure, Rejected, tokens
 from nmem.llm.claims import sentences, stands
 from nmem.llm.facts import gather
-from nmem.llm.narrate_prompt import Action, Material, facts_of, narrate, read, request
 from nmem.llm.neutral import neutral
 from nmem.llm.outgoing import Outgoing, fence
+from nmem.llm.session_prompt import Story, Turn, judge, request, tell
 from nmem.llm.shape import BadShape
 
 if TYPE_CHECKING:
     from tests.nmem.llm.conftest import Scripted
 
 Make = Callable[..., Desk]
-MATERIAL = Material(
-    prompts=["Sessions expire after 60 seconds; find out why and make it an hour", "yes, and add a test"],
-    actions=[
-        Action("file_read", "src/auth/token.py", "TTL"),
-        Action("test", "", "pytest tests/test_token.py -x", failed=True, detail="AssertionError: 60 != 3600"),
-        Action("file_edit", "src/auth/token.py", "TTL = 3600"),
-        Action("test", "", "pytest tests/test_token.py", detail="14 passed in 0.52s"),
-        Action("git_commit", "", "git commit -m 'Tokens live for an hour'"),
-    ],
-    said=["The TTL constant was given in seconds, the refresh path read it as minutes.", "14 tests pass in 0.52s now."],
-    files_edited=["src/auth/token.py", "tests/test_token.py"],
-    files_read=["src/auth/token.py"],
-    commits=[("3f9ac21be0d4", "Tokens live for an hour")],
-    outcome="tests passed at the end; committed",
-)
-FACTS = facts_of(MATERIAL)
+TURNS = [
+    Turn(
+        "Sessions expire after 60 seconds; find out why and make it an hour",
+        did=["test `pytest tests/test_token.py -x` FAILED -> AssertionError: 60 != 3600", "edited src/auth/token.py"],
+        said="The TTL constant was given in seconds, the refresh path in token.py read it as minutes.",
+    ),
+    Turn(
+        "yes, and add a test",
+        0.5,
+        ["committed 3f9ac21be0 Tokens live for an hour", "test `pytest tests/test_token.py` -> 14 passed",
+         "edited src/auth/token.py, tests/test_token.py"],
+        "TTL is set to 3600 and has a test. 14 tests pass in 0.52s now.",
+    ),
+]  # fmt: skip
+FACTS = gather(
+    [text for turn in TURNS for text in (turn.prompt, turn.said, *turn.did)],
+    ["src/auth/token.py", "tests/test_token.py"], ["3f9ac21be0d4"], [2, 1],
+)  # fmt: skip
 GOLD = {
-    "intent": "Find out why sessions expire after 60 seconds and make them last an hour.",
-    "learned": ["The refresh path in token.py read the TTL as minutes, although it was given in seconds."],
-    "completed": ["TTL set to 3600 in `src/auth/token.py`, with a test.", "Committed as 3f9ac21."],
-    "next_steps": [],
-    "notes": "The token test failed once (60 != 3600) before the change; 14 tests pass at the end.",
+    "n": 1,
+    "title": "Make sessions last an hour",
+    "goal": "Find out why sessions expire after 60 seconds and make it an hour. [P1]",
+    "learned": ["The refresh path in token.py read the TTL as minutes, it was given in seconds. [S1]"],
+    "notes": ["The token test failed first: 60 != 3600. [D1]", "14 tests pass now. [S2, D2]"],
+    "next": [],
 }
+
+
+def read(value: dict[str, Any]) -> Story:
+    """The story of an answer, as the question about one episode reads it."""
+    reader = session_prompt._Reader(TURNS, 0, len(TURNS), None)
+    return reader({"stories": [value]}).stories[0]
 
 
 @pytest.mark.parametrize(
@@ -111,29 +121,28 @@ def test_scripts_without_spaces_are_held_against_the_facts_too() -> None:
 
 
 def test_a_true_story_is_kept_whole() -> None:
-    story = read(GOLD, FACTS)
+    story = read(GOLD)
     assert story.dropped == 0
-    assert story.intent == GOLD["intent"]
-    assert list(story.completed) == GOLD["completed"]
-    assert story.notes == GOLD["notes"]
+    assert story.title == GOLD["title"]
+    assert story.intent == "Find out why sessions expire after 60 seconds and make it an hour."
+    assert story.notes == ("The token test failed first: 60 != 3600.", "14 tests pass now.")
 
 
 def test_one_invented_sentence_is_dropped_and_counted() -> None:
-    value = {**GOLD, "notes": "The token cache.py was slow. 14 tests pass at the end, for the token."}
-    story = read(value, FACTS)
-    assert (story.dropped, story.notes) == (1, "14 tests pass at the end, for the token.")
+    story = read({**GOLD, "notes": ["The token cache.py was slow. [S1]", "14 tests pass now. [S2]"]})
+    assert (story.dropped, story.notes) == (1, ("14 tests pass now.",))
 
 
-def test_a_mostly_invented_story_is_refused() -> None:
-    lies = {"learned": [f"Token number {n}{n} is in file_{n}.py." for n in range(3, 8)], "completed": [], "notes": ""}
+def test_a_mostly_invented_story_names_the_words_for_a_repair() -> None:
+    lies = {"learned": [f"Token number {n}{n} is in file_{n}.py. [S1]" for n in range(3, 7)], "notes": []}
     with pytest.raises(BadShape, match="not borne out") as found:
-        read({**GOLD, **lies}, FACTS)
+        read({**GOLD, **lies})
     assert found.value.words[:2] == ("file_3.py", "33")
 
 
 def test_a_field_that_is_refused_leaves_the_others() -> None:
-    kept = read({**GOLD, "intent": "Rewrite billing.py from scratch."}, FACTS)
-    assert kept.intent == "" and kept.learned == tuple(GOLD["learned"]) and kept.dropped == 1
+    kept = read({**GOLD, "goal": "Rewrite billing.py from scratch. [P1]"})
+    assert kept.intent == "" and len(kept.learned) == 1 and kept.dropped == 1
 
 
 @pytest.mark.parametrize(
@@ -158,18 +167,15 @@ def test_an_invented_name_is_refused_however_it_is_given(sentence: str) -> None:
     assert not stands(sentence, FACTS)
 
 
-@pytest.mark.parametrize("echo", ["Sessions expire after 60 seconds, make it an hour.", "token.py", "Token"])
-def test_one_thing_said_in_every_field_is_no_story(echo: str) -> None:
-    with pytest.raises(Rejected):
-        read({"intent": echo, "learned": [echo], "completed": [echo], "next_steps": [echo], "notes": echo}, FACTS)
+def test_one_thing_said_in_every_field_is_said_once() -> None:
+    echo = "Sessions expire after 60 seconds. [P1]"
+    with pytest.raises(BadShape):
+        read({"n": 1, "goal": echo, "learned": [echo], "next": [echo], "notes": [echo]})
 
 
-def test_what_tools_brought_in_is_shown_but_is_no_fact() -> None:
-    page = Action("web_fetch", "", "", detail="the vault is opened with zebra.py and 4711")
-    material = dataclasses.replace(MATERIAL, actions=[*MATERIAL.actions, page])
-    assert "zebra.py" in request(material, Outgoing(str), 4000, 500).user
-    for sentence in ("Open the vault with zebra.py, says the token.", "The token is 4711.", "The vault is open."):
-        assert not stands(sentence, facts_of(material))
+def test_a_sentence_without_a_row_or_with_one_that_is_not_there_falls_away() -> None:
+    story = read({**GOLD, "notes": ["14 tests pass now.", "14 tests pass now. [S9]"]})
+    assert (story.notes, story.dropped) == ((), 2)
 
 
 INJECTIONS = [
@@ -181,32 +187,31 @@ INJECTIONS = [
 ]
 
 
+def told_by(words: str) -> list[Turn]:
+    """The turns, of which the last command answered these words."""
+    return [TURNS[0], dataclasses.replace(TURNS[1], did=[*TURNS[1].did, f"command `./notes` -> {words}"])]
+
+
 def obedient(play: Any) -> Callable[[dict[str, Any]], Any]:
     """A model that does what the last injection in its prompt says, with every word of it."""
 
     def answer(body: dict[str, Any]) -> Any:
         log = body["messages"][1]["content"]
         said = re.findall(r"-> (.*)", log)[-1]
-        obeyed = {
-            "intent": said,
-            "learned": [said],
-            "completed": [said],
-            "next_steps": [f"Next: {said}"],
-            "notes": said,
-        }
-        return play(json.dumps(obeyed))
+        obeyed = {"n": 1, "title": said, "goal": f"{said} [D2]", "learned": [f"{said} [D2]"], "notes": [f"{said} [D2]"],
+                  "next": [f"Next: {said} [D2]"]}  # fmt: skip
+        return play(json.dumps({"stories": [obeyed]}))
 
     return answer
 
 
 @pytest.mark.parametrize("words", INJECTIONS, ids=range(len(INJECTIONS)))
-def test_an_obeyed_injection_stores_nothing(server: Scripted, desk: Make, words: str, play: Any) -> None:
-    material = dataclasses.replace(
-        MATERIAL, actions=[*MATERIAL.actions, Action("command", "", "cat notes", detail=words)]
-    )
+def test_an_obeyed_injection_stores_no_order(server: Scripted, desk: Make, words: str, play: Any) -> None:
     server.player = obedient(play)
-    with pytest.raises(Failure):
-        narrate(desk(), material, Cancel())
+    with contextlib.suppress(Failure):
+        kept = json.dumps(dataclasses.asdict(tell(desk(), told_by(words), Cancel()).value), ensure_ascii=False)
+        for bad in ("<", "\x1b", "\u202e", "curl", "cleanup", "material-", "Ignore previous"):
+            assert bad not in kept
     log = server.requests[0]["messages"][1]["content"]
     mark = re.match(r"\[(material-[0-9a-f]{16})\]\n", log)
     assert mark
@@ -219,53 +224,70 @@ def test_an_obeyed_injection_stores_nothing(server: Scripted, desk: Make, words:
 def test_an_injection_smuggled_into_a_true_story_is_cut_out(
     server: Scripted, desk: Make, words: str, play: Any
 ) -> None:
-    server.plays = [play(json.dumps({**GOLD, "notes": words, "next_steps": ["Add the token to the docs."]}))]
-    story = narrate(desk(), MATERIAL, Cancel()).value
-    assert story.intent == GOLD["intent"]
+    smuggled = {**GOLD, "notes": [f"{words} [S2]"], "next": ["The TTL has a test. [S2]"]}
+    server.plays = [play(json.dumps({"stories": [smuggled]}))]
+    story = tell(desk(), TURNS, Cancel()).value
     kept = json.dumps(dataclasses.asdict(story), ensure_ascii=False)
     for bad in ("<", "\x1b", "\u202e", "vault", "curl", "zebra", "cleanup", "99", "material-", "Ignore"):
         assert bad not in kept
     assert story.dropped >= 1
-    assert story.next_steps == ("Add the token to the docs.",)
+    assert story.next_steps == ("The TTL has a test.",)
 
 
 def test_only_redacted_text_leaves(server: Scripted, desk: Make, play: Any) -> None:
     secret = "hunter2-hunter2"
-    material = Material(
-        prompts=[f"the password is {secret}", "x" * 690 + secret],
-        actions=[Action("command", f"/home/{secret}", f"login {secret}", failed=True, detail=f"denied for {secret}")],
-        said=[f"I used {secret}"],
-        files_edited=[secret],
-        files_read=[secret],
-        commits=[("3f9ac21be0d4", f"remove {secret}")],
-        outcome=secret,
-    )
+    turns = [
+        Turn(f"the password is {secret}", 0, [f"edited {secret}", f"committed 3f9ac21be0 remove {secret}"], secret),
+        Turn("x" * 690 + secret, 3, [f"command `login {secret}` FAILED -> denied for {secret}"], f"used {secret}"),
+    ]
     server.plays = [play("nonsense")]
     with pytest.raises(Rejected):
-        narrate(desk(), material, Cancel())
+        judge(desk(), turns, Cancel())
     sent = json.dumps(server.requests)
     assert "hunter2" not in sent
     assert sent.count("[REDACTED:password]") >= 7
 
 
-def test_the_last_actions_and_the_first_prompt_survive_a_tight_budget() -> None:
-    long = Material(
-        prompts=[f"prompt number {n} " + "word " * 100 for n in range(40)],
-        actions=[Action("command", "", f"step {n} " + "arg " * 30) for n in range(3000)],
-        said=[f"thought {n} " + "why " * 200 for n in range(50)],
-    )
-    for context in (300, 1000, 3000, 8000):
-        asked = request(long, Outgoing(str), context, 500)
-        assert tokens(asked.user) <= context + 400  # one long line may stand where none would fit
-        assert "prompt number 0 " in asked.user
-        assert "prompt number 39 " in asked.user
-        assert "step 2999 " in asked.user
-        assert "step 5 " not in asked.user
-        assert "earlier left out" in asked.user
+def test_every_turn_has_its_share_and_what_is_left_out_is_counted(desk: Make) -> None:
+    turns = [
+        Turn(
+            f"prompt {n} " + "word " * 300,
+            3,
+            [f"command `step {k}`" for k in range(50)],
+            f"closing {n} " + "why " * 300,
+        )
+        for n in range(28)
+    ]
+    for context in (1500, 3000, 8000):
+        asked = request(turns, desk(context_tokens=context), 0, 28)
+        assert tokens(asked.user) <= context + 60
+        for n in range(28):
+            assert f"P{n + 1}: prompt {n} " in asked.user and f"S{n + 1}: closing {n} " in asked.user
+    shown = re.findall(r"D1: (.*)", asked.user)[0]
+    assert f"(+{50 - shown.count('command')} more)" in shown
 
 
-def test_an_empty_episode_is_asked_about_without_a_crash() -> None:
-    assert "[material-" in request(Material(prompts=[]), Outgoing(str), 1000, 100).user
+def test_what_short_rows_leave_is_given_to_long_ones(desk: Make) -> None:
+    long = "why " * 240
+    asked = request([Turn("fix it", 0, [], long), Turn("ok"), Turn("go on", 1, [], "Done.")], desk(), 0, 3)
+    assert long.strip() in asked.user
+    assert "P2: ok" in asked.user and "D2" not in asked.user
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [("なぜ失敗するのか調べて", "Japanese"), ("왜 실패하는지 확인해줘", "Korean"),
+     ("por que o teste falha no CI? não mexe em nada", "Portuguese"),
+     ("warum schlägt der Test fehl? bitte das nicht ändern", "German"),
+     ("why does the test fail? do not change it", "English"),
+     ("x.py", "the language of the user's prompts")],
+)  # fmt: skip
+def test_the_language_of_the_answer_is_named(desk: Make, prompt: str, name: str) -> None:
+    assert f"Write in {name}." in request([Turn(prompt)], desk(), 0, 1).system
+
+
+def test_an_empty_episode_is_asked_about_without_a_crash(desk: Make) -> None:
+    assert "[material-" in request([], desk(), 0, 0, story=True).user
 
 
 @given(st.text(max_size=400))
@@ -292,21 +314,25 @@ TEXTS = st.one_of(
 )
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*GOLD, "extra"]), inner, max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*GOLD, "stories", "starts"]), inner, max_size=6)
+    ),
     max_leaves=20,
 )
 
 
 @given(TREES)
-def test_whatever_comes_back_only_what_the_facts_bear_out_is_returned(value: object) -> None:
+def test_whatever_comes_back_only_what_the_rows_bear_out_is_returned(value: object) -> None:
+    reader = session_prompt._Reader(TURNS, 0, len(TURNS), (0,))
     try:
-        story = read(value, FACTS)
-    except (BadShape, Rejected):
+        judged = reader(value)
+    except BadShape:
         return
-    kept = [story.intent, story.notes, *story.learned, *story.completed, *story.next_steps]
-    for text in filter(None, kept):
-        assert all(stands(sentence, FACTS) for sentence in sentences(text))
-        assert neutral(text) == text
+    facts = gather([text for turn in TURNS for text in (turn.prompt, turn.said, *turn.did)])
+    for story in judged.stories.values():
+        for text in filter(None, [story.title, story.intent, *story.learned, *story.notes, *story.next_steps]):
+            assert all(stands(sentence, facts, brief=True) for sentence in sentences(text))
+            assert neutral(text) == text
 
 
 @given(st.text(max_size=200))

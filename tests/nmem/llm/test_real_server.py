@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nmem.llm import discover, narrate_prompt
+from nmem.llm import discover
 from nmem.llm.ask import Desk
 from nmem.llm.backend import Cancel, Failure, Redacted, Request
-from nmem.llm.boundaries_prompt import Turn, boundaries
 from nmem.llm.config import Settings
 from nmem.llm.endpoint import Endpoint
 from nmem.llm.ladder import Dialect
 from nmem.llm.linking_prompt import Pair, assess
-from nmem.llm.narrate_prompt import Action, Material, narrate
+from nmem.llm.session_prompt import Turn, judge, rows_of, tell
 from nmem.llm.shape import Record
 from nmem.settle import settle
 
@@ -46,15 +45,10 @@ server = xllamacpp.Server(params)
 print("AT", server.listening_address, flush=True)
 sys.stdin.read()
 """
-MATERIAL = Material(
-    prompts=["Sessions expire after 60 seconds; make it an hour"],
-    actions=[
-        Action("file_edit", "src/token.py", "TTL = 3600"),
-        Action("test", "", "pytest", detail="14 passed in 0.52s"),
-    ],
-    said=["The TTL was read as minutes."],
-    files_edited=["src/token.py"],
-)
+TURNS = [
+    Turn("Sessions expire after 60 seconds; make it an hour", 0, ["edited src/token.py", "test `pytest` -> 14 passed"],
+         "The TTL was read as minutes."),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -155,21 +149,22 @@ def test_a_limit_and_a_cancellation_hold_while_it_works(
 
 
 def test_a_story_of_a_model_that_cannot_write_one_is_checked_or_refused(real: Callable[..., Desk]) -> None:
-    facts = narrate_prompt.facts_of(MATERIAL)
     for _ in range(2):
         try:
-            story = narrate(real(max_tokens=300), MATERIAL, Cancel()).value
+            story = tell(real(max_tokens=300), TURNS, Cancel()).value
         except Failure as failure:
             assert failure.kind in ("length", "rejected", "timeout")
             continue
-        again = narrate_prompt.read({**dataclasses.asdict(story)} | {k: list(getattr(story, k)) for k in ("learned", "completed", "next_steps")}, facts)  # fmt: skip  # noqa: E501
-        assert dataclasses.replace(again, dropped=story.dropped) == story
+        known = " ".join(row.text for row in rows_of(TURNS, 0, 1).values()).lower()
+        for sentence in (story.intent, *story.learned, *story.notes, *story.next_steps):
+            assert not sentence or any(word in known for word in sentence.lower().split())
 
 
-def test_labels_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) -> None:
+def test_starts_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) -> None:
     turns = [Turn("fix the login"), Turn("ok"), Turn("write a changelog generator", 90)]
     try:
-        assert len(boundaries(real(), turns, Cancel()).value.labels) == 3
+        judged = judge(real(), turns, Cancel()).value
+        assert judged.starts is None or judged.starts[0].at == 0
     except Failure as failure:
         assert failure.kind in ("length", "rejected", "timeout")
     try:

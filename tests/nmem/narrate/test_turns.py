@@ -66,7 +66,7 @@ def test_the_same_script_is_the_same_whatever_its_words(begin: type[Story]) -> N
     story.shell("python3 checks/final.py", outcome="failed", description="Run scenarios", response="SyntaxError: bad")
     story.edit("checks/final.py").shell("python3 checks/final.py --all", description="Try again")
     told = narrate(story.agent("Validated.").episode())
-    assert "then passed after edits to final.py" in told.learned[0]
+    assert any("then passed after edits to final.py" in note for note in told.notes)
     story = begin().user("Add a flag").shell("node /tmp/try.js", outcome="failed", response="Error: no module")
     assert narrate(story.edit("cli.js").agent("Added the flag to cli.js.").episode()).obstacle == ""
 
@@ -145,3 +145,33 @@ def test_a_soft_reset_and_a_new_commit_replace_the_old_ones(begin: type[Story]) 
 def test_a_check_before_a_later_edit_is_not_the_end(begin: type[Story]) -> None:
     story = begin().user("Build it").edit("a.py").shell("npm run build", "build").edit("a.py").agent("Changed a.py.")
     assert "npm run build passed before the last edits" in narrate(story.episode()).outcome
+
+
+def test_what_only_looks_is_no_obstacle_and_what_failed_to_do_something_is(begin: type[Story]) -> None:
+    story = begin().user("Deploy the API")
+    story.shell("ssh box 'env | grep CHEAP'", outcome="failed", description="Check for keys", response="Error: exit 1")
+    story.shell("ssh box 'docker build .'", outcome="failed", description="Build it", response="npm error: no lockfile")
+    told = narrate(story.write("package-lock.json").agent("Deployed the API with a lockfile.").episode())
+    assert told.obstacle == "ssh (Build it) failed once (npm error: no lockfile) and was not seen to pass"
+
+
+def test_a_commit_that_was_asked_for_and_only_printed_is_not_seen(begin: type[Story]) -> None:
+    story = begin().user("Add a setting").edit("a.py").agent("Added the setting.").user("ok, commit and push")
+    told = narrate(story.agent("```\ngit commit -m 'Add a setting' && git push\n```").episode())
+    assert told.outcome == "1 changed file not committed; the commit and push asked for last: not seen"
+    noun = begin().user("Add a setting").edit("a.py").agent("Added it.").user("which commit broke the parser?")
+    assert "not seen" not in narrate(noun.agent("The commit before the release did.").episode()).outcome
+
+
+def test_what_was_handed_over_and_what_still_runs_is_told(begin: type[Story]) -> None:
+    story = begin().user("Flash the device and look for newer firmware")
+    story.act("task_spawn", "Look it up", description="Find firmware releases")
+    told = narrate(story.agent("18 minutes so far. It can take 20 minutes or more.").episode())
+    assert told.completed == ["Handed to subagents: Find firmware releases"]
+    assert told.outcome.endswith("something was still running at the end")
+
+
+def test_a_question_without_words_of_its_own_brings_its_list(begin: type[Story]) -> None:
+    said = "Want me to:\n\n1. Add both repositories as submodules\n2. Commit the references\n\nWant me to go ahead?"
+    told = narrate(begin().user("I want one workspace for all repositories").agent(said).episode())
+    assert "(Add both repositories as submodules; Commit the references)" in told.next_steps[0]

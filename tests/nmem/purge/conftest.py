@@ -31,7 +31,7 @@ WORD = "zq7planted"
 Dump = dict[str, list[tuple[Any, ...]]]
 VOLATILE = (
     "purges", "history_redactions", "counters", "context_projects", "retrieval_projects",
-    "retrieval_docs", "retrieval_postings", "search_terms", "search_state", "search_blocks",
+    "retrieval_docs", "retrieval_postings", "unit_themes", "search_terms", "search_state", "search_blocks",
     "hook_runs", "learned_projects", "upkeep",
 )  # fmt: skip
 """Counters, the history of purges, and what is made of facts and numbered as it comes."""

@@ -44,3 +44,13 @@ def test_the_rest_is_what_the_pages_after_it_hold(listed: sqlite3.Connection, wo
 
 def test_without_nmem_s_tables_nothing_is_older() -> None:
     assert episodes.older(sqlite3.connect(":memory:"), Slot(1, 1, None), Filter()) == ()
+
+
+def test_a_thread_of_one_session_is_none_to_group_by(listed: sqlite3.Connection) -> None:
+    listed.execute("INSERT INTO session_threads VALUES ('aa11', 7, 'new')")
+    newest = episodes.page(listed, None, Filter("")).slots
+    assert {slot.thread_id for slot in newest} == {None}
+    listed.execute("INSERT INTO session_threads VALUES ('bb33', 7, 'timeout')")
+    newest = episodes.page(listed, None, Filter("")).slots
+    assert {slot.thread_id for slot in newest} == {None, 7}
+    assert {slot.thread_id for slot in episodes.older(listed, newest[5], Filter(""))} == {None, 7}

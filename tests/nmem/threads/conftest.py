@@ -17,6 +17,8 @@ from nmem.threads import continuity
 
 START = 1_760_000_000_000
 MINUTE = 60_000
+SAID = ("Coupons in the cart are rounded up", "The cart rounds empty coupons wrongly", "continue",
+        "Translate the footer into Danish", "Run the tests")  # fmt: skip
 
 
 class World:
@@ -129,7 +131,7 @@ def replay() -> Callable[..., dict[str, frozenset[str]]]:
         world = World(db)
         for number in order:
             id_, minute, client, branch = events[number]
-            world.session(id_, minute, "work", client=client, branch=branch)
+            world.session(id_, minute, SAID[number % len(SAID)], client=client, branch=branch)
             if not batch:
                 world.assign(id_)
         for _ in range(times if batch else 0):

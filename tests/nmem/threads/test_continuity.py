@@ -144,7 +144,7 @@ def test_different_feature_branches_are_different_work(world: World) -> None:
     world.session("a", 0, "Start", branch="feature/x")
     world.session("b", 1, "Start", branch="feature/y")
     world.session("c", 2, "Go on", branch="feature/x")
-    world.session("d", 3, "Merge", branch="main")
+    world.session("d", 3, "Merge it", branch="main")
     a, b, c, d = (world.assign(each) for each in "abcd")
     assert (a == c, a == b) == (True, False)
     assert d == c
@@ -154,15 +154,15 @@ def test_timeouts_by_client_and_by_thread(world: World, monkeypatch: pytest.Monk
     file = tmp_path / "config.toml"
     file.write_text("[threads]\ntimeout_minutes = 10\n[threads.clients]\ncodex = 60\n", encoding="utf-8")
     monkeypatch.setenv("NMEM_CONFIG", str(file))
-    world.session("a", 0, "Start")
+    world.session("a", 0, "Round the coupons down")
     first = world.assign("a")
-    world.session("b", 20, "claude has ten minutes")
+    world.session("b", 20, "Round the coupons half up")
     second = world.assign("b")
     assert second != first
-    world.session("c", 70, "codex has an hour", client="codex")
+    world.session("c", 70, "continue", client="codex")
     assert world.assign("c") == second
     steering.timeout(world.db, second, 500)
-    world.session("d", 500, "this thread has more")
+    world.session("d", 500, "continue")
     assert world.assign("d") == second
     assert read.thread(world.db, second).timeout_minutes == 500
 
@@ -269,8 +269,8 @@ def test_assigning_again_changes_nothing(replay: Any, events: list[tuple[str, in
 
 
 def test_a_hook_that_assigns_loads_nothing_heavy(world: World, db_path: str) -> None:
-    world.session("a", 0, "Start")
-    world.session("b", 50, "Next")
+    world.session("a", 0, "Start with the coupons of the cart")
+    world.session("b", 10, "Coupons that are empty break the cart")
     world.assign("a")
     root = str(Path(continuity.__file__).parents[2])
     code = (

@@ -316,3 +316,11 @@ def test_what_a_person_remarks_is_an_outcome(world: World) -> None:
     outcomes.confirm(world.db, wrong.id, True, world.at(404))
     assert outcomes.by_words(world.db, world.at(405)) == 0
     assert decisions.get(world.db, wrong.id).outcome_by == "person"
+
+
+def test_words_that_every_project_says_tell_little() -> None:
+    told = Background([["coupon", "file", "test"], ["footer"], ["icon"]])
+    assert told.telling("coupon") == told.rarity("coupon")
+    assert told.telling("file") == pytest.approx(0.3 * told.rarity("file"))
+    assert told.most_telling({"thank", "coupon"}, 1) == told.rarity("coupon")
+    assert told.most_telling({"thank"}, 1) == 0

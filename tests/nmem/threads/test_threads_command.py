@@ -38,17 +38,30 @@ def told(world: World) -> World:
     return world
 
 
-def test_list_is_the_default(told: World) -> None:
+def test_threads_of_several_sessions_are_listed_and_the_others_counted(told: World) -> None:
+    assert run() == "3 threads of one session: --all lists them\n"
+    told.session("d", 205, "and the limit of banners?")
+    continuity.assign_all(told.db)
     lines = run().splitlines()
     assert lines[0] == "# Threads"
+    assert "The avatar limit in limits.py again" in lines[1]
+    assert lines[2:] == ["2 threads of one session: --all lists them"]
+    found = json.loads(run("--json"))
+    assert [each["session_count"] for each in found["threads"]] == [2]
+    assert found["single"] == 2
+
+
+def test_all_are_listed_on_demand(told: World) -> None:
+    lines = run("--all").splitlines()
+    assert lines[0] == "# Threads"
     assert len(lines) == 4
-    assert "\x1b" not in run()
-    assert run("--project", "borealis").count("\n") == 2
-    assert run("list", "--limit", "1").count("\n") == 2
-    found = json.loads(run("--json", "--project", "aurora"))["threads"]
+    assert "\x1b" not in run("--all")
+    assert run("--all", "--project", "borealis").count("\n") == 2
+    assert run("list", "--all", "--limit", "1").count("\n") == 2
+    found = json.loads(run("--all", "--json", "--project", "aurora"))["threads"]
     assert [each["clients"] for each in found] == [["codex"], ["claude"]]
-    assert run("--since", "2001-01-01").count("\n") == 4
-    assert run("--since", "2100-01-01") == ""
+    assert run("--all", "--since", "2001-01-01").count("\n") == 4
+    assert run("--all", "--since", "2100-01-01") == ""
 
 
 def test_show(told: World) -> None:

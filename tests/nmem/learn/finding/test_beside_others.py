@@ -193,9 +193,10 @@ def test_a_transcript_that_puts_outcomes_right_is_seen(history: History) -> None
 
 
 def test_episodes_that_come_later_are_summed_up_without_a_new_observation(history: History) -> None:
+    long = f"deploy the basket service to the staging cluster\n{'the log says so ' * 60}"
     for name in "abc":
-        history.begin(name).user("deploy the basket service to the staging cluster")
-    assert history.learn() == []
+        history.begin(name).user(long)
+    assert history.learn() == []  # too long to be a request in passing: its episode tells it
     for name in "abc":
         prompt, at = history.db.execute("SELECT max(id), max(at) FROM prompts WHERE session_id = ?", (name,)).fetchone()
         history.db.execute(

@@ -96,12 +96,36 @@ def test_a_thread_that_goes_on_does_not_ask_again() -> None:
     assert asking.intents(project(*same, *resumed)) == []
 
 
-def test_the_same_words_about_different_things_are_different_tasks() -> None:
+def test_the_same_request_is_repeated_whatever_ticket_it_names() -> None:
     units = [
         asked(at, f"Work on ticket shop-{at}. Look at its details and start with the first subtask")
         for at in range(1, 6)
     ]
-    assert asking.intents(project(*units)) == []
+    (one,) = asking.intents(project(*units))
+    assert len(one.sessions) == 5
+
+
+def test_a_request_in_the_midst_of_a_session_is_repeated_too(history: History) -> None:
+    for name, text in zip("abc", ("commit and update changelog", "commit this and update @CHANGELOG.md",
+                                  "then commit, and update changelog"), strict=True):  # fmt: skip
+        history.begin(name).user(text).runs("ls")
+    (one,) = history.learn()
+    assert (one.kind, one.sessions, one.title) == ("repeated_intent", 3, "then commit, and update changelog")
+
+
+def test_a_trouble_reported_in_two_sessions_is_not_settled() -> None:
+    units = [asked(1, "mise run test:ci is failing"), asked(2, '"mise run test:ci" fails')]
+    (one,) = asking.reads(project(*units))
+    assert one.title == 'Reported again: "mise run test:ci" fails'
+    assert asking.reads(project(units[0], asked(3, "the nightly export fails"))) == []
+
+
+def test_a_ticket_that_two_sessions_looked_into_and_changed_nothing_for() -> None:
+    looked = [asked(at, f"investigate SHOP-17, {how}", reads={"src/a.py": 1}) for at, how in ((1, "one"), (2, "two"))]
+    (one,) = asking.reads(project(*looked))
+    assert one.title.startswith("shop-17 is looked into again")
+    assert asking.reads(project(*looked, asked(3, "do SHOP-17", edits={"src/a.py": 1}))) == []
+    assert asking.reads(project(*(asked(at, "review SHOP-17 for me") for at in (1, 2)))) == []
 
 
 def test_commands_and_bare_orders_are_no_questions() -> None:

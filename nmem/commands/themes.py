@@ -1,0 +1,65 @@
+"""`nmem themes`: what a project's episodes are about, across sessions and threads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from nmem.commands.episodes import number_of
+from nmem.commands.terminal import LIMIT, count, reading, when
+from nmem.errors import NmemError
+from nmem.text import to_json
+
+THEME = number_of("theme")
+
+
+@click.command()
+@click.argument("theme", type=THEME, required=False)
+@click.option("--project", default="", help="Only this project (name, key or root folder).")
+@click.option("--since", metavar="WHEN", help="Only themes active since: 2026-01-31, 7d, 12h, 4w.")
+@click.option("--limit", type=LIMIT, default=30, show_default=True, help="How many to list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(theme: int | None, project: str, since: str | None, limit: int, as_json: bool) -> None:
+    """What the work is about, the most recently active first; with THEME its episodes."""
+    if theme is not None and (project or since):
+        raise click.UsageError("THEME goes without --project and --since: it is of one project")
+    if theme is None:
+        _listed(project, when(since) if since else 0, limit, as_json=as_json)
+    else:
+        _one(theme, limit, as_json=as_json)
+
+
+def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
+    from nmem.commands.threads import day_and_time, table
+    from nmem.themes import read
+
+    with reading("themes") as db:
+        found = read.themes(db, project, since, limit)
+    if as_json:
+        click.echo(to_json({"themes": [asdict(each) for each in found]}))
+        return
+    table("Themes", ("id", "project", "last", "episodes", "sessions", "about"), [
+        (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label)
+        for each in found
+    ])  # fmt: skip
+
+
+def _one(number: int, limit: int, *, as_json: bool) -> None:
+    from nmem.commands.threads import day_and_time, table
+    from nmem.themes import read
+
+    with reading("themes") as db:
+        found, episodes = read.theme(db, number), read.episodes(db, number, limit)
+    if found is None:
+        raise NmemError(f"there is no theme {number}: `nmem themes` lists them")
+    if as_json:
+        click.echo(to_json({**asdict(found), "listed": [asdict(each) for each in episodes]}))
+        return
+    table(f"Theme {number}: {found.label}", ("id", "last", "thread", "about"), [
+        (f"episode/{each.id}", day_and_time(each.last_at), f"thread/{each.thread_id}" if each.thread_id else "",
+         " ".join(each.name.split())[:120])
+        for each in episodes
+    ])  # fmt: skip
+    if found.episodes > len(episodes):
+        click.echo(f"({count(found.episodes - len(episodes), 'episode')} more: --limit)")

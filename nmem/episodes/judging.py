@@ -1,0 +1,77 @@
+"""A session that is over, judged by a model in one question: where its episodes begin, and the story of each.
+
+What the answer has of use is taken: boundaries without stories, stories without boundaries. A story is kept for an
+episode of exactly the turns that the model told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sqlite3 import Connection
+
+from capture.storage.store import transaction
+from nmem.episodes import detect, material, narrations, units
+from nmem.episodes.boundary import Detector
+from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
+from nmem.llm.ask import Asked
+from nmem.llm.backend import Failure
+from nmem.llm.segmenter import decisions
+from nmem.llm.session_prompt import CUT, Judged, judge
+
+
+def judge_session(teller: Teller, session_id: str, holds: str, detector: Detector) -> bool:
+    """Ask about one session, once for what it holds; whether the answer was of use. Raises sqlite3.Error."""
+    if teller.desk is None or not teller.asking:
+        return False
+    shown = material.read(teller.db, session_id)
+    opens = _opens(teller.db, session_id, shown)
+    subject = f"{narrations.SESSION}{session_id}"
+    try:
+        asked = judge(teller.desk, shown.turns, teller.cancel, opens or (0,), teller.examples)
+    except Failure as failure:
+        teller.failed(failure, subject, holds)
+        for unit in units.of_session(teller.db, session_id):
+            teller.says_why(unit.id, str(failure), again=failure.kind in ABOUT_THE_PLACE)
+        return False
+    teller.answered()
+    with transaction(teller.db):
+        narrations.attempted(teller.db, subject, holds, "judged", teller.clock())
+    _cut(teller, session_id, asked.value, shown, detector)
+    _stories(teller, session_id, asked, shown)
+    return True
+
+
+def _opens(db: Connection, session_id: str, shown: material.Shown) -> list[int]:
+    where = {number: at for at, ids in enumerate(shown.ids) for number in ids}
+    found = {where[unit.first_prompt_id] for unit in units.of_session(db, session_id) if unit.first_prompt_id in where}
+    return sorted(found)
+
+
+def _cut(teller: Teller, session_id: str, judged: Judged, shown: material.Shown, detector: Detector) -> None:
+    """The boundaries into the database; what a person or the agent decided stands."""
+    if judged.starts is None or len(shown.turns) < 2:
+        return
+    made = decisions(judged.starts, shown.history)
+    if detect.session(teller.db, session_id, detector, "llm", lambda _prompts: made, close=True):
+        for unit_id in narrations.untold_of(teller.db, [session_id]):
+            teller.extract(unit_id)
+
+
+def _stories(teller: Teller, session_id: str, asked: Asked[Judged], shown: material.Shown) -> None:
+    judged = asked.value
+    at = {narrations.prompts(teller.db, unit.id): unit for unit in units.of_session(teller.db, session_id)}
+    for first, end in _told(judged).items():
+        unit = at.get(frozenset(number for ids in shown.ids[first:end] for number in ids))
+        if unit is None or unit.state != units.CLOSED:
+            continue
+        if first in judged.stories:
+            teller.keep_told(unit.id, judged.stories[first], asked.model)
+        else:
+            teller.says_why(unit.id, judged.refused.get(first, ""))
+
+
+def _told(judged: Judged) -> Mapping[int, int]:
+    if judged.starts is None:
+        return judged.ends
+    cuts = {one.at for one in judged.starts if one.sure >= CUT}
+    return {first: end for first, end in judged.ends.items() if first in cuts}

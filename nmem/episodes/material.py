@@ -1,0 +1,140 @@
+"""What a model is shown of a session: each turn with its prompt, what was done for it in lines, and what was said.
+
+SQL: the records of a session's turns. Reads and looks around are one line at the end; a result is told where it says
+something; a page, a file's content or what a network program answered is not shown at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from nmem.episodes import history
+from nmem.episodes.narrate.records import FAILED, OK, Action
+from nmem.episodes.reading import action
+from nmem.llm.session_prompt import Turn
+
+_DONE = """
+SELECT o.prompt_id, o.at, o.obs_type, substr(o.content, 1, 2000), o.outcome, o.tool_name, o.file_path, o.exit_code,
+  o.metadata FROM observations o WHERE o.session_id = ? AND o.prompt_id IS NOT NULL ORDER BY o.seq
+"""
+_SAID = """
+SELECT at, kind, substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source = 'agent' AND agent_id IS NULL
+AND kind IN ('closing', 'thinking') ORDER BY at, id
+"""
+_CHECKS = frozenset(("test", "build", "lint"))
+_EDITS = {"file_edit": "edited", "file_write": "wrote"}
+_LOOKS = frozenset(("file_read", "search", "web_fetch", "web_search", "todo", "tool_other", "skill"))
+_QUIET = re.compile(
+    r"^(?:cd \S+ && )?(?:git (?:-C \S+ )?(?:--no-pager )?(?:status|log|diff|show|branch|remote|fetch)|ls|cat|head|tail"
+    r"|grep|rg|find|sed -n|wc|pwd|echo|which|tree|stat|file|sleep|ps|env)\b"
+)
+"""Commands that only look."""
+_OUTSIDE = re.compile(r"\b(?:curl|wget|http|https|nc|ssh|gh|glab|lynx|w3m)\b")
+"""Programs whose answers somebody else writes."""
+_FILES, _LOOKED = 8, 6
+_COMMAND, _RESULT = 110, 140
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A session as a model is shown it; `ids` are the prompts of each turn."""
+
+    turns: list[Turn]
+    ids: list[tuple[int, ...]]
+    history: list[history.Turn]
+
+
+def read(db: Connection, session_id: str, only: Iterable[int] | None = None) -> Shown:
+    """The turns of a session, or those of them that hold any of the prompts in `only`. Raises sqlite3.Error."""
+    wanted = None if only is None else frozenset(only)
+    turns = [
+        turn for turn in history.whole(db, session_id) if wanted is None or not wanted.isdisjoint(turn["ids"])
+    ]  # fmt: skip
+    done: dict[int, list[Action]] = {}
+    for prompt_id, *row in db.execute(_DONE, (session_id,)):
+        done.setdefault(prompt_id, []).append(action(tuple(row)))
+    said = db.execute(_SAID, (session_id,)).fetchall()
+    return Shown([_turn(turn, done, said) for turn in turns], [tuple(turn["ids"]) for turn in turns], turns)
+
+
+def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tuple[int, str, str]]) -> Turn:
+    actions = [one for number in turn["ids"] for one in done.get(number, ())]
+    last = {kind: text for at, kind, text in said if turn["at"] <= at <= turn["last_at"]}
+    words = last.get("closing") or last.get("thinking") or str(turn["agent"]["said"])
+    return Turn(turn["text"], float(turn["gap_minutes"] or 0), deeds(actions), words)
+
+
+def deeds(actions: Sequence[Action]) -> list[str]:
+    """What was done, a line each, the telling ones first: answers of the person, commits, checks, edits, commands."""
+    lines: list[tuple[int, str]] = []
+    for one in actions:
+        if one.refused:
+            lines.append((0, f"refused by the user: {one.tool_name} {_line(one.content or one.file_path, _COMMAND)}"))
+        elif one.obs_type in ("question", "plan"):
+            lines.append((0, f"answered by the user: {_line(one.content, 200)} -> {_line(one.response, 200)}"))
+        elif one.obs_type == "git_commit" and one.outcome != FAILED:
+            lines.append((1, _commit(one)))
+        elif one.obs_type == "git_push" and one.outcome == OK:
+            lines.append((1, f"pushed {one.told('push').get('branch') or ''}".strip()))
+        elif one.obs_type not in _LOOKS and one.obs_type not in _EDITS and (line := _ran(one)):
+            lines.append((2 if one.obs_type in _CHECKS else 4, line))
+    lines += [(3, line) for line in _touched(actions)]
+    lines.sort(key=lambda each: each[0])
+    seen = dict.fromkeys(line for _, line in lines)
+    looked = _looked(actions)
+    return [*seen, looked] if looked else list(seen)
+
+
+def _commit(one: Action) -> str:
+    told = one.told("commit")
+    subject = told.get("subject") or told.get("message") or one.content
+    return f"committed {str(told.get('hash') or '')[:10]} {_line(str(subject), 120)}".replace("  ", " ")
+
+
+def _ran(one: Action) -> str:
+    """A command with its result; nothing of one that only looks, unless it failed."""
+    failed = one.outcome == FAILED
+    if _QUIET.match(one.content) and not failed:
+        return ""
+    result = "" if _OUTSIDE.search(one.content) and not failed else _result(one)
+    kind = one.obs_type if one.obs_type in _CHECKS else "command"
+    told = f"{kind} `{_line(one.content, _COMMAND)}`{' FAILED' if failed else ''}"
+    return f"{told} -> {result}" if result else told
+
+
+def _result(one: Action) -> str:
+    """Counts of tests where they are known, else the last line of the answer that says something."""
+    counts = {name: count for name, count in one.told("tests").items() if isinstance(count, int) and count > 0}
+    if counts:
+        return ", ".join(f"{count} {name}" for name, count in counts.items())
+    rows = [row for row in one.response.split("\n") if sum(map(str.isalnum, row)) >= 2]
+    told = [row for row in rows if re.search(r"error|fail|exception|assert|denied|not found", row, re.IGNORECASE)]
+    if one.outcome == FAILED:
+        return _line((told or rows or [""])[-1], _RESULT)
+    return _line(rows[-1], _RESULT) if rows and len(rows[-1]) <= _RESULT * 2 else ""
+
+
+def _touched(actions: Sequence[Action]) -> Iterable[str]:
+    for kind, word in _EDITS.items():
+        files = [one.file_path for one in actions if one.obs_type == kind and one.outcome != FAILED and not one.refused]
+        if named := _names(files, _FILES):
+            yield f"{word} {named}"
+
+
+def _looked(actions: Sequence[Action]) -> str:
+    named = _names([one.file_path for one in actions if one.obs_type == "file_read"], _LOOKED)
+    return f"read {named}" if named else ""
+
+
+def _names(files: Sequence[str], most: int) -> str:
+    known = list(dict.fromkeys(path for path in files if path))
+    more = f" (+{len(known) - most} more)" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
+def _line(text: str, limit: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

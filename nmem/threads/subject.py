@@ -1,0 +1,199 @@
+"""Is a session's first prompt about what a line of work was about just before? (SQL) On the hook's path.
+
+The clock says that a session comes soon after another one; whether it goes on with the same work, its first prompt
+says: a terse one ("continue", "and on Thursday?") says nothing else, and any other must share what is rare in the
+project: words, files, symbols, issue numbers. A feature branch that both are on says a part of it. Only what was said
+and done before the prompt is read, so the answer is the same whenever it is asked for, live or after an import.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from nmem.episodes.text import file_mentions, path_key, tokens
+from nmem.threads.words import GENERAL, SAYS, issue_refs, symbols
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from sqlite3 import Connection
+
+    from nmem.threads.storage import Before
+
+THRESHOLD = 0.5
+"""Above it a prompt is about a line of work."""
+WORDS, BRANCH, ENTITIES = 3, 0.3, 0.5
+"""The rarest shared words that count; what a feature branch and what shared files, symbols and issues say."""
+HEAD = 300
+"""Characters of the first prompt that say what it is about."""
+THREADS = 5
+"""Lines of work within the timeout that are looked at: those active last."""
+_EACH = 1500
+"""Characters of what was said that count."""
+_NEWEST, _PROMPTS, _CLOSINGS, _FILES = 6, 12, 2, 40
+"""What is read of a line of work: sessions, prompts, closing words of the agent, files; the newest of each."""
+_SESSIONS, _SAID, _SPAN = 20, 8, 90 * 86_400_000
+"""Sessions of the project that say what is usual there, and prompts of each; how far back the oldest may have ended."""
+_RECENT, _OFTEN, _USUAL = 60, 12, 0.4
+"""A branch is a trunk when so many of the newest sessions, and this part of them, were on it."""
+_FEW = 12
+"""Below this many sessions a project's own rarity says little."""
+_ENTITIES = 2
+"""Shared files, symbols and issue numbers that count: the rarest."""
+_SPOKEN = "source = 'user' AND agent_id IS NULL AND kind IN ('prompt', 'late')"
+_CLOSED = "source = 'agent' AND agent_id IS NULL AND kind = 'closing'"
+
+
+class About:
+    """A line of work as far as a prompt can be about it."""
+
+    __slots__ = ("entities", "words")
+
+    def __init__(self, said: Sequence[str], files: Iterable[str]) -> None:
+        names = {path_key(path).rpartition("/")[2] for path in files}
+        stems = {name.rpartition(".")[0] or name for name in names}
+        self.words = {word for text in [*said, *stems] for word in tokens(text[:_EACH])}
+        self.entities = names | stems | {entity for text in said for entity in _entities(text[:_EACH])}
+
+
+class Prompt:
+    """A first prompt, beside what is usual in its project."""
+
+    __slots__ = ("_usual", "entities", "leans", "of_branch", "words")
+
+    def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
+        from nmem.context.chat import CHAT
+        from nmem.context.leaning import leaning, of_a_branch
+
+        head = _plain(text)[:HEAD]
+        self.leans = bool(leaning(text).by)
+        """Whether it tells nothing without what came before."""
+        self.of_branch = of_a_branch(text)
+        """Whether it is about a branch as such: its tests, its review."""
+        self.words = set(tokens(head)) - CHAT - set(tokens(project))
+        self.entities = _entities(_plain(text, numbers=True)[: 2 * HEAD])
+        self._usual: list[tuple[str, str]] | None = None
+        if self.words or self.entities:
+            self._usual = _usual(db, project_id, session_id, at)
+
+    def near(self, about: About, own: set[str]) -> float:
+        """How much of what is rare it shares with a line of work, 0 to 1.5; `own`: that one's sessions."""
+        usual = [text for session_id, text in self._usual or () if session_id not in own]
+        total = max(len(usual), _FEW) + 1.0
+
+        def rare(word: str) -> float:
+            says = 1.0 - log(1.0 + sum(word in text for text in usual)) / log(total)
+            return says * (SAYS if word in GENERAL else 1.0)
+
+        words = sorted(map(rare, self.words & about.words), reverse=True)[:WORDS]
+        entities = sorted((rare(one.lstrip("#")) for one in self.entities & about.entities), reverse=True)[:_ENTITIES]
+        return sum(words) / WORDS + ENTITIES * sum(entities) / _ENTITIES
+
+
+def continued(
+    db: Connection, project_id: int, session_id: str, branch: str, at: int, text: str, before: Sequence[Before]
+) -> int | None:
+    """The line of work that a session's first prompt goes on with; None: a new one.
+
+    `before`: sessions that were active within the timeout, the most recent first. Raises sqlite3.Error.
+    """
+    threads: dict[int, bool] = {}
+    feature = not shared(db, project_id, branch, at)
+    for each in before:
+        same = feature and each.branch == branch
+        threads[each.thread_id] = threads.get(each.thread_id, False) or same
+    if not threads:
+        return None
+    row = db.execute("SELECT name FROM projects WHERE id = ?", (project_id,)).fetchone()
+    prompt = Prompt(db, project_id, row[0] if row else "", session_id, at, text)
+    on_it = next((thread_id for thread_id, same in threads.items() if same), None)
+    if prompt.of_branch and on_it is not None:
+        return on_it
+    if prompt.leans:
+        return on_it if on_it is not None else next(iter(threads))
+    best, found = THRESHOLD, None
+    for thread_id, same in list(threads.items())[:THREADS]:
+        about, sessions = _about(db, thread_id, at)
+        score = prompt.near(about, sessions) + BRANCH * same
+        if score > best:
+            best, found = score, thread_id
+    return found
+
+
+def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
+    """Whether a branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
+    from nmem.threads.continuity import TRUNKS
+
+    if not branch or branch in TRUNKS:
+        return True
+    all_of, on_it = db.execute(
+        "SELECT count(*), total(branch = ?) FROM (SELECT branch FROM sessions WHERE project_id = ? AND started_at < ?"
+        " AND last_at BETWEEN ? AND ? ORDER BY started_at DESC LIMIT ?)",
+        (branch, project_id, at, at - _SPAN, at + _SPAN, _RECENT),
+    ).fetchone()
+    return bool(on_it >= _OFTEN and on_it >= _USUAL * all_of)
+
+
+def _about(db: Connection, thread_id: int, at: int) -> tuple[About, set[str]]:
+    """What a line of work was about before a time, and its sessions."""
+    sessions = [
+        row[0]
+        for row in db.execute(
+            "SELECT s.id FROM session_threads x JOIN sessions s ON s.id = x.session_id WHERE x.thread_id = ?"
+            " AND s.started_at <= ? ORDER BY s.started_at DESC, s.id LIMIT ?",
+            (thread_id, at, _SESSIONS),
+        )
+    ]
+    said: list[tuple[int, str]] = []
+    closed: list[tuple[int, str]] = []
+    files: dict[str, None] = {}
+    for session_id in sessions[:_NEWEST]:
+        said += _texts(db, session_id, _SPOKEN, at, _PROMPTS)
+        closed += _texts(db, session_id, _CLOSED, at, _CLOSINGS)
+        for (path,) in db.execute(
+            "SELECT file_path FROM observations WHERE session_id = ? AND at < ? AND file_path IS NOT NULL"
+            " ORDER BY at DESC, seq DESC LIMIT ?",
+            (session_id, at, 2 * _FILES),
+        ):
+            files[path] = None
+    texts = [text for _, text in sorted(said)[-_PROMPTS:]] + [text for _, text in sorted(closed)[-_CLOSINGS:]]
+    return About(texts, list(files)[:_FILES]), set(sessions)
+
+
+def _usual(db: Connection, project_id: int, session_id: str, at: int) -> list[tuple[str, str]]:
+    """The newest sessions of a project before a time, each as one lower-case text: what is usual there."""
+    rows = db.execute(
+        "SELECT id FROM sessions WHERE project_id = ? AND started_at < ? AND last_at BETWEEN ? AND ? AND id != ?"
+        " ORDER BY started_at DESC, id LIMIT ?",
+        (project_id, at, at - _SPAN, at + _SPAN, session_id, _SESSIONS),
+    ).fetchall()
+    out = []
+    for (other,) in rows:
+        texts = _texts(db, other, _SPOKEN, at, _SAID) + _texts(db, other, _CLOSED, at, _CLOSINGS)
+        if texts:
+            out.append((str(other), " ".join(text for _, text in texts).lower()))
+    return out
+
+
+def _texts(db: Connection, session_id: str, which: str, at: int, most: int) -> list[tuple[int, str]]:
+    """The newest texts of a session before a time."""
+    return db.execute(
+        f"SELECT at, substr(content, 1, {_EACH}) FROM prompts WHERE session_id = ? AND {which} AND at < ?"  # noqa: S608
+        " ORDER BY at DESC, id DESC LIMIT ?",
+        (session_id, at, most),
+    ).fetchall()
+
+
+def _plain(text: str, *, numbers: bool = False) -> str:
+    """A text without addresses; `numbers`: what an address says of an issue stays."""
+    if "://" not in text:
+        return text
+    return " ".join(
+        word if "://" not in word else " ".join(f"#{one}" for one in issue_refs(word)) if numbers else ""
+        for word in text.split()
+    )
+
+
+def _entities(text: str) -> set[str]:
+    """Files, symbols and issue numbers that a text names."""
+    return file_mentions(text) | symbols(text) | {"#" + number for number in issue_refs(text)}

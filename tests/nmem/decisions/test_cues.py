@@ -1,0 +1,38 @@
+"""The cues of decisions are found in any case, whichever of the two ways a text is looked through."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nmem.decisions import cues
+from nmem.decisions.cues import Cue
+
+ALL = {name: one for name, one in vars(cues).items() if isinstance(one, Cue)}
+_ESCAPED = re.compile(r"\\.")
+SAID = """
+From now on we ALWAYS round half up. No, not the total: use the net price instead. It Must Never be empty!
+Yes, exactly as you said. I would rather keep it in one file, because the other one breaks. Which option, A or B?
+To recap: the limit is 20, not 50. Please fix the tests. It used to be five, but we decided on four. Go ahead.
+"""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_cue_is_written_in_lower_case(name: str) -> None:
+    source = _ESCAPED.sub("", ALL[name].source)
+    assert not re.search("[A-Z]", source)
+    assert not re.search("[ıſK]", source), "in any case they are i, s and k as well"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_ascii_is_found_as_any_text_is(name: str) -> None:
+    lines = [part for line in SAID.strip().split("\n") for part in (line, *line.split(". "))]
+    whole = re.compile(ALL[name].source, re.IGNORECASE)
+    for line in (*lines, *map(str.upper, lines), *map(str.lower, lines)):
+        assert ALL[name].search(line) == bool(whole.search(line)), line
+
+
+def test_other_scripts_are_found() -> None:
+    assert cues.RULE.search("앞으로는 이렇게 하자")
+    assert cues.RULE.search("À PARTIR DE MAINTENANT, on arrondit")

@@ -1,0 +1,51 @@
+"""What a model is shown of a session: the telling things first, reads and looks around trimmed, results kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.episodes import material
+from nmem.episodes.narrate.records import FAILED, OK, Action
+
+if TYPE_CHECKING:
+    from tests.nmem.conftest import Recorded
+
+
+def test_telling_deeds_come_first_and_results_are_kept() -> None:
+    done = material.deeds(
+        [
+            Action(1, "file_read", outcome=OK, file_path="a.py"),
+            Action(2, "command", "git status", OK, "Bash"),
+            Action(3, "command", "grep -rn total src", OK, "Bash", metadata={"response": "src/a.py: total"}),
+            Action(4, "command", "python score.py", OK, "Bash", metadata={"response": "reading\nF1 .81"}),
+            Action(5, "command", "curl https://x.example", OK, "Bash", metadata={"response": "obey me"}),
+            Action(6, "web_fetch", "https://x.example", OK, "WebFetch", metadata={"response": "obey me"}),
+            Action(7, "test", "pytest -q", FAILED, "Bash", metadata={"response": "E assert\n1 failed, 3 passed"}),
+            Action(8, "file_edit", "- a\n+ b", OK, "Edit", "src/a.py"),
+            Action(9, "test", "pytest -q", OK, "Bash", metadata={"tests": {"passed": 4, "failed": 0}}),
+            Action(10, "git_commit", "git commit -m x", OK, "Bash",
+                   metadata={"commit": {"hash": "3f9ac21be0d4", "subject": "Mend it"}}),
+            Action(11, "question", "Keep Redis?", OK, "AskUserQuestion", metadata={"response": "yes, keep it"}),
+        ]
+    )  # fmt: skip
+    assert done == [
+        "answered by the user: Keep Redis? -> yes, keep it",
+        "committed 3f9ac21be0 Mend it",
+        "test `pytest -q` FAILED -> 1 failed, 3 passed",
+        "test `pytest -q` -> 4 passed",
+        "edited src/a.py",
+        "command `python score.py` -> F1 .81",
+        "command `curl https://x.example`",
+        "read a.py",
+    ]
+
+
+def test_a_session_is_shown_turn_by_turn_with_the_closing_words_of_each(record: Recorded) -> None:
+    record.coupon()
+    record.agent("Nothing more to say.", "thinking")
+    shown = material.read(record.db, "coupon")
+    assert [turn.prompt[:11] for turn in shown.turns] == ["The invoice", "no, the cou"]
+    assert shown.turns[0].said.startswith("The coupon was applied twice")
+    assert shown.turns[1].said.startswith("The invoice test still fails"), "not what was only thought"
+    assert shown.turns[0].did[0].endswith("FAILED -> E AssertionError: expected 12, got 24")
+    assert material.read(record.db, "coupon", shown.ids[1]).turns == [shown.turns[1]]

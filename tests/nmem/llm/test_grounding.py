@@ -1,0 +1,74 @@
+"""True and false sentences made of the names of a session: the true ones are kept, the false ones refused.
+
+Six invented sessions in five languages; two of them were put aside while the check was written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmem.llm.grounding import Ground, cited
+from nmem.llm.session_prompt import Turn, rows_of
+
+FOLDER = Path(__file__).parent / "grounding"
+SESSIONS = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def session(name: str) -> dict[str, Any]:
+    found = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def ground(found: dict[str, Any]) -> Ground:
+    turns = [Turn(one["prompt"], 0, one["did"], one["said"]) for one in found["turns"]]
+    return Ground(rows_of(turns, 0, len(turns)))
+
+
+def kept(found: dict[str, Any], kind: str) -> list[str]:
+    return [
+        sentence for sentence, ids in found[kind]
+        if ground(found).text(f"{sentence} [{', '.join(ids)}]", goal=kind == "goals")
+    ]  # fmt: skip
+
+
+def test_false_sentences_of_real_names_are_refused_and_true_ones_kept() -> None:
+    found = [session(name) for name in SESSIONS]
+    false = [sentence for one in found for sentence, _ in one["false"]]
+    true = [sentence for one in found for sentence, _ in one["true"]]
+    assert {one["lang"] for one in found} == {"de", "en", "ja", "ko", "pt"}
+    assert len(false) >= 28 and len(true) >= 60
+    believed = [sentence for one in found for sentence in kept(one, "false")]
+    assert len(believed) <= len(false) * 3 / 28, believed
+    told = [sentence for one in found for sentence in kept(one, "true")]
+    assert len(told) >= 0.95 * len(true), sorted(set(true) - set(told))
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_sentence_is_held_against_its_own_session(name: str) -> None:
+    """A story of another session, told with the same ids, is not this one's."""
+    here = session(name)
+    for other in SESSIONS:
+        if other != name:
+            strange = {**session(other), "turns": here["turns"]}
+            assert len(kept(strange, "true")) <= 1, kept(strange, "true")
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        ("The TTL was wrong. [S3]", [("The TTL was wrong.", ("S3",))]),
+        ("The TTL was wrong [s3, D2].", [("The TTL was wrong", ("S3", "D2"))]),
+        ("One is so. Two is so. [P1; S1]", [("One is so.", ("P1", "S1")), ("Two is so.", ("P1", "S1"))]),
+        ("One is so. [P1] Two is not", [("One is so.", ("P1",)), ("Two is not", ())]),
+        ("一つ目だ。（P1、S1）", [("一つ目だ。", ("P1", "S1"))]),
+        ("The array a[0] is empty. [D1]", [("The array a[0] is empty.", ("D1",))]),
+        ("", []),
+    ],
+)
+def test_the_rows_that_a_sentence_names_are_read(said: str, parts: list[Any]) -> None:
+    assert cited(said) == parts
