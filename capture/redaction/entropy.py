@@ -65,7 +65,8 @@ def words(name: str) -> list[str]:
 def stands_in(value: str) -> bool:
     """A placeholder: it says itself that it is not the secret."""
     if is_base64(value):
-        return any(word in value.lower() for word in detectors.STAND_INS if len(word) >= _SURE)
+        sure = [word for word in detectors.STAND_INS if len(word) >= _SURE]
+        return any(form in value for word in sure for form in (word, word.upper(), word.capitalize()))
     gaps = pattern(_GAP)
     if gaps.search(value):
         value = "".join(_between(value, gaps.finditer(value)))
@@ -134,6 +135,12 @@ def is_base64(value: str) -> bool:
     if not pattern(_BASE64).match(value) or value.isupper() or value.islower():
         return False
     return is_random(value)
+
+
+def changes(value: str) -> int:
+    """How often small letters, capitals, digits and single signs give way to one another."""
+    kinds = ["a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else char for char in value]
+    return sum(kinds[at] != kinds[at + 1] for at in range(len(kinds) - 1))
 
 
 def is_hex(value: str) -> bool:

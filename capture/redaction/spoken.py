@@ -305,8 +305,21 @@ def _value(text: str, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
+_KEY = 40
+"""Characters of a key in base64, which may begin or read as a path does."""
+
+
 def drawn(value: str) -> bool:
     """Looks drawn by itself, whatever is said around it: no word, number, name, path, hash, address or code."""
+    return _is_key(value) or _drawn(value)
+
+
+def _is_key(value: str) -> bool:
+    long = _KEY <= len(value) <= 400 and not entropy.is_hex(value)
+    return long and entropy.is_base64(value) and not entropy.stands_in(value)
+
+
+def _drawn(value: str) -> bool:
     if not 8 <= len(value) <= 400 or not value.isascii() or any(sign in value for sign in _OF_TEXT):
         return False
     if value.isalpha() and value[1:].islower():
@@ -325,7 +338,7 @@ def drawn(value: str) -> bool:
     if odd <= _OF_CODE and (entropy.is_path(value) or (pattern(_CODE).search(value) and any(map(_is_name, parts)))):
         return False
     if odd:
-        return _mixed(letters) or _changes(value) * 6 >= len(value) * (4 if odd <= _OF_CODE else 3)
+        return _mixed(letters) or entropy.changes(value) * 6 >= len(value) * (4 if odd <= _OF_CODE else 3)
     longest = max(parts, key=len)
     if len(longest) >= 8:
         return not entropy.is_hex(longest) and _mixed(longest)
@@ -340,12 +353,6 @@ _OF_CODE = frozenset("()[]{}<>;,=&|+*'\"")
 def _is_name(part: str) -> bool:
     """A word or a number, as those of a name are (`x86_64-linux-gnu2`)."""
     return len(part) > 3 and (part.isdigit() or (part.isalpha() and not entropy.is_random(part)))
-
-
-def _changes(value: str) -> int:
-    """How often small letters, capitals, digits and single signs give way to one another."""
-    kinds = ["a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else char for char in value]
-    return sum(kinds[at] != kinds[at + 1] for at in range(len(kinds) - 1))
 
 
 def _stands_in(value: str) -> bool:

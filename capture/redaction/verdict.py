@@ -97,6 +97,7 @@ def mixed(value: str) -> bool:
 
 def literal(value: str, level: int, name: str, *, sure: bool = True) -> bool:
     """Is this quoted value of a secret's name a secret? Unless `sure`, the value must look random by itself."""
+    value = value.removeprefix("base64:")
     if len(value) < 4 or " " in value.strip() or _no_value(value, name):
         return False
     if entropy.is_base64(value):
@@ -157,6 +158,7 @@ def bare(value: str, level: int, name: str, sign: str) -> bool:
     """The same for a value without quotes, which may as well be code."""
     if sign == "=>" and name.isupper() and entropy.is_random(value):  # a listing's arrow, no function
         sign = "="
+    value = value.removeprefix("base64:")
     if len(value) < 4 or sign in _COMPARISONS or entropy.is_reference(value) or _no_value(value, name):
         return False
     if entropy.is_base64(value):

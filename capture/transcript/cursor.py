@@ -19,6 +19,8 @@ HEAD = 512
 """Bytes at the beginning of a file that tell it from another."""
 MAX_LINE = 16 << 20
 """A longer line is passed over: nothing in it is worth its memory."""
+MOST = 1 << 30
+"""A line that is longer still is no transcript's: reading goes on at the file's end, and costs seconds at most."""
 LIVE = "live:"
 """Before the path in the names of the places that hooks keep: an import has its own, and reads what hooks pass over."""
 _CHUNK = 1 << 18
@@ -140,10 +142,13 @@ def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX
                     return
                 yield offset, line
                 continue
-            told = offset
+            told = begun = offset
             while line and not line.endswith(b"\n"):
                 line = file.readline(_CHUNK)
                 offset += len(line)
+                if offset - begun > MOST:
+                    yield os.fstat(file.fileno()).st_size, b""
+                    return
                 if offset - told > MAX_LINE:
                     told = offset
                     yield offset, b""  # a reader with a bound can stop within the line

@@ -93,7 +93,7 @@ class Desk:
         return reply
 
     def _repair(self, request: Request, text: str, problem: BadShape) -> Request:
-        strange = ", ".join(self.outgoing.clip(word, 40) for word in problem.words)
+        strange = ", ".join(self.outgoing.clip(word, 40) for word in sorted(problem.words))
         said = f"{problem} (the material does not show: {strange})" if strange else str(problem)
         words = f"That is not usable: {said}. Answer again with nothing but the corrected JSON object."
         return replace(request, previous=(Redacted(self.outgoing.clip(text, 2000)), words))

@@ -372,7 +372,8 @@ async def test_remove_asks(full: Any, cockpit: Any, until: Any, at_tasks: Any) -
         assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) > 0
 
 
-CLIENT = """#!{python}
+CLIENT = """#!/bin/sh
+"exec" "{python}" "$0" "$@"
 import os, sys, time
 said = sys.stdin.read()
 print("doing:", said, flush=True)

@@ -177,3 +177,19 @@ def test_a_member_of_a_payload_is_judged_in_the_same_way() -> None:
 )  # fmt: skip
 def test_paths_and_public_values_stay(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("form", "key"),
+    [
+        ("AWS_SECRET_ACCESS_KEY={}", "+QnF5qu1KlEYd" + "UMMyskNZM6gJUsz5daFMdmNgPDg"),  # `dummy` by chance
+        ('AWS_SECRET_KEY = "{}"', "b5KCurNufI" + "lORem3KfxRBEy10rcZhiZ/i/W59tcF"),  # `lorem`
+        ("|  SecretAccessKey  |  {}  |", "jjuHkPlaIDoSNrwans" + "OtPphyjrqvgVGfbjrISMr5"),
+        ("the aws secret access key is {}", "vkApicyVW+quvZySeAH" + "EdAfLHo1T//hNBrjkJFlm"),
+        ("APP_KEY=base64:{}", "KQPl7cnXwypugCz09LgT" + "CI1fEeUFXxxODCI1Irqef/I="),
+        ("Fernet('{}')", "-YDe90wDesFCVVtrYur" + "wzmAnuhGcz14E-F1xK9AWATI="),
+    ],
+)
+def test_the_rarest_keys_go(form: str, key: str) -> None:
+    """One key in ten thousand holds letters as a stand-in, a path or a flag does."""
+    assert key not in redact(form.format(key))

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capture.storage import store
+from capture.transcript import cursor
 from capture.transcript.cursor import Cursor, fingerprint, lines, load, save
 
 Reading = Callable[[Path], list[bytes]]
@@ -123,3 +124,16 @@ def test_a_grown_file_is_the_same_although_its_beginning_was_short(tmp_path: Pat
     cursor = Cursor(str(file), "s", 2, fingerprint(str(file)))
     file.write_bytes(b"abcdef" * 500)
     assert fingerprint(str(file), int(cursor.head.partition(".")[0])) == cursor.head
+
+
+def test_what_is_one_line_without_an_end_is_left_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of holes, as long as no disk is: its place is its end, and what is added later is read."""
+    monkeypatch.setattr(cursor, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(cursor, "MOST", 4 << 20)
+    file = tmp_path / "t.jsonl"
+    with file.open("wb") as out:
+        out.write(b'{"a": 1}\n')
+        out.truncate(1 << 42)
+    found = [(offset, line) for offset, line in lines(str(file), max_line=1 << 20) if line]
+    assert found == [(9, b'{"a": 1}\n')]
+    assert [offset for offset, _ in lines(str(file), max_line=1 << 20)][-1] == 1 << 42

@@ -15,7 +15,8 @@ from nmem.dispatch import act, read, runner
 from nmem.dispatch.config import Dispatch
 from nmem.dispatch.task import NewTask, Task
 
-CLIENT = '''#!{python}
+CLIENT = '''#!/bin/sh
+"exec" "{python}" "$0" "$@"
 """Does what its prompt says, word by word."""
 import os, signal, subprocess, sys, time
 prompt = sys.stdin.read() if "-p" in sys.argv else sys.argv[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -150,7 +151,7 @@ def test_an_answer_does_not_wait_for_the_database(project: Path, db_path: str) -
     ("where", "code", "lines"), [(">/dev/full", 1, 1), (">&-", 0, 0), ("2>&-", 0, 0), ("| true", 0, 0)]
 )
 def test_an_output_that_takes_nothing_is_one_line_or_none(project: Path, where: str, code: int, lines: int) -> None:
-    done = subprocess.run(["/bin/sh", "-c", f"{sys.executable} -m nmem when leaves turn yellow {where}"],
+    done = subprocess.run(["/bin/sh", "-c", f"{shlex.quote(sys.executable)} -m nmem when leaves turn yellow {where}"],
                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=300)  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (code, lines), done.stderr
 

@@ -101,6 +101,8 @@ def test_the_real_older_index_is_migrated_and_put_back(real: Path, tmp_path: Pat
     import shutil
 
     shutil.copytree(real / "before", tmp_path / "before")
+    for path in (tmp_path / "before", *(tmp_path / "before").rglob("*")):
+        path.chmod(0o755)  # the material may only be read
     place = _place(tmp_path, "before")
     where = ["--index", place.index, "--decisions", place.folder]
     files = [path for path in (tmp_path / "before").rglob("*") if path.is_file()]
