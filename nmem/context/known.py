@@ -39,6 +39,7 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
     ).fetchall()
     asked = Asked(present, files) if rows else None
     out: list[Item] = []
+    said: list[str] = []
     way = 0
     for number, heat, phrases, names, words, about, told, remedied, sessions, skill in rows:
         if skill:
@@ -52,7 +53,10 @@ def learnings(db: Connection, present: Present, files: Iterable[str]) -> list[It
         reason = asked.meets(phrases, names, words, about) if asked else ""
         if not reason and not present.prompt and remedied:
             reason = "it often goes wrong here, and what puts it right is known"
+        if any(told.endswith(one) or one.endswith(told) for one in said):
+            continue  # the same trouble, found as a request that was made again
         if reason and len(out) < MOST + bool(way):
+            said.append(told)
             score = min(1.0, 0.5 + heat / 200.0)
             out.append(Item(f"learning/{number}", LEARNING, quoted(told, BOUND), score=score, reason=reason))
     return out

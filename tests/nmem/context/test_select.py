@@ -291,7 +291,8 @@ def test_a_learning_and_what_put_it_right_is_told_where_it_matters(shop: Recorde
     prepared = shop.db.execute("SELECT learning_id, told FROM context_learnings").fetchall()
     assert prepared, "a command that fails in six sessions is learned"
     asked = select(shop.db, now(shop, "commit it and run git push please"), PROMPT_TOKENS)
-    (told,) = (item for item in of_kind(asked, "learning") if "upstream" in item.text)
+    (told,) = of_kind(asked, "learning")
+    assert "upstream" in told.text
     assert "git push" in told.reason
     there = now(shop, "why did that go wrong?")
     there.failures = ("git push",)
