@@ -123,6 +123,10 @@ def is_path(value: str) -> bool:
     return bool(pattern(_PATH).match(value)) and not is_base64(value)
 
 
+_KEY = 40
+"""Characters of a drawn key that is one though its letters stand as in words, which one in a million's do."""
+
+
 def is_base64(value: str) -> bool:
     """Drawn bytes in base64, which has a slash in two of three keys: no path, no reference, whatever it begins with."""
     if len(value) < 20:
@@ -134,7 +138,7 @@ def is_base64(value: str) -> bool:
         value = value.replace("-", "+").replace("_", "/")  # the alphabet of addresses
     if not pattern(_BASE64).match(value) or value.isupper() or value.islower():
         return False
-    return is_random(value)
+    return is_random(value) or (len(value) >= _KEY and changes(value) * 9 >= len(value) * 4)
 
 
 def changes(value: str) -> int:

@@ -187,6 +187,7 @@ def test_paths_and_public_values_stay(text: str) -> None:
         ("|  SecretAccessKey  |  {}  |", "jjuHkPlaIDoSNrwans" + "OtPphyjrqvgVGfbjrISMr5"),
         ("the aws secret access key is {}", "vkApicyVW+quvZySeAH" + "EdAfLHo1T//hNBrjkJFlm"),
         ("APP_KEY=base64:{}", "KQPl7cnXwypugCz09LgT" + "CI1fEeUFXxxODCI1Irqef/I="),
+        ("aws_secret_access_key: {} # rotate", "QNiGiTrinielntcpt9Rg" + "WectBSDDaLVtEwStaMDB"),
         ("Fernet('{}')", "-YDe90wDesFCVVtrYur" + "wzmAnuhGcz14E-F1xK9AWATI="),
     ],
 )
