@@ -30,8 +30,10 @@ from nmem_tui.model.unit import flat
 from nmem_tui.model.words import Words
 
 ALL = "all"
-CHOICES = (*STATES, ALL)
-"""What the list can be narrowed to, in the order in which the key goes through it."""
+SKILLS = "skills"
+"""What goes well, listed apart."""
+CHOICES = (*STATES, ALL, SKILLS)
+"""What the list can be narrowed to, in the order in which the key goes through it; skills only where there are any."""
 HOT = "hot"
 """The warmth that the tab counts."""
 _WARMTH = {HOT: "bad", "warm": "warn", "cool": "quiet"}
@@ -140,6 +142,8 @@ def bar(counts: Mapping[str, int], chosen: str, cells: int) -> Line:
     parts: list[tuple[int, Line]] = []
     for rank, name in enumerate(CHOICES):
         number = counts.get(name, 0)
+        if name == SKILLS and not number:
+            continue
         here = name == chosen
         look = "tab" if here else "quiet" if number else "off"
         parts.append(

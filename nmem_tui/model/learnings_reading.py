@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
 from nmem.learn import places, read
-from nmem.learn.learning import FIX, OPEN, STATES, Evidence, Learning, Warned
+from nmem.learn.learning import ACCEPTED, FIX, OPEN, SKILL, STATES, Evidence, Learning, Warned
 from nmem.read import stream, views
 from nmem.read.views import SessionRow, StreamRow
 from nmem.text import printable
-from nmem_tui.model.learnings import ALL, HOT, warmth
+from nmem_tui.model.learnings import ALL, HOT, SKILLS, warmth
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PROJECT, EVERYWHERE, ACROSS = "project", "everywhere", "across"
 SCOPES = (PROJECT, EVERYWHERE, ACROSS)
 LIMIT = 1000
+_HELD = (OPEN, ACCEPTED)
+"""States in which a skill is listed."""
 _EVIDENCE = 80
 _IN_BETWEEN = 12
 
@@ -110,11 +112,14 @@ def listing(db: Connection, scope: Scope, state: str, at: int) -> Listing:
     """The hottest learnings of a scope in one state, or in all."""
     project, across = _project(db, scope), scope.kind == ACROSS
     every = read.learnings(db, at, project, STATES, across, LIMIT)
-    if across and state != ALL:  # summed over those in this state
+    skills = () if across else read.learnings(db, at, project, _HELD, limit=LIMIT, kinds=(SKILL,))
+    if state == SKILLS:
+        found = skills
+    elif across and state != ALL:  # summed over those in this state
         found = read.learnings(db, at, project, (state,), across, LIMIT)
     else:
         found = tuple(one for one in every if state in (ALL, one.state))
-    counts = Counter(one.state for one in every) + Counter({ALL: len(every)})
+    counts = Counter(one.state for one in every) + Counter({ALL: len(every), SKILLS: len(skills)})
     everywhere = every if project is None and not across else read.learnings(db, at, None, STATES, limit=LIMIT)
     warm = _hot(every)
     return Listing(scope, state, found, counts, warm, len(everywhere), max(0, _hot(everywhere) - warm))
@@ -175,12 +180,16 @@ def find(db: Connection, learning_id: int, at: int) -> Learning | None:
 
 def offer(db: Connection, learning_id: int, now: int, file: str, text: str, here: str) -> Offer:
     """What would be written where; where that cannot be, why, and which files could be named instead."""
-    from nmem.learn import accept
+    from nmem.learn import accept, files, promote
 
     one = read.learning(db, learning_id, now)
+    skill = one is not None and one.kind == SKILL and not text and (not file or files.is_skill(file))
     rule = text or (_rule(one) if one else "")
     try:
-        planned = accept.plan(db, learning_id, now, file, text, here)
+        if skill:
+            planned = promote.plan(db, learning_id, now, here)
+        else:
+            planned = accept.plan(db, learning_id, now, file, text, here)
     except NmemError as error:
         return Offer(text, rule, None, str(error), _elsewhere(db, one, here))
     return Offer(text, planned.rule, planned, "", tuple(candidates(planned.file.root, planned.file.name)))

@@ -6,7 +6,7 @@ from textual import on
 
 from nmem.learn.learning import FIX, OPEN, Evidence
 from nmem_tui.model import learnings_detail
-from nmem_tui.model.learnings import CHOICES
+from nmem_tui.model.learnings import CHOICES, SKILLS
 from nmem_tui.model.learnings_reading import PROJECT, SCOPES, Detail, moment
 from nmem_tui.screens.giving import Take
 from nmem_tui.screens.judging import Judging
@@ -37,6 +37,11 @@ class Leafing(Moving, Judging):
 
     def draw_list(self) -> None:
         """Draw the list anew."""
+        raise NotImplementedError
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether any skill is known in this scope."""
         raise NotImplementedError
 
     def fit(self) -> None:
@@ -174,7 +179,8 @@ class Leafing(Moving, Judging):
         self._state(-1)
 
     def _state(self, step: int) -> None:
-        self.state = CHOICES[(CHOICES.index(self.state) + step) % len(CHOICES)]
+        some = [one for one in CHOICES if one != SKILLS or self.has_skills]
+        self.state = some[(some.index(self.state) + step) % len(some)]
         self.all_marked.clear()
         self._close()
         self.read_list()

@@ -8,7 +8,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
-from nmem.learn.learning import Learning
+from nmem.learn.learning import SKILL, Learning
 from nmem.text import printable
 from nmem_tui.model import keyed, learnings, learnings_detail
 from nmem_tui.model import learnings_reading as reading
@@ -124,6 +124,8 @@ class Learnings(Renewing, Leafing):
         self.unfilter()
         self.all_marked.clear()
         self.state, self._keep, self._open = one.state, one.id, self._inside
+        if one.kind == SKILL:
+            self.state = learnings.SKILLS
         self._inside = True
         self.kind = reading.PROJECT
         if one.project not in (self._scope().name, self._scope().project):
@@ -160,7 +162,9 @@ class Learnings(Renewing, Leafing):
             return
         self.listing = found
         self.show_hot(found.hot)
-        nothing = not found.elsewhere and not found.counts.get(learnings.ALL, 0)
+        nothing = not found.elsewhere and not any(
+            found.counts.get(each, 0) for each in (learnings.ALL, learnings.SKILLS)
+        )
         self.set_class(nothing, "-empty")
         if nothing:
             self.tell_empty(no_learnings)
@@ -202,8 +206,9 @@ class Learnings(Renewing, Leafing):
         self.check_keys()
 
     def _titles(self, found: Listing) -> None:
-        state = "" if found.state == learnings.ALL else f", {found.state}"
-        count = "" if self.filtered else f"{several(len(self.shown), 'learning')}{state}"
+        state = "" if found.state in (learnings.ALL, learnings.SKILLS) else f", {found.state}"
+        word = "skill" if found.state == learnings.SKILLS else "learning"
+        count = "" if self.filtered else f"{several(len(self.shown), word)}{state}"
         self.patterns.border_subtitle = Content("▲ hot  ↺ came back  ✓ fix known" if self.has_class("-wide") else "")
         self.patterns.border_title = self.titled(printable(found.scope.words), count)
         self.header.show(
@@ -267,6 +272,11 @@ class Learnings(Renewing, Leafing):
         self.tell_empty(no_learnings)
         self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.check_keys()
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether any skill is known in this scope."""
+        return bool(self.listing and self.listing.counts.get(learnings.SKILLS)) or self.state == learnings.SKILLS
 
     @property
     def one(self) -> Learning | None:

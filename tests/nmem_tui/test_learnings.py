@@ -11,7 +11,7 @@ import pytest
 
 from tests.nmem_tui.asked import row as ask
 
-RULE = "`pytest tests/test_thumbs.py` fails here"
+RULE = "Look into `tests/conftest.py`"
 
 
 @pytest.fixture(scope="session")
@@ -439,3 +439,28 @@ async def test_a_failing_change_is_told_in_one_line(
         pilot.app.change(steering.dismiss(one.id))
         await until(pilot, f"there is no learning {one.id}")
         db.close()
+
+
+async def test_skills_are_listed_apart_and_become_a_clients_skill(
+    known: Any, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path, learned: Any
+) -> None:
+    db = sqlite3.connect(here / "aurora.db")
+    steps = {"kind": "steps", "text": "", "files": [], "commands": ["make gen", "vale docs", "git commit"],
+             "observation_ids": [], "confidence": 0.6, "times": 3}  # fmt: skip
+    number = learned.learning(
+        db, "make gen > vale > git commit", "`make gen`, then `vale docs`", db.execute(
+            "SELECT max(last_at) FROM sessions").fetchone()[0], kind="skill", sessions=3, files=["*.md"], remedy=steps
+    )  # fmt: skip
+    db.commit()
+    db.close()
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        assert "vale docs" not in text(pilot)
+        await pilot.press("S")
+        await until(pilot, "1 skill", "vale docs", "skills 1")
+        await pilot.press("a")
+        await until(pilot, "SKILL.md", "+ 2. `vale docs`")
+        await pilot.press("y")
+        await until(pilot, "accepted")
+    assert state(number) == "accepted"
+    assert list((here / "aurora").glob(".claude/skills/*/SKILL.md"))

@@ -12,8 +12,10 @@ from click.testing import CliRunner
 from nmem.commands.main import nmem
 
 Shop = Any
-STEPS = {"kind": "steps", "text": "`make gen`, then `golangci-lint run`", "files": [], "observation_ids": [],
-         "commands": ["make gen", "golangci-lint run", "git commit"], "confidence": 0.6, "times": 3}  # fmt: skip
+STEPS: dict[str, Any] = {
+    "kind": "steps", "text": "`make gen`, then `golangci-lint run`", "files": [], "observation_ids": [],
+    "commands": ["make gen", "golangci-lint run", "git commit"], "confidence": 0.6, "times": 3,
+}  # fmt: skip
 NAME = "go-make-gen-golangci-lint-run-git-commit"
 
 
