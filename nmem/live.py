@@ -38,7 +38,7 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
         if "NMEM_TASK" in environ:
             _task(db, event)
     finally:
-        settles = kind in ("session_start", "session_end") and _settle(path)
+        settles = kind in ("session_start", "session_end", "turn_end") and _settle(path, kind)
     return settles, told
 
 
@@ -57,10 +57,10 @@ def _task(db: Connection, event: Event) -> None:
     link(db, event)
 
 
-def _settle(path: str) -> bool:
-    from nmem.settle_start import start
+def _settle(path: str, kind: str) -> bool:
+    from nmem.settle_start import rested, start
 
-    return start(path)
+    return (kind != "turn_end" or rested(path)) and start(path)
 
 
 def _ensure(db: Connection) -> None:

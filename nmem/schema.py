@@ -333,6 +333,21 @@ CREATE INDEX prompts_asked ON prompts(session_id, kind, at) WHERE source = 'user
 """
 """Each turn asks of all episodes and prompts what is left to do: answered without reading a trace or a text."""
 
+_WORDS = """
+DROP VIEW user_intent_stream;
+CREATE VIEW user_intent_stream AS
+  SELECT p.id AS prompt_id, p.session_id, p.at, p.content, p.kind,
+         CASE WHEN trim(p.content, ' ' || char(9, 10, 13)) = '' THEN 0 ELSE 1 + length(replace(replace(replace(
+           trim(replace(replace(replace(p.content, char(9), ' '), char(10), ' '), char(13), ' ')),
+           ' ', char(1, 2)), char(2, 1), ''), char(1, 2), ' ')) - length(replace(replace(replace(
+           trim(replace(replace(replace(p.content, char(9), ' '), char(10), ' '), char(13), ' ')),
+           ' ', char(1, 2)), char(2, 1), ''), char(1, 2), '')) END AS word_count,
+         p.at - LAG(p.at) OVER (PARTITION BY p.session_id ORDER BY p.at, p.id) AS gap_ms,
+         (p.at - LAG(p.at) OVER (PARTITION BY p.session_id ORDER BY p.at, p.id)) / 1000 AS gap_seconds
+  FROM prompts p WHERE p.source = 'user' AND p.agent_id IS NULL;
+"""
+"""Words by the white space between them, however much of it; control characters are cleaned away before storing."""
+
 MIGRATIONS: tuple[str, ...] = (
     _MEANING,
     _LABELS_AND_LEARNINGS,
@@ -358,4 +373,5 @@ MIGRATIONS: tuple[str, ...] = (
     _HEADINGS,
     _STANDING,
     THEMES,
+    _WORDS,
 )

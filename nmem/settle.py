@@ -41,7 +41,7 @@ from nmem.retention.automatic import automatic
 from nmem.retrieval import index as retrieval
 from nmem.search import refresh as index
 from nmem.settle_beside import Beside
-from nmem.settle_start import start, wanted
+from nmem.settle_start import lock_file, start, wanted
 from nmem.side_by_side import seldom_collected
 from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
@@ -51,6 +51,8 @@ from nmem.training import personal
 SECONDS = 900.0
 """How long one run works at most; what is left is for the next one."""
 _WAIT = 10.0
+_LATELY = 24 * 3_600_000
+"""Milliseconds: what nothing happened in since waits for its end to be told."""
 _HISTORY = 10.0
 """Seconds that a run goes over history for secrets by rules that are new; the next one goes on."""
 ERRORS = "settle errors"
@@ -185,6 +187,7 @@ class _Run:
             self._episodes,
             self._wordings,
             self._stories,
+            self._so_far,
             self._said,
             self._sessions,
             self._retrieval,
@@ -341,6 +344,11 @@ class _Run:
         if self._models and (narrations.unjudged(self.db, 1) or narrations.tellable(self.db, 1)):
             self._better()
 
+    def _so_far(self) -> None:
+        """What goes on, as far as it came: told from its records alone, and anew after each turn."""
+        some = narrations.going(self.db, self.clock() - _LATELY)
+        self._tell([number for number in some if number not in self._broken])
+
     def _untried(self) -> list[int]:
         return [number for number in narrations.untold(self.db) if number not in self._broken]
 
@@ -451,11 +459,6 @@ def _begin(db_path: str) -> None:
     """What is wished for from now on asks for another pass."""
     with suppress(FileNotFoundError):
         os.close(opened(wanted(db_path), os.O_WRONLY | os.O_TRUNC))
-
-
-def lock_file(db_path: str) -> str:
-    """The file that is locked while a process settles, and written to when one begins."""
-    return str(Path(paths.folder(db_path), "settle-nmem.lock"))
 
 
 def running(db_path: str) -> bool:

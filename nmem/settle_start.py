@@ -15,6 +15,8 @@ from capture.hook import SKIP
 from capture.settle import OFF, spawn
 from nmem.own_process import words
 
+RESTING = 60.0
+"""Seconds between two of them that turns start: what goes on is told anew so often at most."""
 LOST = 30.0
 """Seconds after which a process that was to settle has not come up."""
 
@@ -22,6 +24,19 @@ LOST = 30.0
 def wanted(db_path: str) -> str:
     """The file whose content says that settling is wanted."""
     return os.path.join(paths.folder(db_path), "settle.wanted")
+
+
+def lock_file(db_path: str) -> str:
+    """The file that is locked while a process settles, and written to when one begins."""
+    return os.path.join(paths.folder(db_path), "settle-nmem.lock")
+
+
+def rested(db_path: str) -> bool:
+    """Whether the last process that settled began long enough ago for a turn that ends to start another: one stat."""
+    try:
+        return not 0 <= time() - os.stat(lock_file(db_path)).st_mtime < RESTING
+    except OSError:
+        return True
 
 
 def start(db_path: str) -> bool:

@@ -75,6 +75,10 @@ def _say(found: Standing) -> None:
             ("window", f"{view.window.share:.0%} full" if view.window and view.window.share is not None else ""),
             ("hooks lost", str(view.hooks.lost) if view.hooks.lost else ""),
         ]),
+        ("So far", [
+            *(("done", one[:_TEXT]) for one in (unit.done if unit else ())),
+            *(("open", one[:_TEXT]) for one in (unit.left if unit else ())),
+        ]),
         ("Failed", [_failed(one) for one in view.failures]),
         ("Files", [(f"{one.edits} edits, {one.reads} reads", one.path) for one in view.hot]),
         (f"Told after a reset, {found.told.tokens} tokens", [("", found.told.text or found.told.why_silent)]),

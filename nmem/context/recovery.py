@@ -30,7 +30,7 @@ CLEARED = 60_000
 """Milliseconds within which the session that a clear ended is the one that this start follows."""
 _LOOKED_AT = 1500
 """Newest observations of a session in which decisions and open ends are looked for."""
-_FILES, _SAID, _DECIDED, _FAILING = 8, 3, 4, 3
+_FILES, _SAID, _DECIDED, _FAILING, _DONE = 8, 3, 4, 3, 4
 _LONG, _SHORT = 400, 200
 _FRAME = 60
 """Tokens of the marks and headings."""
@@ -106,6 +106,9 @@ def _goal(db: Connection, unit: Unit) -> list[Item]:
     if said and (last := whole(said[0], _LONG)):
         text = f"The agent said last: {quoted(last, _LONG + 2)}"
         out.append(Item(f"said/{unit.id}", GOAL, text, score=0.9, reason="the last that the agent said of it"))
+    if unit.state == units.OPEN and (done := _strings(unit.completed)[:_DONE]):
+        text = f"Done up to the end of an earlier turn: {quoted('; '.join(done), _LONG)}"
+        out.append(Item(f"done/{unit.id}", GOAL, text, score=0.75, reason="told of the open episode after a turn"))
     return out
 
 

@@ -57,6 +57,16 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
     return [row[0] for row in found]
 
 
+def going(db: Connection, since: int, limit: int = 20) -> list[int]:
+    """Open episodes in which something happened since a moment (ms) and that were not told as they are now."""
+    found = db.execute(
+        "SELECT u.id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id WHERE u.state = 'open'"  # noqa: S608
+        f" AND u.last_at >= ? AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        (since, limit),
+    )
+    return [row[0] for row in found]
+
+
 def untold_of(db: Connection, sessions: Sequence[str]) -> list[int]:
     """The same of these sessions alone, all of them."""
     found = db.execute(

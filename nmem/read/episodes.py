@@ -59,6 +59,10 @@ class CurrentUnit:
     hot: tuple[HotFile, ...]
     outcome: Outcome
     thread: Thread | None
+    done: tuple[str, ...] = ()
+    """What its story says was done, told at the end of a turn."""
+    left: tuple[str, ...] = ()
+    """What fails or is open, as far as nothing closed it since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +171,25 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
         bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
-        _so_far(db, session_id, since), thread_views.get(db, row["thread_id"]),
+        _so_far(db, session_id, since), thread_views.get(db, row["thread_id"]), _texts(row["completed"]),
+        tuple(_left(db, row)),
     )  # fmt: skip
+
+
+def _texts(stored: str | None) -> tuple[str, ...]:
+    found = parsed(stored, [])
+    return tuple(str(each) for each in found) if isinstance(found, list) else ()
+
+
+def _left(db: Connection, row: Row) -> list[str]:
+    """The open ends of its story without those that were closed since."""
+    ends = _texts(row["next_steps"])
+    told_at = min(row["last_at"], row["narrated_at"] or row["last_at"])
+    names, db.row_factory = db.row_factory, None
+    try:
+        return open_ends.left(db, row["session_id"], told_at, ends)
+    finally:
+        db.row_factory = names
 
 
 def _so_far(db: Connection, session_id: str, since: int) -> Outcome:

@@ -26,7 +26,7 @@ _TEXTS = {
     "prompts": "SELECT content FROM prompts WHERE id > ? AND id <= ?",
     "search_docs": "SELECT title, body FROM search_docs WHERE id > ? AND id <= ?",
     "work_units": "SELECT title, intent, summary, learned, completed, next_steps, notes FROM work_units"
-                  " WHERE narrated_at > ? AND narrated_at <= ?",
+                  " WHERE narrated_at > ? AND narrated_at <= ? AND state = 'closed'",  # told anew each turn till then
 }  # fmt: skip
 _NEXT = {
     **{source: f"SELECT max(id) FROM (SELECT id FROM {source} WHERE id > ? ORDER BY id LIMIT ?)"  # noqa: S608

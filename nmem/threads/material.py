@@ -184,7 +184,7 @@ def condensable(db: Connection) -> list[Any]:
         "   WHERE x.thread_id = t.id AND p.source = 'user' AND p.agent_id IS NULL"
         "   AND p.at > coalesce(t.compacted_at, 0)),"
         " told.newest FROM threads t LEFT JOIN (SELECT thread_id, max(narrated_at) AS newest FROM work_units"
-        "   INDEXED BY work_units_standing GROUP BY thread_id) told ON told.thread_id = t.id"
+        "   INDEXED BY work_units_standing WHERE state = 'closed' GROUP BY thread_id) told ON told.thread_id = t.id"
         " WHERE t.turn_count > 0 ORDER BY t.last_at"
     ).fetchall()
 

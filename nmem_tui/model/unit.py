@@ -77,6 +77,8 @@ def card(
         *([[("goes on ", "quiet"), ("↩ ", "accent"), (flat(unit.resumes), "text")]] if unit.resumes else []),
         [("cut     ", "quiet"), *why(unit.cut_reason, unit.cut_by, unit.cut_confidence)],
         [("so far  ", "quiet"), *joined(so_far, " · ")],
+        *_told("done    ", unit.done),
+        *_told("open    ", unit.left),
         effort("unit    ", unit.effort, cells),
         *([effort("session ", view.total, cells)] if view.total != unit.effort else []),
     ]
@@ -92,6 +94,12 @@ def card(
         ]
     lines += below
     return [cut(line, cells) for line in [*lines, *hot(unit.hot, cells, rows - len(lines))]][:rows]
+
+
+def _told(label: str, texts: Sequence[str]) -> list[Line]:
+    """The first thing that the story of the episode says, and how many more there are."""
+    more = f"  and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return [[(label, "quiet"), (flat(texts[0]), "text"), (more, "quiet")]] if texts else []
 
 
 def hot(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:

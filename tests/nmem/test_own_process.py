@@ -94,7 +94,7 @@ def test_a_session_ends_with_one_process_also_where_the_interpreter_does_not_kno
     given = {"session_id": "s-1", "cwd": "/srv/none", "reason": "exit"}
     words = [base, "-I", "-S", str(entry), "claude", "SessionEnd", "--db", db_path]
     subprocess.run(words, input=json.dumps(given).encode(), check=True, timeout=300)
-    assert waited(Path(settle.lock_file(db_path))), Path(paths.log(db_path)).read_text()
+    assert waited(Path(settle_start.lock_file(db_path))), Path(paths.log(db_path)).read_text()
     assert waited(Path(db_path).parent / "settle.lock"), "it also does what capture's own settling would"
     while settle.running(db_path):
         time.sleep(0.05)

@@ -18,6 +18,7 @@ from capture.settle import OFF
 from capture.storage import store
 from nmem import settle as settling
 from nmem import settle_start
+from nmem.episodes.annotate import update_newest
 from nmem.llm.backend import Cancel
 from nmem.settle import Report, settle
 from nmem.threads import continuity, storage
@@ -66,7 +67,7 @@ def test_a_session_that_may_go_on_is_left_open(record: Recorded, db_path: str) -
     record.coupon()
     soon = record.at + 29 * 60_000
     report = run(db_path, clock=lambda: soon)
-    assert (report.detected, report.closed, report.told) == (1, 0, 0)
+    assert (report.detected, report.closed, report.told) == (1, 0, 1)
     later = record.at + 31 * 60_000
     assert run(db_path, clock=lambda: later).told == 1
 
@@ -309,3 +310,29 @@ def test_what_a_hook_imports_to_start_it_is_cheap() -> None:
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True,
                           cwd=Path(__file__).parents[2])  # fmt: skip
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_what_goes_on_is_told_as_far_as_it_came_and_anew_after_a_turn(record: Recorded, db_path: str) -> None:
+    record.begin("s").user("Make the export keep its last row").edit("shop/export.py").test("failed")
+    record.agent("The slice stops one row early.")
+    now = record.at + 1_000
+    assert run(db_path, clock=lambda: now).told == 1
+    (unit,) = units(record.db)
+    assert unit[3] == "open" and unit[-1] == "extractive" and "pytest" in unit[8]
+    assert run(db_path, clock=lambda: now).idle
+    record.edit("shop/export.py").test("ok").agent("Fixed the slice in `shop/export.py`.")
+    update_newest(record.db, "s")  # as the hook does when a turn ends
+    run(db_path, clock=lambda: now + 9_000)
+    (unit,) = units(record.db)
+    assert unit[3] == "open" and "pytest" not in unit[8] and "shop/export.py" in unit[7]
+    run(db_path, clock=lambda: now + 3_600_000)
+    assert units(record.db)[0][3] == "closed"
+
+
+def test_a_turn_starts_settling_once_a_minute(db_path: str) -> None:
+    assert settle_start.rested(db_path)
+    run(db_path)
+    assert not settle_start.rested(db_path)
+    before = time.time() - settle_start.RESTING - 1
+    os.utime(settle_start.lock_file(db_path), (before, before))
+    assert settle_start.rested(db_path)

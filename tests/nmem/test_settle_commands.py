@@ -16,7 +16,7 @@ from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
 from nmem.llm.config import Settings
 from nmem.llm.connect import connect, standing
-from nmem.settle import lock_file
+from nmem.settle_start import lock_file
 
 if TYPE_CHECKING:
     from tests.nmem.conftest import Recorded

@@ -29,6 +29,24 @@ def test_tables_and_views_are_made_once(db_path: str) -> None:
     db.close()
 
 
+def test_prompts_are_counted_in_words_with_the_pause_before_them(db_path: str) -> None:
+    db = store.connect(db_path)
+    tables.ensure(db)
+    db.execute("INSERT INTO projects (id, key, name, root, created_at) VALUES (1, 'k', 'n', '/n', 1)")
+    db.execute(
+        "INSERT INTO sessions (id, project_id, client, cwd, started_at, last_at) VALUES ('s', 1, 'claude', '/n', 1, 1)"
+    )
+    for at, text in ((1_000, "fix  the\n\n tests "), (8_500, "yes"), (9_000, " \n"), (12_000, "push\tit now")):
+        db.execute(
+            "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key)"
+            " VALUES ('s', ?, 'user', 'prompt', ?, ?)",
+            (at, text, str(at)),
+        )
+    found = db.execute("SELECT word_count, gap_ms, gap_seconds FROM user_intent_stream ORDER BY at").fetchall()
+    assert found == [(3, None, None), (1, 7_500, 7), (0, 500, 0), (3, 3_000, 3)]
+    db.close()
+
+
 def test_several_processes_may_do_it_at_once(db_path: str) -> None:
     store.connect(db_path).close()
     failed: list[Exception] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 from capture import paths
 from nmem.doctor.checks import NOTE, OK, Finding
 from nmem.read.health import log_tail
-from nmem.settle_start import LOST, wanted
+from nmem.settle_start import LOST, lock_file, wanted
 
 _FROM_BEHIND = (" background: ", " settle: ")
 """What processes in the background begin their lines of the log with."""
@@ -16,7 +16,7 @@ _FROM_BEHIND = (" background: ", " settle: ")
 
 def settling() -> list[Finding]:
     """When episodes were last told and sessions summed up, or why they are not."""
-    from nmem.settle import lock_file, running
+    from nmem.settle import running
 
     db = paths.database()
     asked, ran = _touched(wanted(db), filled=True), _touched(lock_file(db))

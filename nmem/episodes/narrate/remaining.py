@@ -15,8 +15,9 @@ from nmem.episodes.narrate.words import alike, size, words
 
 MOST = 5
 _LATE = 12
-_ITEMS = 3
-"""Items of the list before a question that are told where it does not say what it asks."""
+_ITEMS, _TOLD, _LONG = 3, 2, 60
+"""Of the last items before a question that does not say what it asks: how many are told, and of how many characters;
+none is cut."""
 _GO_ON = re.compile(r"\b(?:go ahead|proceed|continue|do (?:it|that|this|so)|sound good|look good)\b", re.IGNORECASE)
 """Actions after a to-do list from which on work has gone on without it."""
 
@@ -99,7 +100,7 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
         if size(one.text) >= 3 and not cues.DONE.match(one.text) and (under or open_box or says):
             out.append(clip(one.text, 180))
     if asks and size(said[-1].text) >= 3:
-        items = [clip(one.text.rstrip("."), 70) for one in said if one.item][-_ITEMS:]
+        items = [one.text.rstrip(".") for one in said if one.item and len(one.text) <= _LONG][-_ITEMS:][:_TOLD]
         of = f" ({'; '.join(items)})" if items and _GO_ON.search(said[-1].text) else ""
         out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}{of}")
     return out

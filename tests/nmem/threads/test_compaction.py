@@ -56,6 +56,8 @@ def test_an_episode_told_anew_makes_its_thread_due(world: World) -> None:
     compaction.compact_due(world.db, world.at(500))
     assert compaction.due(world.db, world.at(501)) == []
     world.db.execute("UPDATE work_units SET narrated_at = ? WHERE id = ?", (world.at(502), unit))
+    assert compaction.due(world.db, world.at(503)) == []  # one that goes on is told after each turn
+    world.db.execute("UPDATE work_units SET state = 'closed' WHERE id = ?", (unit,))
     assert [each.why for each in compaction.due(world.db, world.at(503))] == ["told"]
 
 
