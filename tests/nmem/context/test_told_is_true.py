@@ -32,6 +32,7 @@ _SESSIONS = 9
 """Of a project: the first, by name."""
 _MOMENTS = 22
 _QUOTE = re.compile(r"“([^”]*)”")
+_CUT_TITLE = re.compile(r"“[^“”]{20,60}…”")
 _LOOSE = re.compile(r"\b(?:[\w.-]+/)*[\w-]+\.(?:py|ts|tsx|js|md|ex|exs|sh|json|yml|yaml|toml|css|html)\b")
 _DONE = re.compile(
     r"\((?:[^()]*; )?((?:tests (?:passed|failed))?(?:, )?(?:reverted|thrown away|abandoned|pushed|committed)?)\)"
