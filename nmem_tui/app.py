@@ -15,6 +15,7 @@ from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.events import AppBlur, AppFocus
 from textual.screen import Screen
+from textual.widget import AwaitMount, Widget
 
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -405,8 +406,14 @@ class Cockpit(Sheeted, Looking, Going):
         self.switch_mode(self.FIRST)
         self._play()
 
+    def switch_mode(self, mode: str) -> AwaitMount:
+        """As the library does; while it closes its screens no other is made, because it walks through them."""
+        return super().switch_mode(mode) if self._running else AwaitMount(Widget(), [])
+
     def _begin_anew(self) -> None:
         """Every screen anew, without what lies over it: nothing that was read of another database is shown or used."""
+        if not self._running:
+            return
         self.chosen, self.session, self.draft = "", None, None  # a task that was begun belongs to its projects
         self.wanted_episode = self.wanted_learning = self.wanted_task = 0
         self.wanted_row = self.gone = None

@@ -62,3 +62,20 @@ async def test_work_that_is_cancelled_before_its_first_step_leaves_no_coroutine_
             await settled(pilot)
         gc.collect()
     assert not [str(each.message) for each in told if "never awaited" in str(each.message)]
+
+
+@pytest.mark.parametrize("late", ["visit", "begin anew"])
+async def test_a_screen_that_is_asked_for_while_the_others_are_closed_is_not_made(
+    cockpit: Any, make_db: Callable[[str], str], settled: Any, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    """The library walks through its screens; one more meanwhile was a fault, and the process ended with it."""
+    async with cockpit(make_db("story")) as pilot:
+        await settled(pilot)
+        app = pilot.app
+        prune = app._prune
+
+        async def slow(*nodes: Any, **options: Any) -> Any:
+            app.switch_mode("health") if late == "visit" else app._begin_anew()
+            return await prune(*nodes, **options)
+
+        monkeypatch.setattr(app, "_prune", slow)
