@@ -15,6 +15,8 @@ ALONE = 6
 """Failures in one session that are a loop by themselves ..."""
 LONG = 30 * 60_000
 """... when they last this many milliseconds."""
+SPOKEN = 2
+"""Words of what fails that a request has where it is about that: to be told to push is not to speak of an upstream."""
 
 
 def patterns(project: Project, failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Pattern]:
@@ -56,7 +58,7 @@ def _asked(failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Patte
         for one in failing:
             shared = [session for session in intent.sessions if session in set(one.sessions)]
             about = set(words.tokens(intent.title)) & set(words.tokens(f"{one.title} {one.key}"))
-            if len(shared) >= STRONG and about and not one.key.startswith("client: "):
+            if len(shared) >= STRONG and len(about) >= SPOKEN and not one.key.startswith("client: "):
                 met = [each for each in (*intent.met, *one.met) if each.session_id in shared]
                 met.sort(key=lambda each: (each.at, each.observation_id or 0))
                 made = Pattern(
