@@ -45,7 +45,7 @@ SWITCHES = 3
 _ESCAPED = (("\\/", "/"), ("\\u002b", "+"), ("\\u002B", "+"), ("\\u003d", "="), ("\\u003D", "="), ("%2F", "/"),
             ("%2f", "/"), ("%2B", "+"), ("%2b", "+"), ("%3D", "="), ("%3d", "="))  # fmt: skip
 """The signs of base64 as JSON and addresses write them."""
-_SURE = 5
+_SURE = 6
 """Letters of a stand-in that nobody draws by accident."""
 
 
