@@ -36,7 +36,7 @@ _STARTS = """\
 "starts": every turn that may open another work unit, with how `sure` you are (0 to 1). A work unit is one intent of the
 user, however many turns it takes. Turn 1 always opens one. A later turn opens one when the user turns to another goal:
 another feature, bug, question or document that the goal so far did not ask for, or a new wish after the work before was
-finished or put away; also in the same files, also without saying so. Most sessions have few of these, and many have only
+finished or put away; also in the same files, also without saying so. Most sessions have few of these, many have only
 turn 1. What serves the goal opens none: a step or part of it, a correction, an error report, a question about it, a
 further wish about the very thing that is being made, its review, docs and tests, an answer, "go on", commit and push.
 List doubtful turns, too, with `sure` below 0.5.

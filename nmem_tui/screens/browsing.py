@@ -24,7 +24,7 @@ class Browsing(Moving, Correcting):
 
     CONTEXT = "episodes"
     OPENS = "list"
-    HINT = "words, !word, is:failed (tests), thread:x, theme:x, file:x, project:x"
+    HINT = "!word, is:failed (tests), thread:, theme:, file:, project:"
     TYPING_S = 0.06
 
     def __init__(self) -> None:

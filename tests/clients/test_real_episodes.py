@@ -86,7 +86,7 @@ def test_a_killed_session_and_the_next_one_become_episodes_of_one_thread(stage: 
         before = episodes(db)
         assert [(turns, resumes) for _, turns, resumes in before] == [(t, r) for _, t, r in EXPECTED]
         assert all(intent.startswith(start) for (intent, *_), (start, *_) in zip(before, EXPECTED, strict=True))
-        assert db.execute("SELECT count(*) FROM threads").fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM session_threads").fetchone() == (2,)
         assert db.execute("SELECT count(DISTINCT session_id) FROM session_threads").fetchone() == (2,)
         orphans = """SELECT count(*) FROM prompts p LEFT JOIN unit_prompts u ON u.prompt_id = p.id
                      WHERE p.source = 'user' AND u.prompt_id IS NULL"""

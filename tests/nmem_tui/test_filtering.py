@@ -220,7 +220,7 @@ async def test_a_heading_counts_what_is_listed_below_it(
 
 
 @pytest.mark.parametrize(("key", "said"), [
-    ("1", "is:failed (calls), file:upload"), ("2", "is:failed (tests), thread:x, file:x, project:x"),
+    ("1", "is:failed (calls), file:upload"), ("2", "is:failed (tests), thread:, theme:, file:, project:"),
 ])  # fmt: skip
 async def test_the_empty_box_says_what_failed_means_on_its_screen(
     key: str, said: str, make_db: Any, cockpit: Any, settled: Any, text: Any
