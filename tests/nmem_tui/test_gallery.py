@@ -16,7 +16,7 @@ LARGEST = 1_500_000
 """Bytes of all pictures together."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def demo() -> Iterator[str]:
     """The demo, recorded at the time of the pictures."""
     with gallery.recorded() as path:
