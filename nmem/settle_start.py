@@ -10,10 +10,7 @@ import os
 from time import time
 
 from capture import paths
-from capture.files import opened
 from capture.hook import SKIP
-from capture.settle import OFF, spawn
-from nmem.own_process import words
 
 RESTING = 60.0
 """Seconds between two of them that turns start: what goes on is told anew so often at most."""
@@ -41,6 +38,9 @@ def rested(db_path: str) -> bool:
 
 def start(db_path: str) -> bool:
     """Start settling; False when it is about to begin anyway, or cannot be started. Costs a stat, a write, a spawn."""
+    from capture.files import opened  # a turn that ends mostly asks `rested` alone
+    from capture.settle import OFF
+
     if os.environ.get(OFF) or os.environ.get(SKIP):
         return False
     path = wanted(db_path)
@@ -60,6 +60,9 @@ def start(db_path: str) -> bool:
 
 
 def _spawn(db_path: str) -> bool:
+    from capture.settle import spawn
+    from nmem.own_process import words
+
     env = {**os.environ, SKIP: "1", "NMEM_DB": db_path}
     spawn(words("settle", "--quiet", "--db", db_path), env)
     return True
