@@ -121,7 +121,6 @@ def test_one_switch_keeps_both_from_starting(db_path: str, monkeypatch: pytest.M
     Path(db_path).parent.mkdir(parents=True)
     spawned: list[object] = []
     monkeypatch.setattr(capture_settle, "spawn", lambda *words: spawned.append(words))
-    monkeypatch.setattr(settle_start, "spawn", lambda *words: spawned.append(words))
     assert not capture_settle.start(db_path)
     assert not settle_start.start(db_path)
     assert spawned == []
