@@ -179,6 +179,7 @@ def long_session(python: list[str], path: Path, event: str, runs: int) -> dict[s
     from benchmarks.long_session import SESSION, add
 
     add(path)
+    os.environ["NMEM_SKIP_SETTLE"] = "1"  # settling beside the hooks takes the second processor and the lock
     tail = ["--db", str(path)]
 
     def turn(number: int) -> None:
@@ -216,6 +217,7 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
         db.execute("UPDATE projects SET key = ?, root = ? WHERE id = 1", (project.key, project.root))
         db.execute("UPDATE sessions SET branch = ? WHERE project_id = 1", (project.branch,))
         paths = [row[0] for row in db.execute("SELECT path FROM context_files ORDER BY file LIMIT 2000")]
+        goals = [row[0] for row in db.execute("SELECT intent FROM work_units WHERE outcomes != '' LIMIT 2000")]
     dice = random.Random(time.time_ns())
     mark, some = time.time_ns(), vocabulary(random.Random(11))
     assert len(some) == WORDS
@@ -223,7 +225,7 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     def made(number: int) -> bytes:
         given = {"session_id": f"new-{mark}-{number}", "cwd": str(folder), "hook_event_name": "UserPromptSubmit",
                  "permission_mode": "default",
-                 "prompt": f"{said(dice, some, (8, 45, 500)[number % 3])} {dice.choice(paths)}"}  # fmt: skip
+                 "prompt": f"{dice.choice(goals)} {said(dice, some, (4, 30, 480)[number % 3])} {dice.choice(paths)}"}
         if event == "SessionStart":
             given = {**given, "hook_event_name": event, "source": "startup"}
         return json.dumps(given).encode()

@@ -7,14 +7,70 @@ the bytecode beside it, so these are opened at once. Python's own rule decides w
 
 from __future__ import annotations
 
-import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from _frozen_importlib import ModuleSpec
     from collections.abc import Callable, Sequence
     from types import CodeType, ModuleType
+
+
+class _Mapping:
+    """`collections.abc.MutableMapping`, as far as `os.environ` is one."""
+
+    __slots__ = ()
+
+    def __contains__(self, key):  # type: ignore[no-untyped-def]
+        try:
+            self[key]
+        except KeyError:
+            return False
+        return True
+
+    def get(self, key, default=None):  # type: ignore[no-untyped-def]
+        return self[key] if key in self else default
+
+    def pop(self, key, *default):  # type: ignore[no-untyped-def]
+        if default and key not in self:
+            return default[0]
+        value = self[key]
+        del self[key]
+        return value
+
+    def keys(self):  # type: ignore[no-untyped-def]
+        return list(self)
+
+    def values(self):  # type: ignore[no-untyped-def]
+        return [self[key] for key in self]
+
+    def items(self):  # type: ignore[no-untyped-def]
+        return [(key, self[key]) for key in self]
+
+    def update(self, other):  # type: ignore[no-untyped-def]
+        for key in other:
+            self[key] = other[key]
+
+
+def _load() -> None:
+    """Import `os` without the 25 abstract classes that only `os.environ` asks for: a twentieth of a hook's time."""
+    if "os" in sys.modules or "_collections_abc" in sys.modules:
+        return
+    stand_in = type(sys)("_collections_abc")
+    stand_in.__dict__.update(Mapping=_Mapping, MutableMapping=_Mapping, _check_methods=_Mapping)
+    sys.modules["_collections_abc"] = stand_in
+    try:
+        import os  # noqa: F401
+    except ImportError:
+        return  # another interpreter: the ordinary way
+    finally:
+        del sys.modules["_collections_abc"]
+
+
+if not TYPE_CHECKING:
+    _load()
+    import os
 
 _OURS = ("capture.", "nmem.")
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)

@@ -1,7 +1,6 @@
 """The registered file: `<python> -I -S <this file> CLIENT EVENT [--db PATH]`.
 
-A script is compiled anew on each run, so it only makes the packages importable, says which part of nmem listens to
-what capture has stored, and hands over.
+A script is compiled anew on each run, so this one only makes the packages importable and hands over.
 """
 
 import sys
@@ -9,38 +8,12 @@ from time import perf_counter_ns
 
 STARTED = perf_counter_ns()
 
-_UNHEARD = ("status", "thinking")
-"""After these a screen waits: nothing of nmem is loaded."""
-_CALLS = ("tool_call", "tool_result", "tool_error")
-_WORK = ("shell", "edit", "write")
-
 
 def listen(db, event, path):  # type: ignore[no-untyped-def]
-    """What nmem makes of an event that capture has stored: whether it settles now, and what the session is told."""
-    if event.kind in _UNHEARD:
-        return False, ""
-    if event.kind in _CALLS:
-        if event.tool == "mcp":
-            return _named(db, event, path)  # type: ignore[no-untyped-call]
-        if event.ok or event.tool not in _WORK:
-            return False, ""  # the tool waits: nothing of nmem is loaded
-        from nmem.context.action import answer
+    """What nmem makes of an event that capture has stored."""
+    from nmem.live import heard
 
-        return False, answer(db, event)
-    from nmem.live import after
-
-    return after(db, event, path)
-
-
-def _named(db, event, path):  # type: ignore[no-untyped-def]
-    """What the agent says of the task that the user turned to is put right at once; no other server's call is read."""
-    from capture.event import names_episode
-
-    if names_episode(event) and not event.agent_id:
-        from nmem.live import named
-
-        named(db, event, path)
-    return False, ""
+    return heard(db, event, path)
 
 
 def main() -> None:

@@ -13,7 +13,29 @@ if TYPE_CHECKING:
 
     from capture.event import Event
 
+_UNHEARD = ("status", "thinking")
+"""After these a screen waits: nothing else of nmem is loaded."""
+_CALLS = ("tool_call", "tool_result", "tool_error")
+_WORK = ("shell", "edit", "write")
 _PASSAGES = ("pre_compact", "post_compact", "session_end")
+
+
+def heard(db: Connection, event: Event, path: str) -> tuple[bool, str]:
+    """Whether a process that settles was started for an event, and what the session shall be told.
+
+    `path` is the database's. Raises sqlite3.Error, OSError or schema.NewerDatabase.
+    """
+    if event.kind in _UNHEARD:
+        return False, ""
+    if event.kind not in _CALLS:
+        return after(db, event, path)
+    if event.tool == "mcp":
+        return _named(db, event, path)
+    if event.ok or event.tool not in _WORK:
+        return False, ""  # the tool waits: nothing else of nmem is loaded
+    from nmem.context.action import answer
+
+    return False, answer(db, event)
 
 
 def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
@@ -42,12 +64,16 @@ def after(db: Connection, event: Event, path: str) -> tuple[bool, str]:
     return settles, told
 
 
-def named(db: Connection, event: Event, path: str) -> None:
-    """Put the newest prompts into the episode that the agent just named."""
-    from nmem.episodes.announced import arrived
+def _named(db: Connection, event: Event, path: str) -> tuple[bool, str]:
+    """Put the newest prompts into the episode that the agent just named; no other server's call is read."""
+    from capture.event import names_episode
 
-    _ensure(db)
-    arrived(db, event.session_id, path)
+    if names_episode(event) and not event.agent_id:
+        from nmem.episodes.announced import arrived
+
+        _ensure(db)
+        arrived(db, event.session_id, path)
+    return False, ""
 
 
 def _task(db: Connection, event: Event) -> None:

@@ -1,24 +1,47 @@
-"""The second look at a prompt, when its turn has ended: what the turn did can open an episode, or take one back."""
+"""The second look at a prompt, when its turn has ended: what the turn did can open an episode, or take one back.
+
+Only prompts of which the first look was not sure are worth it: settling looks at all of them again.
+"""
 
 from __future__ import annotations
 
 from capture.storage.store import transaction
-from nmem.episodes import history, units
-from nmem.episodes.online import arrived, missing
-from nmem.episodes.weigh import decide, load, verdict
+from nmem.episodes import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from nmem.episodes.boundary import Decision
+    from nmem.episodes.units import Verdict
 
 _STANDING = (units.PERSON, units.AGENT, units.LLM, units.FIRST)
 """Who is not overruled."""
+UNSURE = 0.15, 0.5
+"""The first look's probabilities between which what a turn did can turn the verdict: so it went in .98 of 2,179 turns."""
+_NEWEST = (
+    "SELECT u.decided_by, u.score FROM prompts p LEFT JOIN unit_prompts u ON u.prompt_id = p.id"
+    " WHERE p.session_id = ? AND p.source = 'user' AND p.kind = 'prompt' AND p.agent_id IS NULL"
+    " ORDER BY p.at DESC, p.id DESC LIMIT 1"
+)
 
 
 def ended(db: Connection, session_id: str, path: str = "") -> None:
-    """Revise the decision on the newest turn's prompt. Nothing happens where a person or a model has decided."""
+    """Revise the decision on the newest turn's prompt where the first look was not sure.
+
+    Nothing happens where a person or a model has decided.
+    """
+    row = db.execute(_NEWEST, (session_id,)).fetchone()
+    if row is None or row[0] is None or (row[0] not in _STANDING and UNSURE[0] <= (row[1] or 0.0) <= UNSURE[1]):
+        _revise(db, session_id, path)
+
+
+def _revise(db: Connection, session_id: str, path: str) -> None:
+    # most turns end without it, and a hook pays for each module
+    from nmem.episodes import history
+    from nmem.episodes.online import arrived, missing
+    from nmem.episodes.weigh import decide, load, verdict
+
     turns = history.recent(db, session_id)
     if missing(db, turns):
         arrived(db, session_id, path)
@@ -30,7 +53,7 @@ def ended(db: Connection, session_id: str, path: str = "") -> None:
     decision = decide(db, turns, len(turns) - 1, load(path), "revised")
     with transaction(db):
         if _decided_by(db, number) not in _STANDING:
-            _apply(db, number, decision)
+            _apply(db, number, decision, verdict(decision, units.REVISED))
 
 
 def _decided_by(db: Connection, prompt_id: int) -> str:
@@ -38,11 +61,10 @@ def _decided_by(db: Connection, prompt_id: int) -> str:
     return str(row[0]) if row else units.FIRST
 
 
-def _apply(db: Connection, prompt_id: int, decision: Decision) -> None:
+def _apply(db: Connection, prompt_id: int, decision: Decision, said: Verdict) -> None:
     unit = units.get(db, units.of_prompt(db, prompt_id) or 0)
     if unit is None:
         return
-    said = verdict(decision, units.REVISED)
     opens = unit.first_prompt_id == prompt_id
     before = units.previous(db, unit) if opens else None
     if decision.cut and not opens:
