@@ -34,6 +34,9 @@ def main() -> None:
             unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
             from capture.compiled import install
         install()
+        from nmem.preload import preload
+
+        preload(above, sys.argv[2] if len(sys.argv) > 2 else "")
     from capture.hook import main as run
 
     run(sys.argv[1:], STARTED, listen)
