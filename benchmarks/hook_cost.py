@@ -208,6 +208,7 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     from benchmarks.context_cost import WORDS, add, said, vocabulary
     from capture.project import resolve
     from capture.storage import store
+    from nmem.retrieval import index
 
     add(path)
     with closing(store.connect(str(path), timeout=10)) as db:
@@ -218,6 +219,10 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
         db.execute("UPDATE sessions SET branch = ? WHERE project_id = 1", (project.branch,))
         paths = [row[0] for row in db.execute("SELECT path FROM context_files ORDER BY file LIMIT 2000")]
         goals = [row[0] for row in db.execute("SELECT intent FROM work_units WHERE outcomes != '' LIMIT 2000")]
+        index.keep(db)
+    for name in paths:  # a file that is gone is not told
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
     dice = random.Random(time.time_ns())
     mark, some = time.time_ns(), vocabulary(random.Random(11))
     assert len(some) == WORDS

@@ -34,9 +34,10 @@ def main() -> None:
             unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
             from capture.compiled import install
         install()
-        from nmem.preload import preload
+        from nmem.preload import KINDS, preload
 
-        preload(above, sys.argv[2] if len(sys.argv) > 2 else "")
+        if len(sys.argv) > 2 and sys.argv[2] in KINDS:
+            preload(above, KINDS[sys.argv[2]])
     from capture.hook import main as run
 
     run(sys.argv[1:], STARTED, listen)

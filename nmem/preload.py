@@ -22,6 +22,8 @@ KINDS = {
     "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "Stop": "end", "AfterAgent": "end",
 }  # fmt: skip
 """Events of the clients -> the pack that serves them."""
+TELLING = "telling"
+"""The pack of what a prompt needs on top where it may be told something."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _MOST = 1 << 22
 """Bytes of the largest pack."""
@@ -39,13 +41,10 @@ def head() -> bytes:
     return MAGIC_NUMBER + b"nmem"
 
 
-def preload(above: str, event: str) -> None:
-    """Load what a hook of this event needs; without a fresh pack, or where one module fails, nothing is lost."""
+def preload(above: str, kind: str) -> None:
+    """Load a kind's modules; without a fresh pack, or where one module fails, nothing is lost."""
     from marshal import loads
 
-    kind = KINDS.get(event)
-    if kind is None:
-        return
     try:
         handle = os.open(pack(above, kind), _FLAGS)
         try:
@@ -106,7 +105,7 @@ def fresh(above: str) -> bool:
 
     begins = head()
     try:
-        for kind in set(KINDS.values()):
+        for kind in {*KINDS.values(), TELLING}:
             with open(pack(above, kind), "rb") as file:
                 data = file.read()
             if not data.startswith(begins):
@@ -184,11 +183,14 @@ def _traced(above: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, (event, payload) in enumerate((*_TURN, *_TURN, *_TURN)):
-            said = {"prompt": f"{payload['prompt']} And again: {number}."} if "prompt" in payload else {}
+            said = {"prompt": f"{_PROMPT} And again: {number}."} if event == "UserPromptSubmit" else {}
             names = _loaded(above, folder, event, {**payload, **said})  # the same prompt again would be none
             if number >= len(_TURN):  # the first turn makes what later ones find
                 kept = found.setdefault(KINDS[event], names)
                 found[KINDS[event]] = [name for name in kept if name in names]
+        first = _loaded(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
+    usual = found["prompt"]
+    found[TELLING] = [name for name in first if name not in usual]
     return found
 
 
@@ -210,8 +212,9 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
+_PROMPT = "Make the parser of the settings keep all comments, please."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (
-    ("UserPromptSubmit", {"prompt": "Make the parser of the settings keep all comments, please."}),
+    ("UserPromptSubmit", {}),
     ("PreToolUse", _BASH),
     ("PostToolUse", {**_BASH, "tool_response": {"stdout": "2 passed", "stderr": "", "interrupted": False}}),
     ("PostToolUse", {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, "tool_response": {"type": "text"}}),
