@@ -228,9 +228,13 @@ def beginning(python: list[str], path: Path, event: str, runs: int) -> dict[str,
     assert len(some) == WORDS
 
     def made(number: int) -> bytes:
-        given = {"session_id": f"new-{mark}-{number}", "cwd": str(folder), "hook_event_name": "UserPromptSubmit",
-                 "permission_mode": "default",
-                 "prompt": f"{dice.choice(goals)} {said(dice, some, (4, 30, 480)[number % 3])} {dice.choice(paths)}"}
+        given = {
+            "session_id": f"new-{mark}-{number}",
+            "cwd": str(folder),
+            "hook_event_name": "UserPromptSubmit",
+            "permission_mode": "default",
+            "prompt": f"{dice.choice(goals)} {said(dice, some, (4, 30, 480)[number % 3])} {dice.choice(paths)}",
+        }
         if event == "SessionStart":
             given = {**given, "hook_event_name": event, "source": "startup"}
         return json.dumps(given).encode()

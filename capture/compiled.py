@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from _frozen_importlib import ModuleSpec
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, ModuleType
 
 
@@ -21,36 +21,45 @@ class _Mapping:
     """`collections.abc.MutableMapping`, as far as `os.environ` is one."""
 
     __slots__ = ()
+    if TYPE_CHECKING:
 
-    def __contains__(self, key):  # type: ignore[no-untyped-def]
+        def __getitem__(self, key: str) -> str: ...
+        def __setitem__(self, key: str, value: str) -> None: ...
+        def __delitem__(self, key: str) -> None: ...
+        def __iter__(self) -> Iterator[str]: ...
+
+    def __contains__(self, key: str) -> bool:
         try:
             self[key]
         except KeyError:
             return False
         return True
 
-    def get(self, key, default=None):  # type: ignore[no-untyped-def]
-        return self[key] if key in self else default
+    def get(self, key: str, default: str | None = None) -> str | None:
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
-    def pop(self, key, *default):  # type: ignore[no-untyped-def]
+    def pop(self, key: str, *default: str) -> str:
         if default and key not in self:
             return default[0]
         value = self[key]
         del self[key]
         return value
 
-    def keys(self):  # type: ignore[no-untyped-def]
+    def keys(self) -> list[str]:
         return list(self)
 
-    def values(self):  # type: ignore[no-untyped-def]
+    def values(self) -> list[str]:
         return [self[key] for key in self]
 
-    def items(self):  # type: ignore[no-untyped-def]
+    def items(self) -> list[tuple[str, str]]:
         return [(key, self[key]) for key in self]
 
-    def update(self, other):  # type: ignore[no-untyped-def]
-        for key in other:
-            self[key] = other[key]
+    def update(self, other: dict[str, str]) -> None:
+        for key, value in other.items():
+            self[key] = value
 
 
 def _load() -> None:

@@ -27,6 +27,8 @@ TELLING = "telling"
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _MOST = 1 << 22
 """Bytes of the largest pack."""
+_FROM = 12
+"""Where the rows begin: after the head and their size."""
 
 
 def pack(above: str, kind: str) -> str:
@@ -46,21 +48,38 @@ def preload(above: str, kind: str) -> None:
     from marshal import loads
 
     try:
-        handle = os.open(pack(above, kind), _FLAGS)
-        try:
-            data = os.read(handle, _MOST)
-        finally:
-            os.close(handle)
-        begins = head()
-        if data[: len(begins)] != begins:
-            return
-        rows, codes = loads(memoryview(data)[len(begins) :])  # noqa: S302 -- as Python loads the bytecode beside it
-        for name, package, made in rows:
-            if stamp(source(above, name, package)) != made:
-                return
+        data = _read(pack(above, kind))
+        rows = _rows(above, data)
+        codes = loads(memoryview(data)[_rows_end(data) :]) if rows else []  # noqa: S302 -- as Python loads bytecode
     except (OSError, ValueError, EOFError, TypeError):
         return
     _run(above, rows, codes)
+
+
+def _read(file: str, most: int = _MOST) -> bytes:
+    handle = os.open(file, _FLAGS)
+    try:
+        return os.read(handle, most)
+    finally:
+        os.close(handle)
+
+
+def _rows(above: str, data: bytes) -> list[Row]:
+    """The modules of a pack; none where one of their sources is another than it was made of. Raises as `loads`."""
+    from marshal import loads
+
+    begins = head()
+    if data[: len(begins)] != begins:
+        return []
+    rows: list[Row] = loads(data[_FROM : _rows_end(data)])  # noqa: S302 -- it lies beside the bytecode
+    for name, package, made in rows:
+        if stamp(source(above, name, package)) != made:
+            return []
+    return rows
+
+
+def _rows_end(data: bytes) -> int:
+    return _FROM + int.from_bytes(data[_FROM - 4 : _FROM], "little")
 
 
 def _run(above: str, rows: list[Row], codes: list[CodeType]) -> None:
@@ -95,49 +114,39 @@ def source(above: str, name: str, package: bool) -> str:
 
 def stamp(file: str) -> bytes:
     """The time and size of a source, as bytecode notes them. Raises OSError."""
-    state = os.stat(file)
+    state = os.stat(file)  # noqa: PTH116 -- on the hook's path
     return ((int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32).to_bytes(8, "little")
 
 
 def fresh(above: str) -> bool:
     """Whether all packs are there and of these sources."""
-    from marshal import loads
-
-    begins = head()
     try:
-        for kind in {*KINDS.values(), TELLING}:
-            with open(pack(above, kind), "rb") as file:
-                data = file.read()
-            if not data.startswith(begins):
-                return False
-            rows, _ = loads(data[len(begins) :])  # noqa: S302 -- as above
-            if any(stamp(source(above, name, package)) != made for name, package, made in rows):
-                return False
+        return all(_rows(above, _read(pack(above, kind))) for kind in {*KINDS.values(), TELLING})
     except (OSError, ValueError, EOFError, TypeError):
         return False
-    return True
 
 
 def make() -> bool:
-    """Make the packs anew unless all are fresh, from what hooks load in a scratch database. False: nowhere to keep them.
+    """Make the packs anew unless all are fresh, from what hooks load in a scratch database. False: it was not possible.
 
     Costs a dozen short processes, once an installation.
     """
+    import sqlite3
     from pathlib import Path
+    from subprocess import SubprocessError
+
+    from capture.files import replace
 
     above = str(Path(__file__).resolve().parent.parent)
     if fresh(above):
         return True
-    if not os.access(f"{above}/nmem/__pycache__", os.W_OK):
-        return False
-    from capture.files import replace
-
-    for kind, names in _traced(above).items():
-        data = head() + _packed(above, names)
-        try:
-            replace(pack(above, kind), data)
-        except OSError:
+    try:
+        if not os.access(Path(pack(above, TELLING)).parent, os.W_OK):
             return False
+        for kind, names in _traced(above).items():
+            replace(pack(above, kind), _packed(above, [*names, __name__]))  # another maker makes other packs
+    except (OSError, SubprocessError, sqlite3.Error):
+        return False
     return True
 
 
@@ -147,11 +156,12 @@ def _packed(above: str, names: list[str]) -> bytes:
 
     rows, codes = [], []
     for name in names:
-        package = os.path.exists(source(above, name, True))
+        package = Path(source(above, name, True)).exists()
         file = source(above, name, package)
         rows.append((name, package, stamp(file)))
         codes.append(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True))
-    return dumps((rows, codes))
+    first = dumps(rows)
+    return head() + len(first).to_bytes(4, "little") + first + dumps(codes)
 
 
 _TRACE = """
@@ -185,6 +195,8 @@ def _traced(above: str) -> dict[str, list[str]]:
         for number, (event, payload) in enumerate((*_TURN, *_TURN, *_TURN)):
             said = {"prompt": f"{_PROMPT} And again: {number}."} if event == "UserPromptSubmit" else {}
             names = _loaded(above, folder, event, {**payload, **said})  # the same prompt again would be none
+            if number == 0:
+                _fold(f"{folder}/data/nmem.db")
             if number >= len(_TURN):  # the first turn makes what later ones find
                 kept = found.setdefault(KINDS[event], names)
                 found[KINDS[event]] = [name for name in kept if name in names]
@@ -192,6 +204,15 @@ def _traced(above: str) -> dict[str, list[str]]:
     usual = found["prompt"]
     found[TELLING] = [name for name in first if name not in usual]
     return found
+
+
+def _fold(db_path: str) -> None:
+    """Fold the log back: after the tables were made it is so large that each hook would look after it."""
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(db_path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> list[str]:

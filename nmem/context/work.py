@@ -35,6 +35,9 @@ _ASKED, _TRIED = 2, 6
 _SHARED, _SAYS, _PART = 2, 1.2, 0.4
 """Words that a prompt and a next step must share; what they must say together, in units of the rarest word there can
 be; and the part of what the step says."""
+_HEAD = 3
+"""Letters at the beginning of a word that its stem keeps."""
+_MARKS = "\"'`.,;:!?()[]"
 _ASKED_LAST, _ECHO = "Asked last", 0.7
 """How a step begins that only repeats what was asked, and the part of its words in a prompt that asks it again."""
 _FRAME = frozenset(words("Asked last and not answered, changed for it, no answer recorded: still fails, 1 more"))
@@ -103,7 +106,10 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
     rows = [row for row in _leaving(db, present) if str(row[0]) not in over]
     if thread_id is not None:
         rows = [row for row in rows if _in_thread(db, row[0], thread_id)]
-    steps = [(row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3])]
+    heads = {word[:_HEAD] for word in asked}
+    steps = [
+        (row, step, set(words(step)) - _FRAME) for row in rows for step in texts(row[3]) if _may_share(step, heads)
+    ]
     worth = engine.worth(db, present.project_id, {word for _, _, own in steps for word in own})
     found: list[tuple[float, Row, str, str]] = []
     for row, step, own in steps:
@@ -117,6 +123,17 @@ def left_asked(db: Connection, present: Present, told: Sequence[Item], thread_id
         reason = f"the prompt speaks of what was left to do: {', '.join(known[:3])}"
         found.append((min(1.0, 0.5 + said / most / 2), row, step, reason))
     return _still_left(db, present, sorted(found, key=lambda one: (-one[0], -one[1][0]))[:_TRIED])
+
+
+def _may_share(step: str, heads: set[str]) -> bool:
+    """Whether enough words of a step can be among those that begin so; costs a fifth of its words themselves."""
+    if not step.isascii():
+        return True
+    shared = 0
+    for word in step.lower().split():
+        bare = word.strip(_MARKS)
+        shared += bare[:_HEAD] in heads if bare.isalpha() else _SHARED  # a name has words inside
+    return shared >= _SHARED
 
 
 def _still_left(db: Connection, present: Present, found: Sequence[tuple[float, Row, str, str]]) -> list[Item]:

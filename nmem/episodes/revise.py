@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STANDING = (units.PERSON, units.AGENT, units.LLM, units.FIRST)
 """Who is not overruled."""
 UNSURE = 0.15, 0.5
-"""The first look's probabilities between which what a turn did can turn the verdict: so it went in .98 of 2,179 turns."""
+"""Probabilities of the first look between which a turn can change the verdict: 169 of 184 changes in 2,179 turns."""
 _NEWEST = (
     "SELECT u.decided_by, u.score FROM prompts p LEFT JOIN unit_prompts u ON u.prompt_id = p.id"
     " WHERE p.session_id = ? AND p.source = 'user' AND p.kind = 'prompt' AND p.agent_id IS NULL"
