@@ -35,7 +35,6 @@ FORM_CHARS = 1500
 """Enough to see a prompt's shape."""
 INTENT_CHARS = 400
 """What is wanted stands at the head; below it is what was pasted."""
-EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
 READ_TOOLS = ("read", "grep", "glob", "search", "ls", "view", "list", "fetch", "find", "codebase")
 _LONG_WAIT = 600.0
 _USUAL_WAIT = 3.0
@@ -80,11 +79,6 @@ _SOON = _weights(0.6)
 """Of what only the last few turns are asked for."""
 _NEVER = 99
 _wide: dict[frozenset[str], tuple[str, ...]] = {}
-
-
-def edits_of(agent: Agent) -> int:
-    """How many of the turn's calls changed a file."""
-    return _calls(agent, EDIT_TOOLS)
 
 
 def has_event(agent: Agent, name: str) -> float:
