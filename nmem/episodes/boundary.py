@@ -30,16 +30,16 @@ BARE_REPLY = 0.3
 REASONS = {
     "first": "first prompt", "model": "a model says so", "clear": "the conversation was cleared",
     "len_log": "a longer request",
-    "uncovered": "new words", "gap_log": "a pause before it", "near_commit": "after a commit",
+    "gap_log": "a pause before it",
     "switch": "says it turns to something else", "wish": "says what is wanted", "t_files_new": "other files",
-    "t_dirs_new": "other folders", "t_edits_log": "much was edited", "ack": "no bare reply",
+    "t_dirs_new": "other folders", "ack": "no bare reply",
     "jaccard": "other keywords",
-    "cover_last": "not the words of the prompt before", "lifecycle": "no usual step of the work",
+    "cover_last": "not the words of the prompt before", "gap_long": "a long pause before it",
     "prev_asks": "not an answer", "anaphor": "does not lean on what was said", "t_commit": "not only a commit",
     "t_said_known": "the answer speaks of something else", "house": "not only housekeeping",
-    "prev_stop": "nothing was interrupted", "prev_quiet": "work was done before it",
-    "long": "a longer request", "size_log": "a longer text", "lines_log": "several lines", "asks": "a question",
-    "prev_long": "a short prompt before it", "names_new": "names other files", "names_known": "names files",
+    "prev_stop": "nothing was interrupted", "praised_on": "praise, and then a request",
+    "long": "a longer request", "lines_log": "several lines", "asks": "a question",
+    "names_new": "names other files", "names_known": "names files",
     "far_asked": "not the words asked before", "far_said": "not the words of the answer", "fresh": "new words",
     "fresh_much": "many new words", "worded": "how it is worded", "worded_before": "the prompt before it",
     "answered": "the answer before it", "put_away": "what went before is put away",
@@ -47,8 +47,10 @@ REASONS = {
     "t_far_said": "the answer speaks of something else", "t_fresh": "the answer speaks of something new",
     "t_fresh_much": "the answer speaks of something new", "t_reads_log": "much was read",
     "t_calls_log": "much was done",
-    "t_files_log": "many files", "t_never": "files not seen before", "t_at_hand": "not the files at hand",
-    "t_said_log": "a long answer",
+    "t_never": "files not seen before", "t_at_hand": "not the files at hand",
+    "t_said_log": "a long answer", "a_like": "what follows is about something else",
+    "a_carried": "what follows goes on with it", "a_back": "what follows does not go back",
+    "a_known": "the session goes on",
 }  # fmt: skip
 """What a feature means when it speaks for a boundary."""
 
@@ -162,8 +164,12 @@ def points_back(text: str) -> bool:
     return any(word in head[:160].lower() for word in lx.BACK) or bool(tx.file_mentions(head))
 
 
-def verdict(kind: str, turn: Prompt, past: ft.Past, detector: Detector, resumed: Resumed) -> Decision:
+def verdict(
+    kind: str, turn: Prompt, past: ft.Past, detector: Detector, resumed: Resumed, after: Sequence[Prompt] = ()
+) -> Decision:
     """The verdict on a turn after the first: `online` from its words alone, `revised` also from what it did.
+
+    `after`: the turns that have followed, as far as they are known; they count where the turn is revised.
 
     Hooks and replays both come through here; they differ in where `past` is read from and in how `resumed` names the
     goal that a text and an agent's doings return to. It is asked only where it matters.
@@ -172,7 +178,7 @@ def verdict(kind: str, turn: Prompt, past: ft.Past, detector: Detector, resumed:
     found = {**ft.form(text), **ft.context(text, turn.get("gap_minutes"), past)}
     agent = turn.get("agent") or {} if kind == "revised" else {}
     if kind == "revised":
-        found.update(ft.turn(agent, past))
+        found.update(ft.turned(text, agent, past, after))
     decision = detector.decide(kind, found)
     if turn.get("cleared"):
         decision = Decision(True, False, max(decision.probability, 0.9), "new", ("clear",))
@@ -198,12 +204,12 @@ class Session:
         """Online: only the prompt and what came before. Changes nothing."""
         return self._verdict("online", prompt)
 
-    def revise(self, prompt: Prompt) -> Decision:
-        """With what the prompt's own turn did. Changes nothing."""
-        return self._verdict("revised", prompt)
+    def revise(self, prompt: Prompt, after: Sequence[Prompt] = ()) -> Decision:
+        """With what the prompt's own turn did, and with the turns that have followed. Changes nothing."""
+        return self._verdict("revised", prompt, after)
 
-    def _verdict(self, kind: str, prompt: Prompt) -> Decision:
-        return verdict(kind, prompt, self.past, self.detector, self.goals.resumed) if self.count else first()
+    def _verdict(self, kind: str, prompt: Prompt, after: Sequence[Prompt] = ()) -> Decision:
+        return verdict(kind, prompt, self.past, self.detector, self.goals.resumed, after) if self.count else first()
 
     def ended(self, prompt: Prompt, decision: Decision) -> None:
         """The turn is over: learn it, in the episode where the standing decision (or a person) put it."""

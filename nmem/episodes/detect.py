@@ -11,6 +11,7 @@ from capture.storage.store import transaction
 from nmem.episodes import annotate, announced, config, history, passages, units
 from nmem.episodes.arrange import Place, arrange
 from nmem.episodes.boundary import Decision, Session, jaccard, load
+from nmem.episodes.features import AHEAD
 from nmem.episodes.units import Verdict
 
 TYPE_CHECKING = False
@@ -49,8 +50,11 @@ def decide(
     elif method != "default":
         raise ValueError(f"no method {method}; there are {', '.join(METHODS)}")
     session, out = Session(detector), []
-    for prompt in prompts:
-        decision = session.arrive(prompt) if online or prompt.get("open") else session.revise(prompt)
+    for at, prompt in enumerate(prompts):
+        if online or prompt.get("open"):
+            decision = session.arrive(prompt)
+        else:
+            decision = session.revise(prompt, prompts[at + 1 : at + 1 + AHEAD])
         session.ended(prompt, decision)
         out.append(decision)
     return out, units.ONLINE if online else units.REVISED

@@ -9,7 +9,7 @@ interrupt ...]}.
 
 from __future__ import annotations
 
-from math import log1p
+from math import fsum, log, log1p, sqrt
 
 from nmem.episodes import lexicon as lx
 from nmem.episodes import text as tx
@@ -23,19 +23,18 @@ if TYPE_CHECKING:
     Agent = Mapping[str, Any]
     Features = dict[str, float]
     Weighed = Mapping[str, Mapping[str, float]]
+    Spoken = tuple[frozenset[str], frozenset[str]]
+    """A turn as `ahead` compares it: the words asked, and all of its words."""
 
 DECAY = 0.8
 """DECAY ** 18 < FADED: after REMEMBERED turns nothing is left."""
 FADED = 0.02
-SAID_WEIGHT = 0.7
-"""The agent's words count less than the person's."""
 COMMON_WEIGHT = 0.25
 MAX_TOKENS = 300
 FORM_CHARS = 1500
 """Enough to see a prompt's shape."""
 INTENT_CHARS = 400
 """What is wanted stands at the head; below it is what was pasted."""
-EDIT_TOOLS = ("edit", "write", "patch", "replace", "notebook")
 READ_TOOLS = ("read", "grep", "glob", "search", "ls", "view", "list", "fetch", "find", "codebase")
 _LONG_WAIT = 600.0
 _USUAL_WAIT = 3.0
@@ -52,6 +51,17 @@ _LONG = 25
 _BARE = 9
 _SAYING = 3
 """Tokens from which on a prompt is one to compare with."""
+AHEAD = 2
+"""Turns after a prompt's own that settling looks at."""
+_BEHIND = 3
+"""Turns before a prompt that these are compared with."""
+_HEAD_TOKENS = 60
+"""About as many tokens as INTENT_CHARS hold."""
+_DULL = 0.4
+"""What a common word weighs there."""
+_HOUR = 60.0
+_PRAISED, _ONWARD, _REQUEST = 5, 14, 8
+"""Words within which praise and then a turn to something else stand, and words that a request has more than."""
 
 _MOST_KEYS = 6_000
 
@@ -69,11 +79,6 @@ _SOON = _weights(0.6)
 """Of what only the last few turns are asked for."""
 _NEVER = 99
 _wide: dict[frozenset[str], tuple[str, ...]] = {}
-
-
-def edits_of(agent: Agent) -> int:
-    """How many of the turn's calls changed a file."""
-    return _calls(agent, EDIT_TOOLS)
 
 
 def has_event(agent: Agent, name: str) -> float:
@@ -104,12 +109,8 @@ def any_in(words: Iterable[str], vocabulary: frozenset[str]) -> float:
 
 def covered(tokens: Iterable[str], bag: Fading | dict[str, float], common: frozenset[str]) -> float:
     """Weighted share of the tokens that the bag holds: common words count a quarter."""
-    total = got = 0.0
-    for token in tokens:
-        weight = COMMON_WEIGHT if token in common else 1.0
-        total += weight
-        got += weight * bag.get(token, 0.0)
-    return got / (total + 0.5)
+    weights = [(COMMON_WEIGHT if token in common else 1.0, bag.get(token, 0.0)) for token in tokens]
+    return fsum([weight * held for weight, held in weights]) / (fsum([weight for weight, _ in weights]) + 0.5)
 
 
 class Fading:
@@ -166,7 +167,8 @@ class Past:
         "names",
         "prompts",
         "saids",
-        "since_commit",
+        "turns",
+        "used",
         "weighed",
     )  # fmt: skip
 
@@ -183,7 +185,10 @@ class Past:
         self.dirs = Fading()
         self.last_prompt: frozenset[str] = frozenset()
         self.last_agent: Agent = {}
-        self.since_commit = 99
+        self.turns: list[Spoken] = []
+        """The newest turns, as many as are remembered."""
+        self.used: dict[str, int] = {}
+        """Word -> how many of these turns use it."""
 
     def read(self, turns: Sequence[Mapping[str, Any]]) -> None:
         """Take in the turns of a session; of those that have faded only what does not fade."""
@@ -203,23 +208,57 @@ class Past:
         """Fade what was, add one finished turn."""
         for bag in (self.prompts, self.saids, self.files, self.dirs, self.names):
             bag.later()
-        tokens = tx.tokens(prompt)[:MAX_TOKENS]
+        tokens, said, ends = _read(prompt, agent)
         self.prompts.name(tokens)
-        self.saids.name(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
-        ends = [tx.path_ends(path) for path in agent.get("files") or ()]
+        self.saids.name(said)
         self.dirs.name([folder for _, folder in ends])
         self.files.name([key for key, _ in ends])
-        bases = [key.rsplit("/", 1)[-1] for key, _ in ends]
-        for base in bases:
-            self.saids.name(tx.tokens(base))
-        self.names.name(bases)
+        named = _named(ends)
+        self.saids.name(named)
+        self.names.name([_base(key) for key, _ in ends])
+        self.turns.append(_spoken(tokens, said, named))
+        for word in self.turns[-1][1]:
+            self.used[word] = self.used.get(word, 0) + 1
+        if len(self.turns) > REMEMBERED:
+            self._drop(self.turns.pop(0)[1])
         if "." in prompt[:FORM_CHARS]:
             self.names.name(tx.file_mentions(prompt[:FORM_CHARS]))
         self._last_text = prompt[:INTENT_CHARS]
         if len(tokens) >= _SAYING:
             self.last_prompt = frozenset(tokens)
-        self.since_commit = 0 if has_event(agent, "commit") else self.since_commit + 1
         self.last_agent = agent
+
+    def _drop(self, words: Iterable[str]) -> None:
+        for word in words:
+            self.used[word] -= 1
+            if not self.used[word]:
+                del self.used[word]
+
+
+def _read(prompt: str, agent: Agent) -> tuple[list[str], list[str], list[tuple[str, str]]]:
+    """The tokens of a turn's prompt and of its closing text, and the ends of the paths of its files."""
+    ends = [tx.path_ends(path) for path in agent.get("files") or ()]
+    return tx.tokens(prompt)[:MAX_TOKENS], tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS], ends
+
+
+def _base(key: str) -> str:
+    return key.rsplit("/", 1)[-1]
+
+
+def _named(ends: list[tuple[str, str]]) -> list[str]:
+    """The words in the names of files."""
+    return [token for key, _ in ends for token in tx.tokens(_base(key))]
+
+
+def _spoken(tokens: list[str], said: list[str], named: list[str]) -> Spoken:
+    asked = frozenset(tokens[:_HEAD_TOKENS])
+    return asked, asked.union(said, named)
+
+
+def spoken(prompt: str, agent: Agent) -> Spoken:
+    """One turn as `ahead` compares it."""
+    tokens, said, ends = _read(prompt, agent)
+    return _spoken(tokens, said, _named(ends))
 
 
 def pasted(prompt: str) -> float:
@@ -237,7 +276,6 @@ def form(prompt: str) -> Features:
     return {
         "len_log": log1p(min(count, 40.0)),
         "long": float(count >= _LONG),
-        "size_log": log1p(len(prompt[: tx.MAX_CHARS]) / 10),
         "lines_log": log1p(prompt[: tx.MAX_CHARS].count("\n")),
         "asks": float("?" in head or "？" in head),
         "ack": sum(word in lx.ACK for word in words) / len(words) if short else 0.0,
@@ -247,14 +285,15 @@ def form(prompt: str) -> Features:
         "returns": float(any(s in head[:160] for s in lx.RETURNS)),
         "wish": float(any(s in head for s in lx.WISH)),
         "machine": float(head.lstrip()[:1] == "<" and head.lstrip()[1:2].isalpha()),
-        "lifecycle": any_in(words[:40], lx.LIFECYCLE),
+        "praised_on": float(
+            count > _REQUEST and any_in(words[:_PRAISED], lx.PRAISE) and any_in(words[:_ONWARD], lx.ONWARD)
+        ),
     }
 
 
 def context(prompt: str, gap: float | None, past: Past) -> Features:
     """The prompt against the fading past and the turn that just ended; the gap is in minutes."""
     tokens = set(tx.tokens(prompt[:INTENT_CHARS])[:MAX_TOKENS])
-    both = {t: max(past.prompts.get(t, 0.0), SAID_WEIGHT * past.saids.get(t, 0.0)) for t in tokens}
     named = tx.file_mentions(prompt[:FORM_CHARS])
     known = any(past.names.age(name) < _NEVER for name in named)
     agent = past.last_agent
@@ -263,16 +302,13 @@ def context(prompt: str, gap: float | None, past: Past) -> Features:
     fresh = 1.0 - near(tokens, _WEIGHTS, past.prompts, past.saids)
     waited = log1p(min(max(0.0, gap or _USUAL_WAIT), _LONG_WAIT))
     return {
-        "uncovered": min(len(tokens), 8) / 8.0 * (1.0 - covered(tokens, both, past.common)),
         "cover_last": covered(tokens, dict.fromkeys(past.last_prompt, 1.0), past.common),
         "repeat": float(len(tokens) > 2 and len(tokens & past.last_prompt) >= 0.8 * len(tokens)),
         "gap_log": waited,
+        "gap_long": float((gap or 0.0) > _HOUR),
         "gap_pasted": waited * pasted(prompt),
-        "near_commit": float(past.since_commit <= 2),
         "prev_asks": float("?" in said[-120:] or "？" in said[-120:] or any(a in said for a in lx.ASKING)),
         "prev_stop": has_event(agent, "interrupt"),
-        "prev_quiet": float(not (agent.get("tools") or {})),
-        "prev_long": log1p(len(past.last_words)),
         "names_new": float(bool(named) and not known),
         "names_known": float(known),
         "far_asked": 1.0 - near(tokens, _SOON, past.prompts),
@@ -309,12 +345,8 @@ def weight(words: set[str], weighed: Mapping[str, float]) -> float:
 
 def near(tokens: set[str], weights: Sequence[float], *bags: Fading) -> float:
     """Share of the tokens that were named in the bags, by how long ago."""
-    got = 0.0
-    for token in tokens:
-        age = min(bag.age(token) for bag in bags)
-        if age < len(weights):
-            got += weights[age]
-    return got / (len(tokens) + _FEW)
+    ages = [min([bag.age(token) for bag in bags]) for token in tokens]
+    return fsum([weights[age] for age in ages if age < len(weights)]) / (len(tokens) + _FEW)
 
 
 def turn(agent: Agent, past: Past) -> Features:
@@ -328,7 +360,6 @@ def turn(agent: Agent, past: Past) -> Features:
         "t_files_new": strangers(files, past.files),
         "t_dirs_new": strangers(dirs, past.dirs),
         "t_said_known": covered(said, both, past.common),
-        "t_edits_log": log1p(edits_of(agent)),
         "t_commit": has_event(agent, "commit"),
         "t_far_asked": 1.0 - near(said, _SOON, past.prompts),
         "t_far_said": 1.0 - near(said, _SOON, past.saids),
@@ -336,11 +367,16 @@ def turn(agent: Agent, past: Past) -> Features:
         "t_fresh_much": min(len(said) / _ENOUGH_SAID, 1.0) * (1.0 - near(said, _WEIGHTS, past.prompts, past.saids)),
         "t_reads_log": log1p(_calls(agent, READ_TOOLS)),
         "t_calls_log": log1p(_calls(agent, ("",))),
-        "t_files_log": log1p(len(files)),
         "t_never": sum(past.files.age(key) == _NEVER for key in files) / (len(files) + 1),
         "t_at_hand": float(any(past.files.age(key) < _NEAR for key in files)),
         "t_said_log": log1p(min(len(str(agent.get("said") or "")), SAID_CHARS) / 20),
     }
+
+
+def turned(prompt: str, agent: Agent, past: Past, after: Sequence[Mapping[str, Any]] = ()) -> Features:
+    """What is known of a prompt once its turn has ended; `after`: the turns that have followed, the next one first."""
+    following = [spoken(str(each.get("text") or ""), each.get("agent") or {}) for each in after[:AHEAD]]
+    return {**turn(agent, past), **ahead(spoken(prompt, agent), following, past)}
 
 
 def _calls(agent: Agent, kinds: tuple[str, ...]) -> int:
@@ -352,4 +388,45 @@ def strangers(keys: set[str], bag: Fading) -> float:
     """Faded share of the keys that the past does not hold; 0 when there is nothing to compare."""
     if not keys or not bag:
         return 0.0
-    return 1.0 - sum(bag.get(key, 0.0) for key in keys) / len(keys)
+    return 1.0 - fsum([bag.get(key, 0.0) for key in keys]) / len(keys)
+
+
+def ahead(now: Spoken, after: Sequence[Spoken], past: Past) -> Features:
+    """What the turns that follow say of a prompt: whether the session goes on with its subject or with the one before.
+
+    `now`: the prompt's own turn; `after`: the next ones, AHEAD at most, none while there are none.
+    """
+    behind = past.turns[-_BEHIND:]
+    unsaid = now[0].difference(past.common, *[words for _, words in behind])
+    next_asked = frozenset[str]().union(*[asked for asked, _ in after]) - past.common
+    last = behind[-1][0] if behind else frozenset[str]()
+    return {
+        "a_like": _like((now, *after), behind, past),
+        "a_carried": log1p(len(unsaid & next_asked)),
+        "a_back": log1p(len((next_asked & last) - now[0])),
+        "a_known": float(bool(after)),
+    }
+
+
+def _like(these: Sequence[Spoken], those: Sequence[Spoken], past: Past) -> float:
+    """The cosine of the words of two runs of turns; each word by how few of the turns use it."""
+    here, there = _counts(these), _counts(those)
+    turns, common, used = len(past.turns) + len(these), past.common, past.used
+    rarity = [log((turns + 1.5) / (many + 0.5)) for many in range(turns + 1)]
+
+    def rare(word: str) -> float:
+        return rarity[used.get(word, 0) + here.get(word, 0)] * (_DULL if word in common else 1.0)
+
+    left = {word: (1.0 + log(many)) * rare(word) for word, many in here.items()}
+    right = {word: (1.0 + log(many)) * rare(word) for word, many in there.items()}
+    size = sqrt(fsum([value**2 for value in left.values()]) * fsum([value**2 for value in right.values()]))
+    both = fsum([value * right[word] for word, value in left.items() if word in right])
+    return round(both / size, 6) if size else 0.0
+
+
+def _counts(run: Iterable[Spoken]) -> dict[str, int]:
+    count: dict[str, int] = {}
+    for _, words in run:
+        for word in words:
+            count[word] = count.get(word, 0) + 1
+    return count

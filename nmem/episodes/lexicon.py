@@ -41,6 +41,15 @@ LIFECYCLE: frozenset[str] = frozenset(
 documentation coverage severity 테스트 리뷰 テスト レビュー 测试 评审 teste testes revisão""".split()
 )
 
+# How a prompt accepts what was done, and the words by which such a prompt then goes on to something else
+PRAISE: frozenset[str] = frozenset(
+    """perfect great good nice works worked working awesome excellent thanks thank fixed cool alright amazing love well done
+perfeito ótimo obrigado funcionou 완벽 고마워 잘된다 完璧 ありがとう 完美 谢谢""".split()
+)
+ONWARD: frozenset[str] = frozenset(
+    "now next lets let's then also agora depois também 이제 다음 次に 现在 接下来".split()
+)
+
 # Phrases by which people say that they turn to something else
 SWITCH: tuple[str, ...] = (
     "next problem",

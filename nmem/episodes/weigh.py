@@ -27,7 +27,8 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
         return boundary.jaccard(turns[: at + 1])[-1]
     past = ft.Past(detector.common, detector.words)
     past.read(turns[:at])
-    return boundary.verdict(kind, turn, past, detector, lambda text, agent: _resumed(db, turn, text, agent, detector))
+    resumed = lambda text, agent: _resumed(db, turn, text, agent, detector)  # noqa: E731
+    return boundary.verdict(kind, turn, past, detector, resumed, turns[at + 1 :])
 
 
 def _resumed(db: Connection, turn: Turn, text: str, agent: Agent, detector: Detector) -> int | None:

@@ -299,17 +299,29 @@ class Deck:
         return len(self.offers) + len(self.links)
 
 
+A_WEEK, WEEKS = 10, 4
+"""So many questions on boundaries of each week, the likeliest ones, and of so many weeks: the newest with questions."""
+_WEEK = 7 * 24 * 3_600_000
+_ASKED = (
+    "SELECT prompt_id FROM (SELECT x.prompt_id,"  # noqa: S608 - our numbers
+    f" row_number() OVER (PARTITION BY p.at / {_WEEK} ORDER BY x.score DESC, x.prompt_id DESC) AS place,"
+    f" dense_rank() OVER (ORDER BY p.at / {_WEEK} DESC) AS week"
+    " FROM unit_prompts x JOIN prompts p ON p.id = x.prompt_id WHERE x.offered)"
+    f" WHERE place <= {A_WEEK} AND week <= {WEEKS}"
+)
+
+
 def deck(db: Connection, limit: int = 100) -> Deck:
-    """The open questions, newest first."""
+    """The open questions, newest first; on boundaries the likeliest of each of the newest weeks."""
     if not present(db):
         return Deck()
     found = db.execute(
-        "SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score, x.reason,"
+        "SELECT p.id, p.session_id, p.at, substr(p.content, 1, 2000) AS content, x.unit_id, x.score, x.reason,"  # noqa: S608
         " j.name AS project, coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 400)) AS name"
         " FROM unit_prompts x"
         " JOIN prompts p ON p.id = x.prompt_id JOIN work_units u ON u.id = x.unit_id"
         " JOIN sessions s ON s.id = p.session_id JOIN projects j ON j.id = s.project_id"
-        " WHERE x.offered ORDER BY p.id DESC LIMIT ?",
+        f" WHERE x.prompt_id IN ({_ASKED}) ORDER BY p.id DESC LIMIT ?",
         (limit,),
     ).fetchall()
     return Deck(tuple(_offer(db, row) for row in found), thread_views.doubtful(db, limit))
@@ -321,11 +333,11 @@ def waiting(db: Connection) -> int:
 
 
 def asked(db: Connection) -> tuple[int, int]:
-    """How many questions are open: on boundaries, on links; both counts come from small indexes."""
+    """How many questions are put: on boundaries, on links; both counts come from small indexes."""
     if not present(db):
         return 0, 0
     row = db.execute(
-        "SELECT (SELECT count(*) FROM unit_prompts WHERE offered), (SELECT count(*) FROM episode_links"
+        f"SELECT (SELECT count(*) FROM ({_ASKED})), (SELECT count(*) FROM episode_links"  # noqa: S608 - our words
         " WHERE certainty = 'uncertain' AND outcome_by IS NOT 'person')"
     ).fetchone()
     return int(row[0]), int(row[1])

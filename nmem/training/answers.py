@@ -49,11 +49,12 @@ def decisions(db: Connection) -> int:
 def _of_session(db: Connection, session_id: str, common: frozenset[str], words: ft.Weighed) -> list[Answer]:
     held = {prompt.id: prompt for prompt in units.prompts_of_session(db, session_id)}
     past, out, before = ft.Past(common, words), [], None
-    for turn in history.whole(db, session_id):
+    turns = history.whole(db, session_id)
+    for at, turn in enumerate(turns):
         prompt = held.get(turn["ids"][0])
         if prompt is not None and before is not None and not turn["cleared"]:
             found = {**ft.form(turn["text"]), **ft.context(turn["text"], turn["gap_minutes"], past)}
-            found.update(ft.turn(turn["agent"], past))
+            found.update(ft.turned(turn["text"], turn["agent"], past, turns[at + 1 :]))
             weight = 1.0 if prompt.verdict.by == units.PERSON else STANDING
             out.append(Answer(session_id, found, prompt.unit_id != before, weight))
         past.add(turn["text"], turn["agent"])

@@ -98,7 +98,7 @@ def test_a_habit_is_learned_and_decides_from_then_on(db: Connection, db_path: st
     assert revised.after.f1 > revised.before.f1 + 0.2
     assert revised.cuts_after > revised.cuts_before
     assert revised.after.missed < revised.before.missed
-    assert {each.feature for each in revised.shifts} & {"uncovered", "t_files_new"}
+    assert {each.feature for each in revised.shifts} & {"fresh", "t_files_new"}
     record(db, 7)
     record(db, 8)
     before = [unit.first_prompt_id for unit in units.of_session(db, "s7")]

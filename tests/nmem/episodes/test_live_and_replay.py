@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmem.episodes import boundary, detect, history, units
+from nmem.episodes import boundary, history, units
 from nmem.episodes.online import arrived
 from nmem.episodes.revise import ended
 from tests.nmem.episodes.conftest import Script
@@ -64,13 +64,15 @@ def live(db: Connection, session_id: str) -> list[tuple[object, ...]]:
 
 
 def replayed(db: Connection, session_id: str) -> list[tuple[object, ...]]:
-    found = history.whole(db, session_id)
-    decisions, _ = detect.decide(found, boundary.load())
-    return [
-        (each.label, each.probability, each.reason(), each.offer,
-         None if each.resumes is None else found[each.resumes]["id"])
-        for each in decisions
-    ]  # fmt: skip
+    """The same of a replay that knows of each turn no later one, as when it ended."""
+    found, session = history.whole(db, session_id), boundary.Session(boundary.load())
+    out: list[tuple[object, ...]] = []
+    for turn in found:
+        each = session.revise(turn)
+        session.ended(turn, each)
+        resumed = None if each.resumes is None else found[each.resumes]["id"]
+        out.append((each.label, each.probability, each.reason(), each.offer, resumed))
+    return out
 
 
 @given(told=turns)

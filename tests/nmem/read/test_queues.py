@@ -6,7 +6,10 @@ import sqlite3
 from pathlib import Path
 
 from nmem.audit import review
-from nmem.read.queues import MOST, QUEUES, REDACTIONS, queues
+from nmem.episodes import units
+from nmem.episodes.unit import Verdict
+from nmem.read import stories
+from nmem.read.queues import BOUNDARIES, MOST, QUEUES, REDACTIONS, queues
 
 
 def test_a_database_without_nmem_s_tables_asks_nothing() -> None:
@@ -26,3 +29,26 @@ def test_each_queue_is_there_and_what_is_not_read_is_counted(db: sqlite3.Connect
     assert set(found.cards) == set(found.counts) == set(QUEUES)
     assert len(found.cards[REDACTIONS]) == MOST
     assert found.counts[REDACTIONS] == review.waiting(db) == MOST + 5
+
+
+def test_of_many_questions_on_boundaries_the_likeliest_of_the_newest_weeks_are_put(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
+    week, unit, many = 7 * 24 * 3_600_000, 0, 3 * stories.A_WEEK
+    for number in range((stories.WEEKS + 2) * many):
+        said = db.execute(
+            "INSERT INTO prompts(session_id, at, source, kind, content, dedup_key)"
+            " VALUES ('aa11', ?, 'user', 'prompt', 'and the lamp?', ?)",
+            (10_000 + number // many * week + number, str(number)),
+        ).lastrowid
+        verdict = Verdict(units.CONT, units.REVISED, (number * 7 % many) / 100, "", offered=True)
+        unit = unit or units.start(db, said or 0, Verdict(units.NEW, units.FIRST))
+        if number:
+            units.append(db, said or 0, unit, verdict)
+    found = queues(db, str(tmp_path / "nmem.db"), 5_000)
+    asked = [card for card in found.cards[BOUNDARIES] if isinstance(card, stories.Offer)]
+    assert len(asked) == found.counts[BOUNDARIES] == stories.A_WEEK * stories.WEEKS
+    assert min(each.at for each in asked) >= 2 * week
+    assert sorted({each.score or 0.0 for each in asked}) == [
+        score / 100 for score in range(many - stories.A_WEEK, many)
+    ]

@@ -28,7 +28,7 @@ def test_a_third_of_the_persons_is_put_aside(sessions: list[dict[str, Any]]) -> 
 def test_most_unrelated_requests_are_cut(sessions: list[dict[str, Any]], online: bool, least: float) -> None:
     """By the shipped weights, which know these words; docs/boundaries.md says what is cut of persons not seen."""
     detector, spliced = load(), boundaries.spliced(sessions)
-    cut = [decide(session["prompts"], detector, online=online)[0][-1].cut for session in spliced]
+    cut = [decide(each["prompts"], detector, online=online)[0][each["from"]].cut for each in spliced]
     assert sum(cut) / len(cut) >= least
 
 
