@@ -220,7 +220,7 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
     if not asking and ask.kind == "text" and _LOGGED.search(text):
         return ""
     asking = asking or (talk and bool(cues.QUESTION.search(text)))
-    if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and (asking or last))):
+    if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and asking)):
         return ""
     if ask.kind == "terse":
         says = size(text) >= 2 and (asking or turn.weight >= 2)
