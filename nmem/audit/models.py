@@ -20,11 +20,11 @@ def findings(db: Connection) -> list[Finding]:
         return [Finding("model", OK, f"stories are told without a model{_offered(enabled=found.enabled)}")]
     if found.last_failure:
         said = f"{found.sentence()}; the last question failed ({found.last_failure})"
-        return [Finding("model", NOTE, said, "nmem model off, or see to the client")]
+        return [Finding("model", NOTE, said, "nmem model off")]
     if found.sessions_a_day < _BUSY:
         said = f"{found.sentence()}: the day's cap covers {found.sessions_a_day} sessions"
         return [Finding("model", NOTE, said, "nmem config set llm.daily_token_cap 200000")]
-    return [Finding("model", OK, found.sentence())]
+    return [Finding("model", OK, found.sentence(), "nmem model off")]
 
 
 def _offered(*, enabled: bool) -> str:

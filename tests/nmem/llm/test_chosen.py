@@ -91,3 +91,11 @@ def test_init_offers_the_client_with_its_price_and_takes_no_for_an_answer(
     assert _standing(db_path).backend == "claude -p haiku"
     again = CliRunner().invoke(model, ["--json"])
     assert json.loads(again.output)["used"] is True
+
+
+def test_the_finding_of_a_model_at_work_names_the_command_that_ends_it(db_path: str, haiku: None) -> None:
+    chosen.use(chosen.offer("claude"))
+    with closing(store.connect(db_path)) as db:
+        tables.ensure(db)
+        (told,) = models.findings(db)
+    assert (told.severity, told.mend) == ("ok", "nmem model off")
