@@ -19,7 +19,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.audit import drift, extraction, future, integrity, labels, latency, losses, redaction, retrieval, shift
+from nmem.audit import (
+    drift,
+    extraction,
+    future,
+    integrity,
+    labels,
+    latency,
+    losses,
+    models,
+    redaction,
+    retrieval,
+    shift,
+)
 from nmem.audit.drift import Change
 from nmem.audit.extraction import Quality
 from nmem.audit.finding import WRONG, Finding
@@ -65,6 +77,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (
     ("labels", lambda db, path, now, _: labels.findings(db, path, now)),
     ("retrieval", lambda db, _, now, deep: retrieval.findings(db, now, deep)),
     ("latency", lambda db, *_: latency.findings(db)),
+    ("model", lambda db, *_: models.findings(db)),
 )
 SUBJECTS = tuple(name for name, _ in _SUBJECTS)
 Share = shift.Share

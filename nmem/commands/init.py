@@ -88,6 +88,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
     for plan in made:
         for note in notes(plan, here):
             click.echo(note)
+    _offer_model(asked=asks and bool(wanted))
     if setup.fleeting(registered.entry()):
         click.echo(
             f"note: {registered.entry()} is in a temporary place; install nmem for good, then init again", err=True
@@ -98,6 +99,24 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
             "Next: nmem doctor sends an event through every hook; nmem import loads the sessions you had before."
         )
     _refuse(refused)
+
+
+def _offer_model(*, asked: bool) -> None:
+    """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
+    from nmem import config
+    from nmem.commands.model import costs
+    from nmem.llm import chosen
+
+    found = chosen.installed() if asked else []
+    if not found or {"command", "base_url", "enabled"} & set(config.table("llm")):
+        return
+    for one in found:
+        name = " ".join((*one.command, one.model)).strip()
+        click.echo(f"{name} could tell what a session was about: {costs(chosen.ESTIMATED)}.")
+        if click.confirm(f"Ask {one.name} for stories? Without it they are told from the records alone", default=False):
+            chosen.use(one)
+            click.echo("`nmem model off` ends it.")
+            return
 
 
 def _tools(clients: tuple[str, ...], scope: str, folder: str, db: str) -> list[Plan]:

@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "fix": "what put an error right before, by its text",
     "task": "queue work for a coding client; run it in panes of tmux, watch, attach, cancel, retry, schedule",
     "context": "what the next session is told, exactly, and why; as it would be for a prompt, or was at a time",
+    "model": "which language model tells what is over, or none; what it costs; choose one, switch it off",
     "narrate": "tell an episode anew, by a language model where there is one",
     "settle": "close, tell, sum up and link what is over; starts by itself",
     "train": "learn from your corrections: where a task begins, what a call is",

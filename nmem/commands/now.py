@@ -35,15 +35,17 @@ def command(session: str | None, project: str, words: str, limit: int, as_json: 
     if session and project:
         raise click.UsageError("either SESSION or --project: a session is of one project")
     with terminal.reading("episodes") as db:
+        from nmem.llm.chosen import standing as models
         from nmem.read.which import session_of
 
+        told_by = models(db).sentence()
         found = standing(db, session_of(db, session or "", project), terminal.now(), limit, Query(words), whole=as_json)
     if found is None:
         raise NmemError("this session is gone: it was purged meanwhile")
     if as_json:
-        click.echo(to_json(as_dict(found), default=str))
+        click.echo(to_json({**as_dict(found), "told_by": told_by}, default=str))
     else:
-        _say(found)
+        _say(found, told_by)
 
 
 def as_dict(found: Standing) -> dict[str, object]:
@@ -60,7 +62,7 @@ def as_dict(found: Standing) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _say(found: Standing) -> None:
+def _say(found: Standing, told_by: str) -> None:
     from nmem.stance.words import stands
 
     view, unit = found.view, found.unit
@@ -73,6 +75,7 @@ def _say(found: Standing) -> None:
             ("calls", f"{view.total.investigate} look, {view.total.execute} do, {view.total.failed} failed"),
             ("stance", stands(found.stance) if found.stance and last else ""),
             ("window", f"{view.window.share:.0%} full" if view.window and view.window.share is not None else ""),
+            ("told", told_by),
             ("hooks lost", str(view.hooks.lost) if view.hooks.lost else ""),
         ]),
         ("So far", [

@@ -9,7 +9,6 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import Connection
 
 from capture import paths
 from capture.redaction import redact
@@ -17,7 +16,7 @@ from nmem import config
 from nmem.errors import NmemError
 from nmem.llm.ask import Desk, desk
 from nmem.llm.backend import Cancel
-from nmem.llm.book import Book, spent, today
+from nmem.llm.book import Book
 from nmem.llm.config import Settings, from_table
 
 LOOK_AGAIN = 600.0
@@ -69,31 +68,3 @@ def _touch(mark: Path) -> None:
         mark.touch(mode=0o600)
     except OSError:
         return  # it is looked at again, no more
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a screen says about models: who is set up, what it cost today, what was wrong last."""
-
-    backend: str
-    """Model and place as set; empty: whatever loopback offers."""
-    enabled: bool
-    spent: int
-    cap: int
-    problems: tuple[str, ...]
-    last_failure: str
-    """The newest call's kind of failure; empty when it went well."""
-
-
-def standing(db: Connection) -> Standing:
-    """How things stand, from the settings and the ledger; asks nobody. Never raises NmemError."""
-    used = spent(db, today())
-    row = db.execute("SELECT result FROM llm_ledger ORDER BY id DESC LIMIT 1").fetchone()
-    failure = row[0] if row and row[0] != "ok" else ""
-    try:
-        chosen = settings()
-    except NmemError as error:
-        return Standing("", False, used, 0, (str(error),), failure)
-    place = Path(chosen.command[0]).name if chosen.command else chosen.host
-    backend = " at ".join(part for part in (chosen.model, place) if part)
-    return Standing(backend, chosen.enabled, used, chosen.daily_token_cap, tuple(chosen.warnings()), failure)

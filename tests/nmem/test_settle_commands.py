@@ -14,8 +14,9 @@ from nmem.commands import main as cli
 from nmem.llm import connect as connecting
 from nmem.llm.backend import Cancel
 from nmem.llm.book import Book
+from nmem.llm.chosen import standing
 from nmem.llm.config import Settings
-from nmem.llm.connect import connect, standing
+from nmem.llm.connect import connect
 from nmem.settle_start import lock_file
 
 if TYPE_CHECKING:

@@ -196,6 +196,19 @@ def _data(line: str) -> bool:
     return len(_DATA.findall(line)) > 1 - (line[0] in "'\"{}[]")
 
 
+def once(ran: list[Struggle]) -> list[Struggle]:
+    """Struggles without those that failed for the very reason of an earlier one, and passed or not like that."""
+    seen: set[tuple[str, str, bool]] = set()
+    out = []
+    for one in ran:
+        reason = one.reasons[-1] if one.failures and one.reasons else ""
+        key = (one.kind, reason, one.passed)
+        if not reason or key not in seen:
+            out.append(one)
+        seen.add(key)
+    return out
+
+
 def told(one: Struggle) -> str:
     """A struggle as a sentence."""
     times = "once" if one.failures == 1 else f"{one.failures} times"

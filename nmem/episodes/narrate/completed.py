@@ -78,7 +78,8 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
         names = " ".join(f"{act.file_path} {act.content[:1500]}" for act in turn.actions if act.outcome == OK)
         if size(one.text) < _BARE and worked:
             asked = "" if turn.ask.kind == "terse" else clip(" ".join(turn.ask.sentences[:1]), 110)
-            out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
+            if asked or len(words(one.text)) >= _LEAST:
+                out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
             continue
         if not words(one.text) & words(names) and not grounds.supports(one.raw):
             continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate.prose import clip, plain
 from nmem.episodes.narrate.records import Action, Episode
 from nmem.episodes.narrate.words import size
 
@@ -38,8 +38,29 @@ def corrections(asks: list[Ask]) -> list[Correction]:
 
 
 def refusals(episode: Episode) -> list[Action]:
-    """Tool calls that the user did not let run."""
-    return [one for one in episode.actions if one.refused]
+    """Tool calls that the user did not let run; the plan with which an episode ends is none."""
+    end = left_plan(episode)
+    return [one for one in episode.actions if one.refused and one is not end]
+
+
+def left_plan(episode: Episode) -> Action | None:
+    """A plan that was put to the user last of all: clients tell it as refused where it is carried out elsewhere."""
+    last = episode.actions[-1] if episode.actions else None
+    if last is None or last.obs_type != "plan" or not last.refused:
+        return None
+    return last if not any(one.at > last.at for one in episode.prompts) else None
+
+
+def objection(episode: Episode, refused: list[Action]) -> str:
+    """What the user said right after the newest refusal that nothing else followed; "" for nothing."""
+    for action in reversed(refused):
+        then = next((one for one in episode.prompts if one.at > action.at), None)
+        if then and size(then.text) >= _SAYS and not any(action.at < one.at < then.at for one in episode.actions):
+            return clip(plain(then.text), 150)
+    return ""
+
+
+_SAYS = 2
 
 
 def confirmed(asks: list[Ask]) -> bool:

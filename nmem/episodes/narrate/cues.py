@@ -45,7 +45,8 @@ CORRECTION = re.compile(
     r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
     r"|did ?n[o']?t|is ?n[o']?t|not) work(?:ing)?|same (?:error|issue|problem)"
     r"|instead of (?:doing|that|this)|you used .{0,30}(?:wrong|instead)|not what i|if you (?:had )?used"
-    r"|i don'?t (?:like|want)|ainda (?:não|está)|não funcion|mesmo erro)\b"
+    r"|i don'?t (?:like|want)|(?:is|does|do|are|did) ?n[o']?t (?:really|actually|even)"
+    r"|that should (?:have|be|show|say)|ainda (?:não|está)|não funcion|mesmo erro)\b"
     r"|여전히|안 ?돼|안 ?되|안되네|말고 |まだ|動かない|動きません|ではなく",
     _,
 )
@@ -206,7 +207,8 @@ LIMIT = re.compile(
 )
 BLOCKED = re.compile(
     r"\b(?:blockers?|blocked|unresolved|could ?n[o']t (?:be )?|could not|unable to|cannot yet|failed to"
-    r"|did not work|still (?:fails?|failing|broken))\b|não consegui|bloquead|할 수 없었|실패했|できませんでした",
+    r"|did not work|still (?:fails?|failing|broken)|waiting (?:on|for) you)\b"
+    r"|não consegui|bloquead|할 수 없었|실패했|できませんでした",
     _,
 )
 NOT_FOUND = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.checks import Struggle, told
-from nmem.episodes.narrate.corrections import Correction
+from nmem.episodes.narrate.checks import Struggle, once, told
+from nmem.episodes.narrate.corrections import Correction, left_plan
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, short
@@ -15,6 +15,7 @@ from nmem.episodes.narrate.turns import PROGRESS
 
 _LEAST = 0.9
 """From which weight on something stood in the way."""
+_FEW = 2
 _GIT = ("git_commit", "git_push")
 _CHECKS = ("test", "build", "lint")
 
@@ -69,7 +70,7 @@ def _acted(episode: Episode) -> bool:
 
 def _interrupted(episode: Episode) -> bool:
     """The last thing that happened is a refused call, or an interruption without another answer."""
-    last = episode.actions[-1] if episode.actions else None
+    last = episode.actions[-1] if episode.actions and left_plan(episode) is None else None
     said = max((one.at for one in episode.closings()), default=0)
     if any("[Request interrupted" in one.text and one.at > said for one in episode.prompts):
         return True
@@ -102,6 +103,9 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         answered = any(one.at >= since for one in episode.closings())
         if wanted and answered and not any(word in done for word in wanted):
             out.append(f"the {' and '.join(dict.fromkeys(wanted))} asked for last: not seen")
+    if plan := left_plan(episode):
+        title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
+        out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
     closings = episode.closings()
     if not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
@@ -175,10 +179,16 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]
 def _failed(ran: list[Struggle]) -> list[Struggle]:
     """What failed and mattered."""
     return [
-        one for one in ran
+        one for one in once(ran)
         if one.failures and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
-        and not (one.misused and one.failures == 1)
+        and not (one.misused and one.failures == 1) and not _passing(one)
     ]  # fmt: skip
+
+
+def _passing(one: Struggle) -> bool:
+    """A question to git or the forge that went away by itself, and nobody knows why it failed."""
+    silent = one.kind in ("github", "git_other") and not any(one.reasons)
+    return silent and one.passed and not one.fixed_by and one.failures <= _FEW
 
 
 def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
@@ -192,7 +202,7 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
             weight = max(weight, _LEAST)  # it did something, and says what was wrong
-        if not one.passed and not one.open:
+        if not (one.passed or one.open or one.probe):
             weight += 1.0 * (one.last_at == last_at) + 0.5 * check
         out.append((weight, told(one)))
     return out
@@ -235,17 +245,18 @@ def obstacle(
     corrected: list[Correction],
     refused: list[Action],
     ledger: Ledger,
-    found: tuple[str, str],
+    found: tuple[str, str, str],
     by_turns: tuple[str, str, dict[int, str]],
     *,
     interrupted: bool = False,
 ) -> str:
     """The longest struggle: failures of one thing, the user's objections, work that was taken back; "" for none.
 
-    `found`: what the agent named as the cause of the problem that the episode was opened for, and what it could not
-    do; each may be "". `by_turns`: what the user reported again and again, what was sought in vain, each turn's answer.
+    `found`: what the agent named as the cause of the problem that the episode was opened for, what it could not do,
+    and what the user said to a refusal; each may be "". `by_turns`: what the user reported again and again, what was
+    sought in vain, each turn's answer.
     """
-    cause, blocked = found
+    cause, blocked, why = found
     ranked: list[tuple[float, str]] = [(1.45, f"The problem itself: {cause}")] if cause else []
     if blocked:
         ranked.append((1.3, f"In the agent's words: {blocked}"))
@@ -256,7 +267,10 @@ def obstacle(
         ranked.append((1.4 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
-        ranked.append((0.6 * len(refused) + 0.4 * interrupted, f"The user refused {count}: {call(refused[-1])}"))
+        weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(why))
+        ranked.append(
+            (weight, f"The user refused {count}: {call(refused[-1])}" + (f", and said: “{why}”" if why else ""))
+        )
     gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))

@@ -164,18 +164,25 @@ _LAST = 2
 
 
 def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list[str]:
-    """Requests after the opening one: those whose turns changed most, and the last two, in order."""
+    """Requests after the opening one: those whose turns changed most, and the last two, in order.
+
+    Where nothing was changed at all the questions are the work, and those that say most are named.
+    """
     known = [words(opening)]
     left = found[used + 1 :]
+    talk = not any(turn.lasting for turn in found)
     named: list[tuple[int, str]] = []
     while left and len(named) < _LAST:
         turn = left.pop()
-        if text := _request(episode, turn):
+        if text := _request(episode, turn, talk=talk, last=turn is found[-1]):
             named.append((turn.number, text))
-    for turn in sorted((one for one in left if one.weight >= 1.0), key=lambda one: (-one.weight, one.number)):
+    weighty = [(one.weight, one) for one in left if one.weight >= 1.0]
+    if talk:
+        weighty = [(float(size(" ".join(one.ask.sentences[:2]))), one) for one in left]
+    for _, turn in sorted(weighty, key=lambda one: (-one[0], one[1].number)):
         if len(named) >= _MOST_LATER:
             break
-        if text := _request(episode, turn):
+        if text := _request(episode, turn, talk=talk):
             named.append((turn.number, text))
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: one[0]):
@@ -195,20 +202,44 @@ _GO_ON = re.compile(
 )
 
 
-def _request(episode: Episode, turn: Turn) -> str:
-    """One later prompt as a request; "" for praise, for what changed nothing and asks nothing, and for objections."""
+def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = False) -> str:
+    """One later prompt as a request; "" for praise, for what changed nothing and asks nothing, and for objections.
+
+    The last one is named where it is a command or words at the end of something pasted; in `talk` a question counts.
+    """
     ask = turn.ask
-    if ask.kind == "empty" or (ask.kind == "command" and not ask.sentences and not turn.changed):
+    if ask.kind == "empty" or (ask.kind == "command" and not ask.sentences and not (turn.changed or last)):
         return ""
     if ask.kind == "terse" and (proposal := _proposal(episode, turn)):
         return proposal if turn.changed else ""
     text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
-    asking = ask.kind in ("plan", "command") or cues.REQUEST.search(text) or cues.IMPERATIVE.match(text)
+    asking = ask.kind in ("plan", "command") or _asks(text)
+    if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
+        text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):
         return ""
+    asking = asking or (talk and bool(cues.QUESTION.search(text)))
     if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and asking)):
         return ""
     if ask.kind == "terse":
-        return text if turn.changed and size(text) >= 2 and (asking or turn.weight >= 2) else ""
+        says = size(text) >= 2 and (asking or turn.weight >= 2)
+        return text if says and (turn.changed or (last and asking)) else ""
     return text if size(text) >= 3 and (asking or turn.changed) else ""
+
+
+def _asks(text: str) -> bool:
+    return bool(cues.REQUEST.search(text) or cues.IMPERATIVE.match(text))
+
+
+def _at_end(text: str) -> str:
+    """The request that a person wrote below something long that was pasted; "" for none."""
+    if len(text) < _PASTED:
+        return ""
+    line = text.rstrip().rsplit("\n", 1)[-1].strip()
+    said = plain(line)
+    return clip(said, 130).rstrip(".") if 2 <= size(said) <= _OWN_LINE and _asks(said) else ""
+
+
+_PASTED, _OWN_LINE = 600, 30
+"""Characters of a prompt that holds something pasted, and words of the person's own line below it."""

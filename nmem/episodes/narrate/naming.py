@@ -67,6 +67,7 @@ _RUNNERS = frozenset(
 _PROBES = frozenset(
     [
         "ps",
+        "jobs",
         "pkill",
         "pgrep",
         "kill",

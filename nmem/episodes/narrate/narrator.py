@@ -8,9 +8,9 @@ from dataclasses import replace
 from nmem.episodes import titles
 from nmem.episodes.narrate import cues, facts
 from nmem.episodes.narrate.adopt import adopt
-from nmem.episodes.narrate.checks import Struggle, struggles, told
+from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
-from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, refusals
+from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
 from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
@@ -82,7 +82,7 @@ def narrate(episode: Episode) -> Narrative:
             corrected,
             refused,
             ledger,
-            (_cause(read_prompts, found), _blocked(episode)),
+            (_cause(read_prompts, found), _blocked(episode), objection(episode, refused)),
             told_by_turns(found_turns),
             interrupted="interrupted" in ended,
         ),
@@ -108,7 +108,7 @@ def _answer(found: list[Turn], gone: Superseded) -> list[str]:
     sentence, to the one before.
     """
     for turn in reversed(found):
-        if turn.changed or not (turn.actions or turn.ask.kind != "terse"):
+        if turn.lasting or not (turn.actions or turn.ask.kind != "terse"):
             return []
         if any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions):
             return []  # what was made on the forge is told by its address
@@ -170,7 +170,7 @@ def _notes(ran: list[Struggle], corrected: list[Correction], refused: list[Actio
     hard = sorted(
         (
             one
-            for one in ran
+            for one in once(ran)
             if one.failures
             and not one.probe
             and (any(one.reasons) or one.failures > 1)

@@ -44,6 +44,11 @@ class Turn:
         return any(_changes(one) for one in self.actions)
 
     @property
+    def lasting(self) -> bool:
+        """Whether more was changed for it than that work was handed on: what subagents found is told in the answer."""
+        return any(_changes(one) and one.obs_type != "task_spawn" for one in self.actions)
+
+    @property
     def edited(self) -> bool:
         """Whether files were changed or committed for it."""
         return any(_changes(one) and one.obs_type in ("file_edit", "file_write", "git_commit") for one in self.actions)

@@ -17,7 +17,7 @@ from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.clauses import headline
 from nmem.episodes.titles.goal import goal, parts, verb
 from nmem.episodes.titles.lists import listed
-from nmem.episodes.titles.phrases import choose, file, phrases, weighed
+from nmem.episodes.titles.phrases import choose, file, phrases, together, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
@@ -140,7 +140,7 @@ def _told_apart(text: str, places: Sequence[str], said: Sequence[str], known: di
     if place:
         return f"{text}: {place}"
     more = choose(weighed(phrases(said), known), text, room)[:1]
-    return fit(", ".join([text, *more]))
+    return fit(": ".join([text, *more]))
 
 
 def _last_parts(address: str) -> str:
@@ -184,7 +184,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     texts = [text for ask in asks[opening:] for text in (ask.title, *ask.sentences)]
     found = weighed(phrases(texts + said), known)
     told = choose(found, does, ROOM - len(does) - bool(does))
-    best = f"{does} {', '.join(told)}".strip() if told else ""
+    best = f"{does} {together(told, ROOM - len(does) - bool(does))}".strip() if told else ""
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
     commit = max((one for one in commits if says(one)), key=lambda one: worth(one, known), default="")
@@ -195,7 +195,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     clause = max(_clauses(asks[opening : opening + 4], known), default=(0.0, ""))[1]
     if clause and worth(clause, known) >= _CLAUSE * least:
         more = choose(found, clause, ROOM - len(clause) - 2)[:1]
-        return fit(", ".join([clause, *more]))
+        return fit(together([clause, *more], ROOM))
     if not does and len(told) > 1 and (first := _first(asks[opening : opening + 3])):
         return first
     return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from nmem.episodes.narrate.prompts import Ask
-from nmem.episodes.titles.lists import IDIOMS, PAST, VERBS, WEAK
+from nmem.episodes.titles.lists import IDIOMS, PAST, ROUTINE, VERBS, WEAK
 
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|so|now|nice|great|perfect|cool|good|awesome|thanks?(?: you)?|yes|yeah|yep|no|nope|alright|right"
@@ -103,12 +103,13 @@ def verb(asks: Sequence[Ask], opening: int, said: Sequence[str]) -> str:
     for number, text in enumerate(said[:8]):
         for found in _reported(text):
             votes[found] += 0.3 / (1 + 0.2 * number)
-    return max(votes, key=lambda one: (votes[one], one), default="")
+    work = [one for one in votes if one not in ROUTINE] or list(votes)
+    return max(work, key=lambda one: (votes[one], one), default="")
 
 
 def _reported(text: str) -> Iterator[str]:
     """The verbs of "I have added ..." and "Added ..."."""
     for line in _LINES.split(text)[:40]:
         found = _REPORTED.match(_MARKS.sub("", line).strip(" -•✅0123456789."))
-        if found and (one := base(found[1])) and one not in WEAK:
+        if found and (one := base(found[1])) and one not in WEAK and one not in ROUTINE:
             yield one

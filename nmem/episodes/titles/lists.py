@@ -98,6 +98,13 @@ WEAK = listed(
 )
 """Verbs that are said of every step: they are the goal less often."""
 
+ROUTINE = listed(
+    """
+    run commit push start stop keep open
+    """
+)
+"""Verbs of how work goes on: they lead a title only where nothing else was asked for."""
+
 PAST = {"built": "build", "made": "make", "wrote": "write", "written": "write", "ran": "run", "kept": "keep",
         "found": "find", "rewrote": "rewrite", "set": "set", "split": "split"}  # fmt: skip
 

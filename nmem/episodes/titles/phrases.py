@@ -104,6 +104,18 @@ def _run(tokens: list[tuple[str, str]], at: int, most: int) -> int:
     return at
 
 
+def together(told: Sequence[str], room: int) -> str:
+    """Phrases as a person joins them, each file last: "contact points and shape in object_utils.py"; with commas where
+    that has no room.
+    """
+    files = [one for one in told if _FILE.search(one) and one is not told[0]]
+    names = [one for one in told if one not in files]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    text = " in ".join([listed, *[" and ".join(files)] * bool(files)])
+    return text if len(text) <= room else ", ".join(told)
+
+
+_FILE = re.compile(r"\w\.[A-Za-z]\w{0,4}$")
 Weighed = tuple[str, set[str], float]
 """A phrase, its content words, and how many words of a person's title it may have."""
 

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from nmem.commands.main import nmem
 from nmem.episodes import titles
+from nmem.episodes.narrate.prompts import read
 from nmem.episodes.titles import ROOM, Material, made, of_prompt, says
-from nmem.episodes.titles.phrases import MOST, choose, weighed
+from nmem.episodes.titles.goal import verb
+from nmem.episodes.titles.phrases import MOST, choose, together, weighed
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_a_title_that_any_request_could_have_is_told_apart() -> None:
     assert made(Material(["review this PR https://forge.example/a/b/pull/7360"])) == "Review this PR: pull/7360"
     said = ["The DNS setup is documented twice.", "The DNS setup now runs in a hook."]
     called = made(Material(["review the changes in this branch"], said, files=["dns_setup.sh"]))
-    assert called.startswith("Review the changes in this branch, ") and len(called) <= ROOM
+    assert called.startswith("Review the changes in this branch: ") and len(called) <= ROOM
     assert titles.fit("4. Consider a test of worktrees \\") == "Consider a test of worktrees"
 
 
@@ -117,3 +119,15 @@ def test_no_other_phrases_tell_more(found: list[str], worth: list[int], room: in
 
     best = max((tells(some) for count in range(1, MOST + 1) for some in combinations(found, count)), default=0.0)
     assert tells(tuple(told)) == pytest.approx(max(best, 0.0))
+
+
+def test_phrases_are_joined_as_a_person_joins_them() -> None:
+    assert together(["contact points", "shape"], 60) == "contact points and shape"
+    assert together(["contact points", "utils.py", "shape"], 60) == "contact points and shape in utils.py"
+    assert together(["contact points", "shape"], 22) == "contact points, shape"
+
+
+def test_a_verb_of_how_work_goes_on_gives_way_to_what_was_asked() -> None:
+    asked = ["run the harbour tests again", "push the harbour branch", "round the heights of the tide table"]
+    assert verb([read(one) for one in asked], 0, []) == "round"
+    assert verb([read(asked[0])], 0, []) == "run"

@@ -1,0 +1,77 @@
+"""`nmem model`: which language model tells what is over, what it costs; choosing one, and doing without."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from nmem.commands import terminal
+from nmem.text import printable, to_json
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.pass_context
+def command(context: click.Context, *, as_json: bool) -> None:
+    """Which way stories are told: without a model, or by which one, and what that costs."""
+    if context.invoked_subcommand is not None:
+        return
+    from nmem.llm.chosen import installed, standing
+
+    with terminal.reading("models") as db:
+        found = standing(db)
+    offers = installed()
+    if as_json:
+        told = {
+            **asdict(found),
+            "used": found.used,
+            "sentence": found.sentence(),
+            "offers": [asdict(o) for o in offers],
+        }
+        click.echo(to_json(told))
+        return
+    click.echo(printable(found.sentence()))
+    for problem in found.problems:
+        click.echo(printable(problem))
+    if found.used:
+        click.echo(f"the day's cap covers {found.sessions_a_day} sessions; `nmem model off` asks none")
+    else:
+        for one in offers:
+            click.echo(f"nmem model use {one.name}: {costs(found.session_tokens)}")
+
+
+def costs(tokens: int) -> str:
+    """What asking a client costs, in one line."""
+    return f"about {tokens:,} tokens a session of your own account there, one question when a session is over"
+
+
+@command.command()
+@click.argument("client", metavar="CLIENT", type=click.Choice(["claude", "codex", "gemini"]))
+@click.option("--model", default="", help="Another than its small one.")
+def use(client: str, model: str) -> None:
+    """Ask your own client from now on, with a small model."""
+    from nmem.llm import chosen
+
+    one = chosen.offer(client)
+    chosen.use(one, model)
+    name = " ".join((*one.command, model or one.model)).strip()
+    click.echo(f"{printable(name)} is asked from now on: {costs(chosen.ESTIMATED)}; `nmem model off` ends it")
+
+
+@command.command()
+def off() -> None:
+    """Ask no model, whatever is set up or found; what was told by one stays."""
+    from nmem.llm.chosen import switch
+
+    switch(on=False)
+    click.echo("no model is asked any more; `nmem model on` asks again")
+
+
+@command.command()
+def on() -> None:
+    """Ask the model that is set up, or one found on this machine, again."""
+    from nmem.llm.chosen import switch
+
+    switch(on=True)
+    click.echo("a model may be asked again: `nmem model` says which")
