@@ -25,6 +25,16 @@ prior read remove reply reveal rm run send should sudo system tell upload urgent
 anweisung anweisungen bitte ignoriere ignorieren vergiss ignora ignorar ignore ignorez instrucciones instructions
 instruções istruzioni игнорируй инструкции""".split()  # noqa: SIM905 - read as a list
 )
+_LEAVE, _ASKED = (
+    ("ignor", "disregard", "forget", "vergiss", "игнорир"),
+    ("instruc", "instruç", "istruz", "anweis", "инструкц"),
+)
+"""Beginnings of words that together ask to leave what was asked, in whatever order, however they are joined."""
+_UNSPACED = (("無視", "忽略", "무시"), ("指示", "指令", "지시"))
+"""The same in scripts whose words are not parted."""
+_NOUNS = frozenset(("assistant", "instruction", "instructions", "previous", "prior", "prompt", "system"))
+_MANY = 3
+"""Words that ask, without those of _NOUNS, of which so many make a sentence by themselves."""
 _HOLDS = frozenset(
     """a all and any are as before but by for from in instead is it of on or that the then this to und with you
 your""".split()  # noqa: SIM905 - read as a list
@@ -51,7 +61,13 @@ def reads_as_sentence(name: str) -> bool:
     if "\n" in name or "\r" in name or "\u2028" in name or "\u2029" in name:
         return True
     plain = neutral(name, 2_000)
-    return plain.count(" ") >= _ALL_BLANKS or any(_prose(part) for part in plain.split("/"))
+    words = _words(plain)
+    if _overrules(plain, words):
+        return True
+    blanks = plain.count(" ")
+    if blanks >= _ALL_BLANKS or (blanks >= _PHRASE and len(_ASKS.intersection(words)) >= _PHRASE):
+        return True
+    return any(_prose(part) for part in plain.split("/"))
 
 
 def _prose(part: str) -> bool:
@@ -60,11 +76,32 @@ def _prose(part: str) -> bool:
     blanks = part.count(" ")
     if blanks >= _SENTENCE or _unspaced(part):
         return True
-    words = "".join(char if char.isalpha() else " " for char in part.lower()).split()
-    asks = len(_ASKS.intersection(words))
+    words = _words(part)
+    asking = _ASKS.intersection(words)
+    asks = len(asking)
     if blanks >= _PHRASE and asks:
         return True
-    return len(words) >= _JOINED and asks >= 2 and not _HOLDS.isdisjoint(words)
+    return len(words) >= _JOINED and (
+        len(asking - _NOUNS) >= _MANY or (asks >= _PHRASE and not _HOLDS.isdisjoint(words))
+    )
+
+
+def _overrules(name: str, words: list[str]) -> bool:
+    """Whether a name asks to leave what was asked."""
+    if not name.isascii() and all(any(one in name for one in some) for some in _UNSPACED):
+        return True
+    return any(one.startswith(_LEAVE) for one in words) and any(one.startswith(_ASKED) for one in words)
+
+
+def _words(part: str) -> list[str]:
+    """Its words in lower case, those of camel case as well."""
+    out, before = "", ""
+    for char in part:
+        if char.isupper() and before.islower():
+            out += " "
+        out += char if char.isalpha() else " "
+        before = char
+    return out.lower().split()
 
 
 def _unspaced(part: str) -> bool:

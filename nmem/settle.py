@@ -3,7 +3,8 @@
 One process at a time; each step is a transaction of its own and asks the database what is left to do, so it can be
 killed anywhere, goes on where it was, and finds little to do when there is nothing. One that fails is passed over.
 Sessions that nothing was concluded from yet come first, in batches from the newest to the oldest: a batch is labelled,
-cut, told and summed up before the next one begins, so nobody waits for the history behind the last day.
+cut, told and summed up before the next one begins, and the first one is indexed and made ready to be told of at once,
+so nobody waits for the history behind the last day.
 """
 
 from __future__ import annotations
@@ -167,6 +168,11 @@ class _Run:
         self._beside = Beside(db, db_path)
         self._desk: Desk | None = None
         self._looked = False
+        self._untouched: list[str] | None = None
+        """Waiting sessions that are not settled yet, the newest first, and how many there were; None: not looked."""
+        self._all = 0
+        self._served: list[str] = []
+        """The batch that was settled last."""
         self._many = False
         """Whether so many sessions wait that they are labelled beside this process."""
         self._cut: set[str] = set()
@@ -181,6 +187,7 @@ class _Run:
             self._facts,
             self._rate,
             self._purges,
+            self._newest,
             self._threads,
             self._waiting,
             self._labels,
@@ -275,17 +282,47 @@ class _Run:
         """Sessions into threads: in the order in which they were opened, which decides what they go on with."""
         self.report.threads += continuity.assign_all(self.db, self.stop.is_set)
 
+    def _newest(self) -> None:
+        """Where many sessions wait, the newest of them whole: found and told of before anything else is looked at."""
+        if len(self._look()) <= BATCH:
+            return
+        some = self._look()[:BATCH]
+        if self._batch(some, self._retrieval, self._first_told):
+            self._progress()
+
     def _waiting(self) -> None:
         """Sessions that nothing was concluded from yet, the newest first: each batch is whole before the next one."""
-        waiting = detect.untold(self.db)
-        self._many = self._beside.wanted(len(waiting))
-        for first in range(0, len(waiting), BATCH):
-            some = waiting[first : first + BATCH]
-            for step in (self._labels, self._episodes, self._stories, self._sessions):
-                if self.stop.is_set():
-                    return
-                self._tried(step, some)
-            self._step(first + len(some), len(waiting))
+        while some := self._look()[:BATCH]:
+            if not self._batch(some):
+                return
+            self._progress()
+
+    def _look(self) -> list[str]:
+        if self._untouched is None:
+            self._untouched = detect.untold(self.db)
+            self._all = len(self._untouched)
+            self._many = self._beside.wanted(self._all)
+        return self._untouched
+
+    def _batch(self, some: list[str], *more: Callable[[], None]) -> bool:
+        """Label, cut, tell and sum up some waiting sessions, and do more; False where there was no time."""
+        for step in (self._labels, self._episodes, self._stories, self._sessions):
+            if self.stop.is_set():
+                return False
+            self._tried(step, some)
+        del self._look()[: len(some)]
+        self._served = some
+        for then in more:
+            if not self.stop.is_set():
+                self._tried(then)
+        return True
+
+    def _progress(self) -> None:
+        self._step(self._all - len(self._look()), self._all)
+
+    def _first_told(self) -> None:
+        """A project of which nothing was made ready yet: its sessions are told of the newest ones."""
+        self.report.folded += keep.newest(self.db, self._served, self.clock(), self.stop.is_set)
 
     def _labels(self, some: Sequence[str] | None = None) -> None:
         """Calls that carry no labels get them before episodes count what they are."""

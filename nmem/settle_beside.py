@@ -57,7 +57,7 @@ class Beside:
         answer = self._each([(self.db_path, job) for job in jobs])
         for job in jobs:
             try:
-                yield from answer()  # type: ignore[misc]
+                yield from map(workers.made, answer())  # type: ignore[call-overload]
             except Gone:
                 yield from workers.work(self.db, [job], 0)
 
@@ -114,7 +114,7 @@ def serve() -> None:
             db = open_[path] = database.reader(path)
             db.row_factory = None
         if isinstance(of, Job):
-            return list(workers.work_on(db, of, workers.model_of(path, of.task.model)))
+            return list(map(workers.flat, workers.work_on(db, of, workers.model_of(path, of.task.model))))
         if isinstance(of, Talk):
             return said.heard(db, of.session_id)
         if isinstance(of, int):

@@ -13,7 +13,7 @@ from typing import Protocol
 from capture.storage import sqlite
 from capture.storage.store import transaction
 from nmem import pins, settle_start
-from nmem.audit import review
+from nmem.audit import future, review
 from nmem.context import choosing, keep
 from nmem.decisions import change as decided
 from nmem.episodes import corrections_log as log
@@ -36,7 +36,7 @@ class _Own(Protocol):
     def take_back(self, db: Connection, entry: Entry, now: int) -> str: ...
 
 
-_OWN: tuple[_Own, ...] = (pins, choosing, review, changes, kept, decided)
+_OWN: tuple[_Own, ...] = (pins, choosing, review, future, changes, kept, decided)
 _CUT = frozenset(("split", "merge", "move"))
 """Corrections after which prompts are in other episodes."""
 

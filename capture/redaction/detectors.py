@@ -321,7 +321,7 @@ LABELS: tuple[tuple[str, str, str], ...] = (
     ("비", "password", "비밀번호|비밀 번호|비번"), ("패", "password", "패스워드"), ("암", "password", "암호"),
     ("토", "token", "토큰"), ("키", "key", "api 키|api키|비밀 키|비밀키|액세스 키|시크릿 키"), ("시", "secret", "시크릿"),
     ("ー", "password", "パスワード|パスコード"), ("ー", "token", "トークン"), ("ー", "key", "apiキー|api キー|アクセスキー"),
-    ("シ", "secret", "シークレット"), ("暗", "password", "暗証番号"), ("合", "password", "合言葉"), ("鍵", "key", "秘密鍵"),
+    ("パ", "password", "パス"), ("シ", "secret", "シークレット"), ("暗", "password", "暗証番号"), ("合", "password", "合言葉"), ("鍵", "key", "秘密鍵"),
     ("密", "password", "密码|密碼"), ("口", "password", "口令"), ("令", "token", "令牌"), ("密", "key", "密钥|密鑰"),
     ("秘", "key", "秘钥"),
     # Arabic, Persian, Hebrew, Hindi, Bengali, Tamil, Thai, Georgian, Armenian
@@ -336,6 +336,8 @@ LABELS: tuple[tuple[str, str, str], ...] = (
     ("inlogg", "login", "inloggegevens|inloggning"), ("о", "login", "логин"), ("계", "login", "계정"),
     ("로", "login", "로그인"), ("ロ", "login", "ログイン"), ("ア", "login", "アカウント"), ("账", "login", "账号|账户"),
     ("帳", "login", "帳號"), ("登", "login", "登录|登錄"),
+    ("use ", "account", "use admin|use root|use user|use guest|use postgres|use sa/|use sa:|use deploy"),
+    ("p: ", "brief", " p: |\np: |,p: |/p: "),
 )  # fmt: skip
 """(what stands in each of the words, the kind, the words): what people call a secret in a sentence, but for NOUNS.
 

@@ -315,7 +315,7 @@ def _unmarked(text: str, low: str) -> list[Span]:
         return []
     from capture.redaction import unmarked
 
-    spans = [*unmarked.encoded(text), *unmarked.wallets(text)] if long else []
+    spans = [*unmarked.encoded(text), *unmarked.wallets(text), *unmarked.bare(text)] if long else []
     spans += unmarked.phrases(text) if phrase else ()
     spans += unmarked.groups(text) if grouped else ()
     return spans

@@ -62,9 +62,31 @@ _RUN = r"[!-~]+"
 _LONG = r"[!-~]{8}"
 _STOP = r"[。！？]|[.!?] (?![a-zß-öø-ÿа-я])"
 _PAIR = r"([\w.@+-]{1,60})[\"'`*]{0,2}[ \t]?[:/|,][ \t]?[\"'`*]{0,2}([!-~]{8,200})"
+_ACCOUNT = r"(?i:use)[ \t]([\w.@-]{2,40})[/:]([!-~]{8,200})"
+_USER = r"(?:^|[\s(\[\"'`])u(?:ser)?[ \t]?:[ \t]?\S{1,60}[\s,;|/]{0,4}\Z"
+_BRIEF = r"[ \t]{0,3}[\"'`]?([!-~]{8,200})"
 _PART = r"[A-Za-z0-9]+"
 _WORD = r"[^\W\d_]+"
-SOURCES = (_TOLD, _NEXT, _USE, _VERSION, _CODE, _MAIL, _TIME, _HASH, _UNIT, _RUN, _LONG, _STOP, _PAIR, _PART, _WORD)
+SOURCES = (
+    _TOLD,
+    _NEXT,
+    _USE,
+    _VERSION,
+    _CODE,
+    _MAIL,
+    _TIME,
+    _HASH,
+    _UNIT,
+    _RUN,
+    _LONG,
+    _STOP,
+    _PAIR,
+    _ACCOUNT,
+    _USER,
+    _BRIEF,
+    _PART,
+    _WORD,
+)
 
 _NOUNS = {
     **dict.fromkeys(("password", "passphrase", "passcode", "passwd", "pwd", "pw", "pass"), "password"),
@@ -99,7 +121,7 @@ def find(text: str, low: str) -> list[Span]:
     for word, kind in _NOUNS.items():
         spans += _each(text, low, word, kind, _told)
     for word, kind in detectors.labels(low):
-        spans += _each(text, low, word, kind, _paired if kind == "login" else _near)
+        spans += _each(text, low, word, kind, _READERS.get(kind, _near))
     if "|" in text or "\n" in text or "│" in text or "</t" in low:
         from capture.redaction import layouts
 
@@ -277,6 +299,29 @@ def _paired(text: str, low: str, at: int, end: int, kind: str) -> Span | None:  
         if len(pattern(_WORD).findall(text, end, pair.start())) <= _BACK and drawn(value):
             return pair.start(2), pair.start(2) + len(value), "password"
     return None
+
+
+def _account(text: str, low: str, at: int, end: int, kind: str) -> Span | None:  # noqa: ARG001
+    """`use admin/HERE`."""
+    pair = pattern(_ACCOUNT).match(text, at)
+    value = _cut(text, *pair.span(2)) if pair else ""
+    return (pair.start(2), pair.start(2) + len(value), "password") if pair and drawn(value) else None
+
+
+def _brief(text: str, low: str, at: int, end: int, kind: str) -> Span | None:  # noqa: ARG001
+    """`u: admin p: HERE`."""
+    found = pattern(_BRIEF).match(text, end)
+    if found is None or not pattern(_USER).search(low, max(0, at - 80), at + 1):
+        return None
+    value = _cut(text, *found.span(1)).rstrip("\"'`")
+    told = drawn(value) or is_secret(value, "password")
+    return (found.start(1), found.start(1) + len(value), "password") if told else None
+
+
+_READERS: dict[str, Callable[[str, str, int, int, str], Span | None]] = {
+    "login": _paired, "account": _account, "brief": _brief,
+}  # fmt: skip
+"""Who reads what stands behind a label that is no word for a secret."""
 
 
 def _line_end(text: str, at: int) -> int:

@@ -26,8 +26,13 @@ _WORD = r"[A-Za-z]+"
 _BETWEEN = r"[\s,;|\"'`\[\]().:\d\\n]{1,12}\Z"
 _GROUPS = r"(?<![A-Za-z0-9])[A-Za-z0-9]{4}(?:[ \u00a0][A-Za-z0-9]{4}){3,6}(?![A-Za-z0-9])"
 _ONE = "[A-Za-z0-9]{4}"
-SOURCES = (RUN, _WALLET, _WORD, _BETWEEN, _GROUPS, _ONE)
+_BARE = r"(?m)^[ \t>*-]{0,6}[\"'`]?([A-Za-z0-9+/]{86}==)[\"'`]?[ \t]{0,4}\r?$"
+_LINE = r"[A-Za-z0-9+/=]{32,}"
+_NO_KEY = r"sha-?\d|hash|digest|checksum|integrity|sig|cert|public|begin "
+SOURCES = (RUN, _WALLET, _BARE, _LINE, _NO_KEY, _WORD, _BETWEEN, _GROUPS, _ONE)
 
+_AROUND = 120
+"""Characters beside a line of base64 that say what it is."""
 _PEEK = 24
 """Characters of base64 that show whether it says something."""
 _SLASHES = 8
@@ -55,6 +60,21 @@ def encoded(text: str) -> Iterator[Span]:
                     yield start, end, "encoded"
                 last = end
                 break
+
+
+def bare(text: str) -> Iterator[Span]:
+    """A storage key alone on its line: 64 bytes in base64, no digest, no signature, no line of a longer text."""
+    if "==" not in text:
+        return
+    for found in pattern(_BARE).finditer(text):
+        lines = (
+            text[: found.start()].rstrip("\n").rpartition("\n")[2],
+            text[found.end() :].lstrip("\n").partition("\n")[0],
+        )
+        around = text[max(0, found.start() - _AROUND) : found.start()] + text[found.end() : found.end() + _AROUND]
+        block = any(pattern(_LINE).fullmatch(line.strip()) for line in lines)
+        if not block and entropy.is_base64(found[1]) and not pattern(_NO_KEY).search(around.lower()):
+            yield found.start(1), found.end(1), "azure-key"
 
 
 def _starts(run: str, at: int) -> list[int]:

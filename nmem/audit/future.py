@@ -2,17 +2,21 @@
 
 Nobody knows when they really were; known is what was stored before and after them. So the part that lies ahead is moved
 back as a whole, to end where the next session begins, or now: what happened in it keeps its order and its distances.
+A move is a correction like others: undo puts the same rows back.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.audit.finding import WRONG, Finding
+from nmem.episodes.corrections_log import Entry, together, write
 
+KIND = "clock"
 AHEAD = 3_600_000
 """Milliseconds by which two clocks may differ."""
 _SHOWN = 5
@@ -70,29 +74,88 @@ def findings(db: Connection, at: int) -> list[Finding]:
 
 
 def fix(db: Connection, at: int) -> list[str]:
-    """Put them where they belong, a session in a transaction. On a writing connection, outside of one."""
+    """Put them where they belong, a session in a transaction; one undo takes all back. On a writing connection."""
     done = 0
-    for one in ahead(db, at):
-        with transaction(db):
-            _move(db, one, at)
-        done += 1
+    with together():
+        for one in ahead(db, at):
+            with transaction(db):
+                _move(db, one, at)
+            done += 1
     return [f"{done} session{'s' * (done != 1)} brought back from the future"] if done else []
 
 
 def _move(db: Connection, one: Ahead, at: int) -> None:
+    moved: dict[str, object] = {}
+    for table, name, which, numbered in _times(db):
+        condition = f"FROM {table} WHERE {which} AND {name} > ?"
+        values = one.session_id, at
+        least, most = db.execute(f"SELECT min({name}), max({name}) {condition}", values).fetchone()
+        if least is None:
+            continue
+        numbers = f"SELECT rowid {condition} ORDER BY rowid"
+        runs = _runs([row[0] for row in db.execute(numbers, values)]) if numbered else []
+        moved[f"{table}.{name}"] = [least - one.by, most - one.by, runs]
+        db.execute(
+            f"UPDATE {table} SET {name} = {name} - ? WHERE {which} AND {name} > ?",  # noqa: S608 - our names
+            (one.by, *values),
+        )
+    _made_again(db, one.session_id)
+    write(db, KIND, f"session/{one.session_id}", {"session": one.session_id, "by": one.by}, moved, at)
+
+
+def _times(db: Connection) -> Iterator[tuple[str, str, str, bool]]:
+    """Table, column and condition of every time that a session has, and whether the table's rows are numbered."""
     threads = "id IN (SELECT thread_id FROM session_threads WHERE session_id = ?)"
     where = {"sessions": "id = ?", "threads": threads}
-    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'").fetchall()
-    for (table,) in tables:
+    tables = db.execute("SELECT name, sql LIKE '%WITHOUT ROWID%' FROM sqlite_master WHERE type = 'table'"
+                        " AND sql NOT LIKE '%VIRTUAL%'").fetchall()  # fmt: skip
+    for table, keyed in tables:
         names = [row[1] for row in db.execute(f"PRAGMA table_info({table})").fetchall()]
         condition = where.get(table) or ("session_id = ?" if "session_id" in names else "")
         for name in (each for each in names if condition and (each == "at" or each.endswith("_at"))):
-            db.execute(
-                f"UPDATE {table} SET {name} = {name} - ? WHERE {condition} AND {name} > ?",  # noqa: S608 - our names
-                (one.by, one.session_id, at),
-            )
+            yield table, name, condition, not keyed
+
+
+def _runs(numbers: list[int]) -> list[list[int]]:
+    """Rising numbers as first and last of what follows without a gap."""
+    out: list[list[int]] = []
+    for number in numbers:
+        if out and number == out[-1][1] + 1:
+            out[-1][1] = number
+        else:
+            out.append([number, number])
+    return out
+
+
+def _made_again(db: Connection, session_id: str) -> None:
     for statement in _AGAIN:
-        db.execute(statement, (one.session_id,) * statement.count("?"))
+        db.execute(statement, (session_id,) * statement.count("?"))
+
+
+def ours(entry: Entry) -> bool:
+    """Whether a correction is a session brought back from the future."""
+    return entry.kind == KIND
+
+
+def describe(entry: Entry) -> str:
+    """What was done."""
+    return f"{entry.target.replace('/', ' ', 1)} brought back from the future"
+
+
+def take_back(db: Connection, entry: Entry, _now: int) -> str:
+    """Put back the rows that were moved, as far as they are still as the move left them. Inside a transaction."""
+    session_id, by = str(entry.payload["session"]), int(entry.payload["by"])
+    for table, name, which, numbered in _times(db):
+        if (moved := entry.before.get(f"{table}.{name}")) is None:
+            continue
+        least, most, runs = moved
+        back = f"UPDATE {table} SET {name} = {name} + ? WHERE {which} AND {name} BETWEEN ? AND ?"  # noqa: S608
+        if not numbered:
+            db.execute(back, (by, session_id, least, most))
+        for first, last in runs:
+            db.execute(f"{back} AND rowid BETWEEN ? AND ?", (by, session_id, least, most, first, last))
+    _made_again(db, session_id)
+    return ""
 
 
 _AGAIN = (

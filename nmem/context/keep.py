@@ -8,7 +8,7 @@ in one transaction: a hook sees the old or the new.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from sqlite3 import Connection
 
@@ -36,6 +36,24 @@ def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fal
             break
         folded += keep(db, project_id, name, now, stopped)
         warm.keep(db, project_id, now)
+    return folded
+
+
+def newest(db: Connection, some: Sequence[str], now: int, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Fold some sessions of projects of which nothing is folded yet, ahead of older ones; how many turns.
+
+    The older ones come before what is folded then, so the next `keep` makes such a project's tables anew, once.
+    """
+    folded = 0
+    for project_id, name in history.project_ids(db):
+        told_of, taken, known = _standing(db, project_id)
+        begun = db.execute("SELECT 1 FROM context_sessions WHERE project_id = ? LIMIT 1", (project_id,)).fetchone()
+        if begun or told_of != RULES or taken != known or stopped():
+            continue
+        mine = set(some).intersection(history.session_ids(db, project_id))
+        pasts = [past for each in some if each in mine and (past := history.session(db, each, now)) is not None]
+        if pasts:
+            folded += _add(db, Folder(db, project_id, name), pasts, stopped)
     return folded
 
 

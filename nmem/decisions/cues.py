@@ -9,7 +9,8 @@ from functools import cached_property
 class Cue:
     """Patterns of words in any case, written in lower case and compiled when they are first looked for.
 
-    A text of ASCII is looked through in lower case, which takes half as long as ignoring its case.
+    A text of ASCII is looked through in lower case, which takes half as long as ignoring its case, and only for
+    patterns that ASCII can match.
     """
 
     def __init__(self, *patterns: str) -> None:
@@ -22,11 +23,48 @@ class Cue:
 
     @cached_property
     def _low(self) -> re.Pattern[str]:
-        return re.compile(self.source)
+        return re.compile(_at_words([one for one in _alternatives(self.source) if _may_be_ascii(one)]))
 
     @cached_property
     def _any_case(self) -> re.Pattern[str]:
-        return re.compile(self.source, re.IGNORECASE)
+        return re.compile(_at_words(_alternatives(self.source)), re.IGNORECASE)
+
+
+def _alternatives(source: str) -> list[str]:
+    """What stands between the bars of a pattern that are in no bracket."""
+    out, start, depth, at, listed = [], 0, 0, 0, False
+    while at < len(source):
+        char = source[at]
+        if char == "\\":
+            at += 1
+        elif listed:
+            listed = char != "]"
+        elif char == "|" and not depth:
+            out.append(source[start:at])
+            start = at + 1
+        else:
+            listed = char == "["
+            depth += (char == "(") - (char == ")")
+        at += 1
+    return [*out, source[start:]]
+
+
+def _at_words(alternatives: list[str]) -> str:
+    """The alternatives as one pattern that looks for those that begin a word at the beginnings of words alone."""
+    out = [one for one in alternatives if not one.startswith(_STARTS)]
+    for start in _STARTS:
+        found = [one.removeprefix(start) for one in alternatives if one.startswith(start)]
+        if found:
+            out.append(f"{start}(?:{'|'.join(found)})")
+    return "|".join(out)
+
+
+def _may_be_ascii(pattern: str) -> bool:
+    return pattern.isascii() or re.search("[a-z0-9]", _SIGNS.sub("", pattern)) is not None
+
+
+_STARTS = (r"\b", "^")
+_SIGNS = re.compile(r"\\.|\(\?[:=!<]*|\{[\d,]*\}")
 
 
 RULE = Cue(

@@ -79,6 +79,19 @@ _SOON = _weights(0.6)
 """Of what only the last few turns are asked for."""
 _NEVER = 99
 _wide: dict[frozenset[str], tuple[str, ...]] = {}
+_split: dict[str, list[str]] = {}
+_SPLIT = 6
+"""Texts whose words are remembered: those of one prompt, which are asked for again and again."""
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text; not to be changed."""
+    found = _split.get(text)
+    if found is None:
+        if len(_split) >= _SPLIT:
+            _split.clear()
+        found = _split[text] = tx.words(text)
+    return found
 
 
 def has_event(agent: Agent, name: str) -> float:
@@ -139,6 +152,11 @@ class Fading:
         """Turns since a key was named last; many when it never was, or has faded."""
         age = self.turn - self.seen.get(key, -_NEVER)
         return age if age < len(_WEIGHTS) else _NEVER
+
+    def ages(self, keys: Iterable[str]) -> list[int]:
+        """As `age`, of each key."""
+        now, seen, never, most = self.turn, self.seen, -_NEVER, len(_WEIGHTS)
+        return [age if (age := now - seen.get(key, never)) < most else _NEVER for key in keys]
 
     def later(self) -> None:
         """One turn more has passed."""
@@ -202,7 +220,7 @@ class Past:
     @property
     def last_words(self) -> list[str]:
         """The words of the prompt before; split when they are asked for, which is once a prompt."""
-        return tx.words(self._last_text)[:_BEFORE_WORDS]
+        return _words(self._last_text)[:_BEFORE_WORDS]
 
     def add(self, prompt: str, agent: Agent) -> None:
         """Fade what was, add one finished turn."""
@@ -269,7 +287,7 @@ def pasted(prompt: str) -> float:
 
 def form(prompt: str) -> Features:
     """The prompt by itself: how long, what shape, how it opens."""
-    words = tx.words(prompt[:FORM_CHARS])
+    words = _words(prompt[:FORM_CHARS])
     count = tx.word_count(prompt[:FORM_CHARS])
     head = prompt[:INTENT_CHARS].lower()
     short = count < 9 and bool(words)
@@ -315,7 +333,7 @@ def context(prompt: str, gap: float | None, past: Past) -> Features:
         "far_said": 1.0 - near(tokens, _SOON, past.saids),
         "fresh": fresh,
         "fresh_much": min(len(tokens) / _ENOUGH, 1.0) * fresh,
-        "put_away": fresh * float(len(tokens) > _SAYING and not house(tx.words(prompt)) and house(past.last_words)),
+        "put_away": fresh * float(len(tokens) > _SAYING and not house(_words(prompt)) and house(past.last_words)),
         **{place: weight(spoken[place], past.weighed.get(place, {})) for place in PLACES},
     }
 
@@ -329,7 +347,7 @@ def heard(prompt: str, past: Past) -> dict[str, set[str]]:
     """The words that are weighed, by where they are said: in the prompt, the one before it, the answer to that."""
     said = str(past.last_agent.get("said") or "")[:SAID_CHARS]
     return {
-        "worded": set(tx.words(prompt[:FORM_CHARS])[:_HEAD_WORDS]),
+        "worded": set(_words(prompt[:FORM_CHARS])[:_HEAD_WORDS]),
         "worded_before": set(past.last_words),
         "answered": set(tx.words(said)),
     }
@@ -345,8 +363,9 @@ def weight(words: set[str], weighed: Mapping[str, float]) -> float:
 
 def near(tokens: set[str], weights: Sequence[float], *bags: Fading) -> float:
     """Share of the tokens that were named in the bags, by how long ago."""
-    ages = [min([bag.age(token) for bag in bags]) for token in tokens]
-    return fsum([weights[age] for age in ages if age < len(weights)]) / (len(tokens) + _FEW)
+    ages = [bag.ages(tokens) for bag in bags]
+    newest = ages[0] if len(ages) == 1 else map(min, *ages)
+    return fsum([weights[age] for age in newest if age < len(weights)]) / (len(tokens) + _FEW)
 
 
 def turn(agent: Agent, past: Past) -> Features:
@@ -356,6 +375,7 @@ def turn(agent: Agent, past: Past) -> Features:
     dirs = {folder for _, folder in ends}
     said = set(tx.tokens(str(agent.get("said") or ""))[:MAX_TOKENS])
     both = {t: max(past.prompts.get(t, 0.0), past.saids.get(t, 0.0)) for t in said}
+    fresh = 1.0 - near(said, _WEIGHTS, past.prompts, past.saids)
     return {
         "t_files_new": strangers(files, past.files),
         "t_dirs_new": strangers(dirs, past.dirs),
@@ -363,8 +383,8 @@ def turn(agent: Agent, past: Past) -> Features:
         "t_commit": has_event(agent, "commit"),
         "t_far_asked": 1.0 - near(said, _SOON, past.prompts),
         "t_far_said": 1.0 - near(said, _SOON, past.saids),
-        "t_fresh": 1.0 - near(said, _WEIGHTS, past.prompts, past.saids),
-        "t_fresh_much": min(len(said) / _ENOUGH_SAID, 1.0) * (1.0 - near(said, _WEIGHTS, past.prompts, past.saids)),
+        "t_fresh": fresh,
+        "t_fresh_much": min(len(said) / _ENOUGH_SAID, 1.0) * fresh,
         "t_reads_log": log1p(_calls(agent, READ_TOOLS)),
         "t_calls_log": log1p(_calls(agent, ("",))),
         "t_never": sum(past.files.age(key) == _NEVER for key in files) / (len(files) + 1),

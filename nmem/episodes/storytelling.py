@@ -121,7 +121,7 @@ class Teller:
             if not again:
                 of = narrations.holds(self.db, unit_id)
                 narrations.attempted(self.db, f"episode/{unit_id}", of, reason, self.clock())
-            narrations.say_fallback(self.db, unit_id, _line(reason))
+            narrations.say_fallback(self.db, unit_id, _safe_line(reason))
 
     @property
     def asking(self) -> bool:
@@ -201,13 +201,13 @@ def tell_all(
     if teller.no_model and not teller.asking:
         with transaction(teller.db):
             for unit_id in narrations.tellable(teller.db):
-                narrations.say_fallback(teller.db, unit_id, _line(teller.no_model))
+                narrations.say_fallback(teller.db, unit_id, _safe_line(teller.no_model))
 
 
 def _story(told: Narrative, *, by_model: bool = False, fallback: str = "", dropped: int = 0) -> Story:
     """The narrative fit to be stored: redacted once more, with the summary that stands for it in a list."""
     safe = _safe(told)
-    return Story(safe, summary(safe), by_model, _line(fallback), dropped)
+    return Story(safe, summary(safe), by_model, _safe_line(fallback), dropped)
 
 
 def summary(told: Narrative) -> str:
@@ -220,6 +220,7 @@ def summary(told: Narrative) -> str:
 
 def _safe(told: Narrative) -> Narrative:
     values: Mapping[str, object] = {name: getattr(told, name) for name in told.__slots__}
+    _remember_by(settings.load())
     return replace(
         told,
         **{
@@ -234,12 +235,21 @@ _lines_by: list[settings.Settings] = []
 """By which of the person's settings these lines were made safe."""
 
 
-def _line(text: str) -> str:
-    """One line without secrets; the paths of a project come again in story after story."""
-    known = settings.load()
+def _remember_by(known: settings.Settings) -> None:
+    """Forget the lines that were made safe by other settings."""
     if _lines_by != [known] or len(_lines) >= _KNOWN_LINES:
         _lines.clear()
         _lines_by[:] = [known]
+
+
+def _safe_line(text: str) -> str:
+    """One line without secrets, by the settings of this moment."""
+    _remember_by(settings.load())
+    return _line(text)
+
+
+def _line(text: str) -> str:
+    """One line without secrets; the paths of a project come again in story after story."""
     found = _lines.get(text)
     if found is None:
         found = _lines[text] = redact(" ".join(clean(text).split())) if text else ""

@@ -143,7 +143,7 @@ def serve() -> None:
             return
         try:
             for done in _answers(job):
-                pickle.dump(_flat(done), target, pickle.HIGHEST_PROTOCOL)
+                pickle.dump(flat(done), target, pickle.HIGHEST_PROTOCOL)
                 target.flush()
         except BrokenPipeError:
             os._exit(0)
@@ -159,9 +159,18 @@ def _answers(job: Job) -> Iterator[Done]:
         yield Done(job.session_id, [], over=True, error=str(error))
 
 
-def _flat(done: Done) -> tuple[object, ...]:
-    """Plain tuples: a class a row would double what goes through the pipe."""
+Flat = tuple[str, list[tuple[object, ...]], bool, str]
+
+
+def flat(done: Done) -> Flat:
+    """Plain tuples: a class a row would double what goes through a pipe."""
     return done.session_id, [tuple(each) for each in done.changes], done.over, done.error
+
+
+def made(plain: Flat) -> Done:
+    """What was made flat."""
+    session_id, changes, over, error = plain
+    return Done(session_id, [Change._make(each) for each in changes], over, error)
 
 
 def work(db: Connection, jobs: Sequence[Job], processes: int) -> Iterator[Done]:
@@ -186,8 +195,9 @@ def _beside(jobs: Iterable[Job], processes: int) -> Iterator[Done]:
 def _hear(_job: Job, receive: Callable[[], object]) -> Iterator[Done]:
     over = False
     while not over:
-        session_id, flat, over, error = cast("tuple[str, list[tuple[object, ...]], bool, str]", receive())
-        yield Done(session_id, [Change._make(each) for each in flat], over, error)
+        done = made(cast("Flat", receive()))
+        over = done.over
+        yield done
 
 
 def _broken(job: Job) -> Done:

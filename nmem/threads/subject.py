@@ -194,6 +194,20 @@ def _plain(text: str, *, numbers: bool = False) -> str:
     )
 
 
+_named: dict[str, set[str]] = {}
+_NAMED = 400
+"""Texts whose names are remembered: settling asks for those of recent sessions again and again."""
+
+
 def _entities(text: str) -> set[str]:
-    """Files, symbols and issue numbers that a text names."""
+    """Files, symbols and issue numbers that a text names; not to be changed."""
+    found = _named.get(text)
+    if found is None:
+        if len(_named) >= _NAMED:
+            _named.clear()
+        found = _named[text] = _names(text)
+    return found
+
+
+def _names(text: str) -> set[str]:
     return file_mentions(text) | symbols(text) | {"#" + number for number in issue_refs(text)}

@@ -122,7 +122,9 @@ class Working(Handing):
 
     @on(Finished)
     def tell_end(self, message: Finished) -> None:
-        """It is done, or could not be."""
+        """It is done, or could not be; whoever is leaving has no screen to say so on."""
+        if self._exit:
+            return
         stopped = self.job is not None and self.job.stopped()
         then, self._then, self.job = self._then, None, None
         self.failed = message.text if message.failed and not stopped else ""

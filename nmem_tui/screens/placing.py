@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from textual.events import Event, Mount, ScreenResume
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.widget import Widget
@@ -19,6 +20,11 @@ class Placing(Screen[Any], inherit_bindings=False):
 
     _stood: Mapping[Widget, tuple[Region, Region]] = {}
     """Each widget's region and what it is clipped to, in the frame before; another mapping after each layout."""
+
+    async def on_event(self, event: Event) -> None:
+        """A screen that is left before it was composed has nothing to begin with."""
+        if not (isinstance(event, Mount | ScreenResume) and self._closing and not self.children):
+            await super().on_event(event)
 
     def _compositor_refresh(self) -> None:
         """Paint the old and the new place of whatever moved, came or went."""

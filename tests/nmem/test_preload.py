@@ -83,7 +83,9 @@ def test_a_turn_looks_up_hardly_a_module_and_stores_the_same(packed: Path, tmp_p
     (tmp_path / "with").mkdir()
     (tmp_path / "without").mkdir()
     looked_up, rows = turn(packed, tmp_path / "with")
-    assert max(map(len, looked_up)) <= 10, looked_up
+    prompt, call, end = map(len, looked_up)
+    assert (prompt, end) <= (3, 3), looked_up
+    assert call <= 25, "a command is looked into and labelled, which other calls are not"
     plain = tmp_path / "plain"
     for package in ("capture", "nmem"):
         shutil.copytree(

@@ -20,6 +20,8 @@ from nmem import settle as settling
 from nmem import settle_start
 from nmem.episodes.annotate import update_newest
 from nmem.llm.backend import Cancel
+from nmem.retrieval import engine
+from nmem.search.search import search
 from nmem.settle import Report, settle
 from nmem.threads import continuity, storage
 from tests.nmem.killing import killed
@@ -89,6 +91,35 @@ def test_waiting_sessions_are_settled_whole_and_in_batches_the_newest_first(
     assert [each[:2] for each in told] == [(2, 5), (4, 5), (5, 5)]
     assert [each[2] for each in told[:2]] == [["s3", "s4"], ["s1", "s2", "s3", "s4"]]
     assert (report.detected, report.closed, report.told, report.summaries) == (5, 5, 5, 5)
+
+
+def test_the_newest_sessions_are_found_and_told_of_before_the_others_are_looked_at(
+    record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settling, "BATCH", 2)
+    for number in range(5):
+        record.coupon(f"s{number}")
+    seen: list[tuple[set[str], set[str], set[str], int]] = []
+
+    def step(done: int, _waiting: int) -> None:
+        if done > 2:
+            return
+        with closing(store.connect(db_path)) as other:  # what another process sees is committed
+            hits = search(other, "invoice total doubled coupon", record.at).hits
+            ready = other.execute("SELECT session_id FROM context_sessions").fetchall()
+            near = engine.related(other, 1, "the invoice total with a coupon", 9)
+            of = {row[0]: row[1] for row in other.execute("SELECT id, session_id FROM work_units")}
+            threads = other.execute("SELECT count(*) FROM session_threads").fetchone()[0]
+            episodes = {of[hit.episode] for hit in hits if hit.episode}
+            seen.append((episodes, {row[0] for row in ready}, {of[one.unit_id] for one in near}, threads))
+
+    run(db_path, step=step)
+    newest = {"s3", "s4"}
+    assert seen == [({"s4"}, newest, newest, 0)], "of hits that say the same, the newest is shown"
+    threads = record.db.execute("SELECT count(*) FROM session_threads").fetchone()[0]
+    placed = record.db.execute("SELECT count(*) FROM work_units WHERE thread_id IS NOT NULL").fetchone()[0]
+    folded = record.db.execute("SELECT count(*) FROM context_sessions").fetchone()[0]
+    assert (threads, placed, folded) == (5, 5, 5)
 
 
 def test_a_settling_without_time_left_has_the_newest_session(

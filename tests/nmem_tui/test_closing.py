@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from textual.events import Mount, ScreenResume
 from textual.message import Message
 
 from nmem_tui.messages import Changed, FileChanged, Finished, Progress, StoreChanged, StoreGone
+from nmem_tui.screens.help import Help
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,25 @@ async def test_a_screen_that_is_never_composed_begins_nothing(
         pilot.app.do_demo()
         pilot.app.visit("learnings")
         pilot.app.exit()
+
+
+@pytest.mark.parametrize("event", [Mount, ScreenResume])
+async def test_a_dialog_that_is_left_before_it_was_composed_begins_nothing(
+    event: type[Mount | ScreenResume], cockpit: Any, make_db: Callable[[str], str]
+) -> None:
+    async with cockpit(make_db("story")):
+        left = Help("now")
+        left._closing = True
+        await left.on_event(event())
+
+
+async def test_work_that_ends_while_it_closes_is_nobodys(cockpit: Any, make_db: Callable[[str], str]) -> None:
+    async with cockpit(make_db("story")) as pilot:
+        heard: list[object] = []
+        pilot.app._then = heard.append
+        pilot.app._exit = True
+        pilot.app.tell_end(Finished("done", failed=False, value=1))
+        assert not heard
 
 
 async def test_work_that_is_cancelled_before_its_first_step_leaves_no_coroutine_unawaited(

@@ -85,14 +85,21 @@ def struggles(episode: Episode) -> list[Struggle]:
         if action.obs_type not in _FOLLOWED:
             continue
         _note(found, action, judged(action))
+    failed_ones = [one for one in found.values() if one.failures]
+    if failed_ones:
+        _judge_ends(episode, failed_ones)
+    return list(found.values())
+
+
+def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
+    """What became of each that failed."""
     ends = [(episode.turn(one.at), one.at, bool(cues.NOT_DONE.search(one.text))) for one in episode.closings()]
     rows = [row(action) for action in episode.actions if not action.halted]
-    for one in found.values():
+    for one in failed_ones:
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, (each for each in rows if each[0] > one.last_at))
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
-    return list(found.values())
 
 
 def row(action: Action) -> open_ends.Row:
@@ -128,7 +135,8 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
     kind = "git_push" if made and "push" in action.content else action.obs_type
     if kind not in _CHECKS and verdict is not False and not any(known == kind for known, _ in found):
         return  # nothing of its kind has failed
-    called = naming.name(action.content, kind, said if isinstance(said, str) else "")
+    described = said if isinstance(said, str) else ""
+    called = naming.name(action.content, kind, described)
     key = (kind, naming.key(action.content, kind) or called)
     if verdict is None:
         for known_key, known in found.items():
@@ -136,9 +144,11 @@ def _note(found: dict[tuple[str, str], Struggle], action: Action, verdict: bool 
         return
     if key not in found and verdict and kind not in _CHECKS:
         return
-    looks = naming.looks(called, action.content) or naming.throw_away(action.content)
-    looks = looks or (kind == "command" and isinstance(said, str) and bool(_LOOKS.match(said)))
-    one = found.setdefault(key, Struggle(kind, called, first_at=action.at, probe=looks))
+    if key not in found:
+        looks = naming.looks(called, action.content) or naming.throw_away(action.content)
+        looks = looks or (kind == "command" and bool(_LOOKS.match(described)))
+        found[key] = Struggle(kind, called, first_at=action.at, probe=looks)
+    one = found[key]
     one.last_at = action.at
     one.waited = action.waited
     if not verdict:

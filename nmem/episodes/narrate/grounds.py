@@ -37,7 +37,7 @@ _ROOM = 60_000
 class Grounds:
     """Names and words of the work that stands, and names of what was undone."""
 
-    __slots__ = ("_edited", "_gone", "_hashes", "_names", "_ran", "_stems", "checked")
+    __slots__ = ("_bags", "_did", "_gone", "_hashes", "_names", "_stems", "checked")
 
     def __init__(self, episode: Episode, ledger: Ledger, *, checked: bool | None) -> None:
         standing = ledger.standing()
@@ -45,7 +45,8 @@ class Grounds:
         self._stems = {name.rsplit(".", 1)[0] for name in self._names if len(name.rsplit(".", 1)[0]) > 4}
         self._gone = {_base(change.path) for change in ledger.undone()} - self._names
         self._hashes = {one.hash for one in ledger.kept_commits() if one.hash}
-        self._edited, self._ran = _bags(episode, standing)
+        self._did = episode, standing
+        self._bags: tuple[str, set[str]] | None = None
         self.checked = checked
         """Whether the newest checks passed; None when there were none."""
 
@@ -70,11 +71,14 @@ class Grounds:
             return True
         if any(stem in low for stem in self._stems):
             return True
+        if self._bags is None:  # few stories ask: most claims name a file
+            self._bags = _bags(*self._did)
+        edited, ran = self._bags
         told = codes(sentence)
-        if told and any(one in self._edited for one in told if len(one) > 3):
+        if told and any(one in edited for one in told if len(one) > 3):
             return True
         bag = words(sentence)
-        return len(bag) >= 3 and (alike(bag, self._ran) >= 0.55 or len(bag & self._ran) >= 4)
+        return len(bag) >= 3 and (alike(bag, ran) >= 0.55 or len(bag & ran) >= 4)
 
     def names(self, sentence: str) -> int:
         """How many changed files a sentence names."""

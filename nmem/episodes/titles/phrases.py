@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nsmallest
 
 from nmem.episodes.titles.goal import base
 from nmem.episodes.titles.lists import ARTICLES, BREAKING, DROPPED, EVERYDAY, JOINING, NOISE, STOP, listed
@@ -19,6 +20,7 @@ _BEFORE_VERB = listed(
     to i we you can should please let's lets and must will
     """
 )
+_NO_NAMES = DROPPED | STOP | EVERYDAY | BREAKING | NOISE
 _NAME, _JOIN, _ARTICLE, _END = "name", "join", "article", "end"
 _LEAST = 0.05
 _COST = 0.1
@@ -53,17 +55,19 @@ def _kind(word: str, low: str, before: str) -> str:
         return _ARTICLE
     if low in JOINING:
         return _JOIN
-    if low in DROPPED or low in STOP or low in EVERYDAY or low in BREAKING or low in NOISE:
+    if low in _NO_NAMES:
         return _END
-    if not any(char.isalnum() for char in word) or word.isdigit() or len(word) > _LONGEST_NAME:
+    if not (word.isalnum() or any(map(str.isalnum, word))) or word.isdigit() or len(word) > _LONGEST_NAME:
         return _END
-    if _STRANGE & set(word) or word.startswith("--") or (before in _BEFORE_VERB and base(word)):
+    if not _STRANGE.isdisjoint(word) or word.startswith("--") or (before in _BEFORE_VERB and base(word)):
         return _END
     return _NAME
 
 
 def file(word: str) -> str:
     """A path by its last part."""
+    if "/" not in word and "\\" not in word:
+        return word.lstrip("@")
     bare = word.strip(_EDGES).lstrip("@").replace("\\", "/").rstrip("/")
     if "/" not in bare or not (bare.startswith(("/", ".", "~")) or bare.count("/") > 1 or "." in bare):
         return word.lstrip("@")
@@ -122,23 +126,27 @@ Weighed = tuple[str, set[str], float]
 
 def weighed(found: dict[str, str], known: dict[str, float]) -> list[Weighed]:
     """Phrases with what they tell; those without a content word are left out."""
-    each = ((phrase, set(keys(phrase))) for phrase in found.values())
-    return [(phrase, words, told(words, known)) for phrase, words in each if words]
+    out: list[Weighed] = []
+    for phrase in found.values():
+        words = set(keys(phrase))
+        if words:
+            out.append((phrase, words, told(words, known)))
+    return out
 
 
 def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
     """The phrases, at most `MOST`, that tell most in so many characters; no word twice, none of `without`."""
     used = set(keys(without))
-    pool: list[tuple[float, float, str, set[str]]] = []
+    fits: list[tuple[float, str, float, set[str]]] = []
     for phrase, words, tells in found:
-        if len(phrase) <= room and tells / len(words) >= _LEAST and not words & used:
+        if len(phrase) <= room and tells / len(words) >= _LEAST and words.isdisjoint(used):
             less = tells - 0.05 * (" " not in phrase and "_" not in phrase)
-            pool.append((-less / (len(phrase) + 4) ** 0.8, less, phrase, words))
-    pool = sorted(pool, key=lambda one: (one[0], one[2]))[:_POOL]
+            fits.append((-less / (len(phrase) + 4) ** 0.8, phrase, less, words))
+    pool = nsmallest(_POOL, fits)
     most = [0.0] * (len(pool) + 1)
     """What a phrase from here on adds at most."""
     for at in range(len(pool) - 1, -1, -1):
-        most[at] = max(most[at + 1], pool[at][1] - _COST)
+        most[at] = max(most[at + 1], pool[at][2] - _COST)
     best: tuple[float, list[str]] = (0.0, [])
 
     def go(start: int, got: list[str], words: set[str], tells: float, left: int) -> None:
@@ -149,9 +157,9 @@ def choose(found: Sequence[Weighed], without: str, room: int) -> list[str]:
         for at in range(start, len(pool) if further else 0):
             if tells + further * most[at] < best[0] - _ROUNDING:
                 return  # no phrase that follows makes more of it
-            _, more, phrase, theirs = pool[at]
+            _, phrase, more, theirs = pool[at]
             needed = len(phrase) + 2 * bool(got)
-            if needed <= left and not words & theirs:
+            if needed <= left and words.isdisjoint(theirs):
                 go(at + 1, [*got, phrase], words | theirs, tells + more - _COST, left - needed)
 
     go(0, [], set(), 0.0, room)

@@ -86,4 +86,4 @@ def worth(text: str, known: dict[str, float]) -> float:
 
 def told(words: Iterable[str], known: dict[str, float]) -> float:
     """As `worth`, of content words."""
-    return math.fsum(known.get(word, 0.0) for word in words)  # the same in any order
+    return math.fsum([known.get(word, 0.0) for word in words])  # the same in any order

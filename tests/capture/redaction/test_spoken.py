@@ -96,6 +96,9 @@ STAYS = [
     "login: admin/dashboard", "login: src/auth/login2.ts:48", "creds: s3://bucket/app-v2/creds.json",
     "login at 10:30:45.123",
     "the login page is app/pages/Login2Page.tsx", "creds are in vault:secret/data/app", "login: oauth2/v2beta1",
+    "use admin/dashboard2 for it", "use root:wheel", "use admin/src/Login2Page.tsx", "use user/v2beta1-login",
+    "http: proxy, tcp: socket2-listener", "menu: up p: paragraph2", "u: update p: previous-page2",
+    "パスは /usr/lib/python3.11 です", "ファイルのパス: src/app/Login2Page.tsx", "テストはすべてパスした v2.3.1-rc4",
     # no line of a .pgpass
     "localhost:5432:app:joe:", "localhost:5432:app:joe:$PGPASSWORD", "postgres://localhost:5432/app",
     "0.0.0.0:5432->5432/tcp",

@@ -131,6 +131,26 @@ def test_a_key_of_repeating_letters_is_one() -> None:
     assert "Zq8" not in redact(f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----")
 
 
+def _drawn(count: int) -> str:
+    return base64.b64encode(random.Random(count).randbytes(64)).decode()
+
+
+@pytest.mark.parametrize("frame", ["{}", "here:\n{}\nthanks", "  {}  \n", "> `{}`", "- {}\r\n"])
+def test_a_storage_key_alone_on_its_line_goes(frame: str) -> None:
+    for count in range(300):
+        key = _drawn(count)
+        assert redact(frame.format(key)) == frame.format("[REDACTED:azure-key]")
+
+
+@pytest.mark.parametrize(
+    "frame", ["$ openssl dgst -sha512 -binary a | base64\n{}", "signature:\n{}", "the checksum is\n{}\n",
+              "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----", "{}\n{}", "integrity sha512-{}"],
+)  # fmt: skip
+def test_digests_signatures_and_lines_of_certificates_stay(frame: str) -> None:
+    text = frame.format(_drawn(1), _drawn(2))
+    assert redact(text) == text
+
+
 STAYS = [
     # stand-ins that everybody knows
     "gh" + "p_" + "x" * 36, "AK" + "IAIOSFODNN7EXAMPLE", "gh" + "p_" + "0" * 36, "sk" + "_live_" + "x" * 24, "gl" + "pat-" + "X" * 20,

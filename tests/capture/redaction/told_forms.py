@@ -106,7 +106,7 @@ LANGUAGES: dict[str, list[str]] = {
         "パスワード: {}", "パスワード：{}", "パスワードは{}です", "パスワードは {} です。",
         "{}をパスワードとして使って", "パスワードを{}に変更して", "DBのパスワードは「{}」です",
         "パスワード{}でログインして", "トークンは{}です", "passwordは{}です", "暗証番号は{}", "APIキーは{}です",
-        "合言葉は{}",
+        "合言葉は{}", "パスは {} です", "DBのパスは{}です", "パス: {}",
     ],
     "Chinese": [
         "密码: {}", "密码：{}", "密码是{}", "密码是 {}。", "用{}作为密码", "用 {} 当密码", "数据库的密码是{}",
@@ -116,7 +116,8 @@ LANGUAGES: dict[str, list[str]] = {
 """Sentences, by language."""
 
 PAIRS = [
-    "login: admin/{}", "creds admin:{}", "creds: admin / {}", "credentials: admin:{}", "the creds are admin:{}",
+    "login: admin/{}", "use admin/{}", "use root:{} to sign in", "u: admin p: {}", "u: admin\np: {}",
+        "creds admin:{}", "creds: admin / {}", "credentials: admin:{}", "the creds are admin:{}",
     "log in with admin:{}", "login is bob / {}", "credentials for staging: bob / {}", "sign in with bob/{}",
     "login joe:{}", "Anmeldedaten: admin:{}", "логин: admin/{}", "로그인: admin/{}", "ログイン: admin / {}",
     "账号：admin/{}", "username: admin, password: {}", "user admin pass {}",
