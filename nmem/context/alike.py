@@ -38,6 +38,10 @@ _AGO = ((_HOUR, 0.6), (3 * _HOUR, 0.4), (30 * _HOUR, 0.3))
 """What it says that an episode was within a time, where something else speaks for it as well."""
 _SOME = 0.2
 """Specific words that count as something."""
+_GIVEN_UP = ("abandoned", "reverted", "thrown away")
+"""How work ends that nobody goes on with."""
+_CLEARLY = 1.5
+"""How much more its words alone must say then."""
 _LOOKED_AT = 8
 _FOUND = 60
 """Episodes that the engine is asked for once a prompt; every reader takes what it needs of them."""
@@ -50,13 +54,15 @@ _SESSIONS = 40
 class Alike:
     """An episode that is about the same work, and what says so."""
 
-    __slots__ = ("at", "files", "share", "sure", "twice", "unit_id", "value", "why")
+    __slots__ = ("at", "files", "said", "share", "sure", "twice", "unit_id", "value", "why")
 
     def __init__(self, unit_id: int, at: int, value: float = 0.0, share: float = 0.0) -> None:
         self.unit_id = unit_id
         self.at = at
         self.value = value
         """How much speaks for it, in words that one episode alone has."""
+        self.said = value
+        """The part of that which its words say: a file in common is not counted, nor when it was."""
         self.share = share
         """The part of what the prompt says that it speaks of."""
         self.files = 0.0
@@ -123,7 +129,28 @@ def _weighed(db: Connection, present: Present, found: Sequence[engine.Found]) ->
                 more += next((says for within, says in _AGO if gap <= within), 0.0)
         one.value += more
         one.twice = more > 0.0
-    return [one for one in every.values() if one.value >= needed and (one.sure or one.share >= SPOKEN)]
+    out = [one for one in every.values() if one.value >= needed and (one.sure or one.share >= SPOKEN)]
+    weak = _given_up(db, [one.unit_id for one in out if not one.sure and one.said < _CLEARLY * needed])
+    return [one for one in out if one.unit_id not in weak]
+
+
+def _given_up(db: Connection, ids: Sequence[int]) -> set[int]:
+    """Of some episodes those whose work was abandoned or taken back: a file in common says nothing of these."""
+    if not ids:
+        return set()
+    rows = db.execute(f"SELECT id, outcomes FROM work_units WHERE id IN ({_marks(ids)})", ids).fetchall()  # noqa: S608
+    from capture.jsonio import BadJson, loads
+    from nmem.episodes.open_ends import ending
+
+    out = set()
+    for number, stored in rows:
+        try:
+            found = loads(stored or "{}")
+        except BadJson:
+            continue
+        if isinstance(found, dict) and ending(found)[1] in _GIVEN_UP:
+            out.add(number)
+    return out
 
 
 def _editors(db: Connection, present: Present, known: Iterable[int]) -> list[tuple[int, int, float]]:

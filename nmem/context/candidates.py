@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 
 from nmem.context import known, pinned, places, work
-from nmem.context.choose import LIKELIEST, NAMES, choose, named, spoken
+from nmem.context.alike import speaking
+from nmem.context.choose import ECHOED, LIKELIEST, NAMES, SPOKEN, choose, echo, named, spoken
 from nmem.context.continuing import chosen_thread, continued
-from nmem.context.episodes import last_work, related
+from nmem.context.episodes import edited, last_work, related
 from nmem.context.heeding import heed, heeded
 from nmem.context.items import EPISODE, FILE, PIN, THREAD, Item, file_told, tokens
 from nmem.context.leaning import of_a_branch
@@ -33,6 +34,8 @@ SURE = 0.2
 """A file this likely to be edited brings what is known of it."""
 _MEANT = 0.5
 """The chance that a file is edited which the prompt gives by its path."""
+_ECHOES, _OF_EACH, _LATER = 8, 5, 0.3
+"""Episodes that speak of the prompt whose files are looked at, files of each, and how much less the next one counts."""
 _READ = 6_000
 """Characters of a prompt in which paths are looked for."""
 _MAKES = frozenset(("new", "create", "creates", "created", "creating", "neu", "neue", "nouveau", "nuevo", "crear"))
@@ -68,7 +71,10 @@ def gathered(db: Connection, present: Present) -> list[Item]:
     if only is None or present.prompt:
         out += known.learnings(db, present, likely)
     out += pinned.markers(db, present, only)
-    beside = any(item.kind in (THREAD, EPISODE) for item in out)
+    told_of = heeded(out, present, chosen)  # of what a person excluded nothing speaks for a file
+    beside = any(item.kind in (THREAD, EPISODE) for item in told_of)
+    if present.prompt and only is None and not (ranking.named or elsewhere(ranking, present.prompt)):
+        echo(ranking, _echoed(db, ranking, present))
     if ranking.named or not (paths or _not_of_files(present.prompt)):
         out += _files(db, ranking, present, files_to_name(db, ranking, present, beside=beside))
     out += _unheard(db, present, paths, NAMES - len(ranking.named))
@@ -94,6 +100,20 @@ def _of_thread(db: Connection, ranking: Ranking, thread_id: int) -> None:
         ).fetchall()
     }
     ranking.files = [(chance, number) for chance, number in ranking.files if ranking.paths[number] in touched]
+
+
+def _echoed(db: Connection, ranking: Ranking, present: Present) -> dict[int, float]:
+    """File -> the parts of the prompt of which the episodes speak that edited it, those edited most first, added up."""
+    numbers = {path: number for number, path in ranking.paths.items()}
+    never = present.unsaid.never if present.unsaid else lambda _: False
+    found = [one for one in speaking(db, present)[:_ECHOES] if not never(one.unit_id)]
+    out: dict[int, float] = {}
+    by_unit = edited(db, present, [one.unit_id for one in found])
+    for one in found:
+        for place, path in enumerate(by_unit.get(one.unit_id, ())[:_OF_EACH]):
+            if path in numbers:
+                out[numbers[path]] = out.get(numbers[path], 0.0) + one.share / (1.0 + _LATER * place)
+    return out
 
 
 def _not_of_files(prompt: str) -> bool:
@@ -172,8 +192,10 @@ def _files(db: Connection, ranking: Ranking, present: Present, numbers: list[int
     for number in numbers:
         path = ranking.paths[number]
         values = ranking.features[number]
-        top = max(range(1, 4) if spoken(values) else range(len(FEATURES)), key=values.__getitem__)
-        reason = _WORDS["named" if named(values) else FEATURES[top]] if values[top] else "one of few files"
+        top = max(range(1, 4) if spoken(ranking, number) else range(len(FEATURES)), key=values.__getitem__)
+        if ranking.echoed.get(number, 0.0) >= ECHOED and values[top] < SPOKEN:
+            top = FEATURES.index("text")
+        reason = _WORDS["named" if named(values) else FEATURES[top]] if max(values) else "one of few files"
         if text := told(path):
             reason = "; ".join(filter(None, (reason, last.get(path, ""))))
             one = Item(f"file/{path}", FILE, text, files=(path,), score=chances[number], reason=reason)

@@ -58,7 +58,13 @@ def continued(db: Connection, present: Present) -> Continued:
     if arrival.opens(db, present.session_id, present.thread_id):
         found = speaking(db, present)
         present.arrived = arrival.compare(db, present.project_id, present.thread_id, present.at, found)
-    return Continued(_resumed(db, present) or _linked(db, present))
+    return Continued(_pointed(db, present) or _resumed(db, present) or _linked(db, present))
+
+
+def _pointed(db: Connection, present: Present) -> Item | None:
+    """The episode that the prompt points at outright: also one of which nothing but its subject is known."""
+    found = pointing.pointed(db, present)
+    return _told(db, present, *found, bare=True) if found else None
 
 
 def _resumed(db: Connection, present: Present) -> Item | None:
@@ -82,13 +88,14 @@ def _resumed(db: Connection, present: Present) -> Item | None:
 class _Asks:
     """A prompt and its place, held against earlier sessions."""
 
-    __slots__ = ("branch", "cwd", "how", "latest", "of_branch", "trunk", "units")
+    __slots__ = ("branch", "cwd", "how", "latest", "numbered", "of_branch", "trunk", "units")
 
     def __init__(self, db: Connection, present: Present, how: Leaning) -> None:
         self.branch, self.cwd, self.how = present.branch, present.cwd, how
         self.trunk = shared(db, present.project_id, present.branch, present.at)
         self.of_branch = not self.trunk and of_a_branch(present.prompt)
         self.latest = pointing.latest(present.prompt)
+        self.numbered = bool(pointing.numbers(present.prompt))  # its work is looked up by its number
         self.units = _by_session(db, present)
 
     def reason(self, branch: str, cwd: str, gap: int, spoken: Evidence) -> str:
@@ -107,7 +114,7 @@ class _Asks:
         likely = spoken.score(gap)
         if own and gap <= PLACED and (self.of_branch or (spoken.share >= _ALIKE and likely >= _LIKELY)):
             return f"the latest work on branch {branch}"
-        if here and gap <= JUST_NOW and spoken.share >= _SAME and likely >= _SURE:
+        if here and not self.numbered and gap <= JUST_NOW and spoken.share >= _SAME and likely >= _SURE:
             return "the session just before spoke of the same"
         return ""
 
@@ -116,6 +123,8 @@ def _linked(db: Connection, present: Present) -> Item | None:
     """The episode of the thread that the prompt's own thread is linked with, when that is sure and not long ago."""
     best = present.arrived[0] if present.arrived else None
     if best is None or best.score < _SURE or best.gap > PLACED or best.evidence.share < _MUCH:
+        return None
+    if pointing.numbers(present.prompt):
         return None
     unit_id = best.evidence.unit_id or 0
     known = settled.of_units(db, [unit_id]).get(unit_id)

@@ -112,19 +112,35 @@ def changed(db: Connection, present: Present, rows: Sequence[Unit]) -> dict[int,
 
     Those that are gone are left out.
     """
-    found = db.execute(
-        "SELECT roots FROM context_projects WHERE project_id = ?", (present.project_id,)
-    ).fetchone()  # fmt: skip
-    known = places.Places(present.project, roots=found[0].split("\n") if found and found[0] else ())
+    known = _places(db, present)
     folder = "" if present.over else places.root(db, present.project_id, present.session_id)
     over = {*present.given_files, *present.hot_files}
     out: dict[int, tuple[str, ...]] = {}
     for row in rows:
-        names_of = (known.name_of(path) for path in _edited(row[11]))
-        own = [path for path in dict.fromkeys(names_of) if path and path not in over]
+        own = [path for path in _names(known, row[11]) if path not in over]
         own.sort(key=lambda path: path not in present.named)
         out[row[0]] = tuple(places.there(folder, own, _FILES))
     return out
+
+
+def edited(db: Connection, present: Present, ids: Sequence[int]) -> dict[int, list[str]]:
+    """The files that episodes edited, by the project's names, those edited most first. Raises sqlite3.Error."""
+    known = _places(db, present)
+    rows = db.execute(f"SELECT id, hot_files FROM work_units WHERE id IN ({','.join('?' * len(ids))})", ids)  # noqa: S608
+    return {number: _names(known, stored) for number, stored in rows.fetchall()}
+
+
+def _places(db: Connection, present: Present) -> places.Places:
+    """The checkouts of a session's project."""
+    found = db.execute(
+        "SELECT roots FROM context_projects WHERE project_id = ?", (present.project_id,)
+    ).fetchone()  # fmt: skip
+    return places.Places(present.project, roots=found[0].split("\n") if found and found[0] else ())
+
+
+def _names(known: places.Places, stored: str | None) -> list[str]:
+    """The files that an episode edited, the most edited first, each once."""
+    return list(filter(None, dict.fromkeys(known.name_of(path) for path in _edited(stored))))
 
 
 def last_work(db: Connection, present: Present, paths: Sequence[str]) -> dict[str, str]:

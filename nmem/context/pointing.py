@@ -1,9 +1,11 @@
-"""What a prompt points at by itself: the number of an issue, a time, the latest changes (SQL). On the hook's path."""
+"""What a prompt points at by itself: the number of an issue, a time, the latest changes, a branch, the last commit, the
+comments on a pull request (SQL). On the hook's path."""
 
 from __future__ import annotations
 
 from nmem.episodes.text import words
 from nmem.retrieval import engine
+from nmem.threads.continuity import TRUNKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,19 @@ _LATEST = (
     "changes of this branch", "in this branch", "on this branch", "updates in the branch", "branch changes",
     "last session", "previous session", "letzten commit", "letzte änderung", "dernier commit", "último commit",
 )  # fmt: skip
+_COMMITS = ("last commit", "latest commit", "previous commit", "letzten commit", "dernier commit", "último commit")
+_REVIEWS = (
+    "pr comment", "pr review", "pr feedback", "comments on the pr", "comment on the pr", "comments in the pr",
+    "pull request comment", "pull request review", "comments on the pull request", "comment on the pull request",
+    "review comment", "reviewer comment", "review feedback", "pr-kommentar", "comentarios del pr",
+)  # fmt: skip
+_SENT = ("git push", "gh pr create", "gh pr edit", "glab mr create")
+"""Commands by which work is sent to a review."""
+_RECENT, _ON_TRUNK, _ON_A_BRANCH = 48 * _HOUR, 2 * _HOUR, 30 * 24 * _HOUR
+"""How long ago the last commit or what is reviewed may lie on the session's own branch, and on a trunk, where others
+commit as well; and the work on a branch that the prompt names."""
+_NEWEST, _BRANCHES = 12, 16
+"""Sessions among which the commit or the push is looked for; words that may be names of branches."""
 _OPENING = 400
 """Characters of a prompt in which a word of time says when the work was."""
 _LONGEST = 40
@@ -48,6 +63,57 @@ def latest(prompt: str) -> str:
     if len(low.split(" ")) > _LONGEST:
         return ""
     return next((part for part in _LATEST if part in low), "")
+
+
+def pointed(db: Connection, present: Present) -> tuple[int, str] | None:
+    """The episode that a prompt points at outright, and how: of a branch that it names, of the last commit, of what was
+    sent to a review last. Raises sqlite3.Error."""
+    low = " ".join(present.prompt.lower().split())
+    if found := _on_a_branch(db, present):
+        return found
+    if len(low.split(" ")) > _LONGEST:
+        return None
+    if said := next((part for part in _COMMITS if part in low), ""):
+        return _newest(db, present, "u.commits != '[]'", (), f"the prompt points at the last commit (“{said}”)")
+    if said := next((part for part in _REVIEWS if part in low), ""):
+        sent = " OR ".join("instr(o.content, ?) > 0" for _ in _SENT)
+        held = (
+            "EXISTS (SELECT 1 FROM unit_prompts p JOIN observations o ON o.prompt_id = p.prompt_id WHERE"  # noqa: S608
+            f" p.unit_id = u.id AND o.outcome != 'failed' AND (o.obs_type = 'git_push' OR {sent}))"
+        )
+        return _newest(db, present, held, _SENT, f"the prompt points at what was sent to a review (“{said}”)")
+    return None
+
+
+def _on_a_branch(db: Connection, present: Present) -> tuple[int, str] | None:
+    """The latest episode on a branch that the prompt gives by its name."""
+    said = (word.strip(".,;:!?()[]{}<>\"'`") for word in present.prompt[:_OPENING].split())
+    named = list(dict.fromkeys(word for word in said if "-" in word[1:-1] or "/" in word[1:-1]))[:_BRANCHES]
+    if not named:
+        return None
+    row = db.execute(
+        "SELECT u.id, s.branch FROM sessions s JOIN work_units u ON u.session_id = s.id WHERE s.project_id = ?"  # noqa: S608
+        f" AND s.id != ? AND s.branch IN ({','.join('?' * len(named))}) AND u.last_at < ? AND u.last_at > ?"
+        " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
+        (present.project_id, present.session_id, *named, present.at, present.at - _ON_A_BRANCH),
+    ).fetchone()
+    return (row[0], f"the prompt names branch {row[1]}") if row else None
+
+
+def _newest(
+    db: Connection, present: Present, held: str, values: tuple[str, ...], reason: str
+) -> tuple[int, str] | None:  # fmt: skip
+    """The newest episode of which `held` is true: on the branch of the session, where that is no trunk."""
+    own = present.branch if present.branch not in TRUNKS else ""
+    since = present.at - (_RECENT if own else _ON_TRUNK)
+    row = db.execute(
+        "SELECT u.id FROM (SELECT id, branch FROM sessions WHERE project_id = ? AND id != ? AND started_at < ?"  # noqa: S608
+        " ORDER BY last_at DESC LIMIT ?) s JOIN work_units u ON u.session_id = s.id"
+        f" WHERE u.last_at < ? AND u.last_at > ? AND ? IN ('', s.branch) AND {held}"
+        " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
+        (present.project_id, present.session_id, present.at, _NEWEST, present.at, since, own, *values),
+    ).fetchone()
+    return (row[0], reason) if row else None
 
 
 def numbers(prompt: str) -> list[str]:

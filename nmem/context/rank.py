@@ -57,7 +57,7 @@ _FEW = 5
 class Ranking:
     """Files from the most to the least likely, and the earlier turns that speak of the same."""
 
-    __slots__ = ("features", "files", "known", "meant", "named", "paths", "turns")
+    __slots__ = ("echoed", "features", "files", "known", "meant", "named", "paths", "turns")
 
     def __init__(self) -> None:
         self.files: list[tuple[float, int]] = []
@@ -70,6 +70,8 @@ class Ranking:
         """Earlier turn -> how much it speaks of the same, 0 to about 1."""
         self.known = 0.0
         """The share of what the prompt says, by weight, that the project has ever spoken of."""
+        self.echoed: dict[int, float] = {}
+        """File -> the shares of the prompt that episodes which edited it speak of, added up."""
         self.meant = False
         """Whether the prompt says which of the project's work it is about: what was only done lately tells nothing."""
 

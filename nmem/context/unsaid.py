@@ -74,6 +74,10 @@ class Unsaid:
                 return item
         return ""
 
+    def never(self, unit_id: int) -> bool:
+        """Whether a person excluded an episode."""
+        return f"episode/{unit_id}" in self._ids
+
     def told(self, items: Iterable[Item]) -> list[Item]:
         """The items without what is excluded; those that quote it are held back, each with the reason."""
         out = []

@@ -16,6 +16,8 @@ from nmem.decisions.talk import ASKED, WORD, Marks, Span, Turn, proposal, questi
 
 ANSWER, CORRECTION, RULE, CONFIRMATION = "answer", "correction", "rule", "confirmation"
 KINDS = (ANSWER, CORRECTION, RULE, CONFIRMATION)
+STATED = "stated"
+"""The kind of what a model found in a person's words."""
 LEAST = 0.5
 """Confidence from which something counts as a decision."""
 VERSION = "1"
@@ -48,6 +50,19 @@ def find(turns: Sequence[Turn]) -> list[Said]:
             if said is not None and said.confidence >= LEAST:
                 out.append(said)
     return out
+
+
+def stated(turns: Sequence[Turn], place: int, words: str) -> Said | None:
+    """A decision that somebody else found in a person's turn, quoted from it; None where the words are not there."""
+    turn, before = turns[place], _before(turns, place)
+    spot = re.search(r"\s+".join(map(re.escape, words.split())), turn.text, re.IGNORECASE)
+    if spot is None or not spot.group().strip():
+        return None
+    asked = question(before.text) if before else None
+    return Said(
+        Span(turn.number, *spot.span()), Span(before.number, *asked) if before and asked else None,
+        restatement(_after(turns, place), turn.text), STATED, LEAST, Marks(turn.text).revises,
+    )  # fmt: skip
 
 
 def _before(turns: Sequence[Turn], place: int) -> Turn | None:

@@ -99,6 +99,29 @@ def refresh(
     return done
 
 
+def stated(db: Connection, session_id: str, quotes: Iterable[tuple[Sequence[int], str]]) -> int:
+    """Keep what a model found that a person settled: (prompts in one of which the words stand, the words); how many.
+
+    A prompt in which something was found already, by whatever means, keeps that. Raises sqlite3.Error.
+    """
+    rows = db.execute(_TURNS, (session_id,)).fetchall()
+    turns = [Turn(row[0], bool(row[1]), row[2]) for row in rows]
+    sizes, times = {row[0]: len(row[2]) for row in rows}, {row[0]: row[3] for row in rows}
+    known = _rows(db, session_id)
+    new = {
+        said.words.number: said
+        for ids, words in quotes
+        for place, turn in enumerate(turns)
+        if turn.person and turn.number in ids and turn.number not in known
+        and (said := rules.stated(turns, place, words)) is not None
+    }  # fmt: skip
+    if new:
+        with transaction(db):
+            db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in new.values()])
+            weigh(db, _project(db, session_id))
+    return len(new)
+
+
 def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
     """Search the episodes of a session that are over; whether there are decisions to be weighed, or some went."""
     rows = db.execute(_TURNS, (session_id,)).fetchall()
@@ -110,7 +133,11 @@ def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
     before = _rows(db, session_id)
     db.executemany(_STORE, [_row(session_id, said, sizes, times) for said in found])
     kept = {said.words.number for said in found}
-    gone = [number for number in before if number not in kept and before[number][-1] == FOUND and number in over]
+    gone = [
+        number for number, row in before.items()
+        if number not in kept and row[-1] == FOUND and number in over
+        and not (row[3] == rules.STATED and row[-2] == sizes.get(number))
+    ]  # fmt: skip
     db.executemany("DELETE FROM said_decisions WHERE prompt_id = ?", [(number,) for number in gone])
     db.execute(_SEARCHED, (session_id,))
     return bool(found) or _rows(db, session_id) != before
@@ -118,8 +145,8 @@ def _search(db: Connection, session_id: str, known: Heard | None) -> bool:
 
 def _rows(db: Connection, session_id: str) -> dict[int, tuple[object, ...]]:
     found = db.execute(
-        "SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, state FROM said_decisions"
-        " WHERE session_id = ?",
+        "SELECT prompt_id, said_from, said_to, kind, revises, asked_id, restated_id, said_size, state"
+        " FROM said_decisions WHERE session_id = ?",
         (session_id,),
     )
     return {row[0]: tuple(row) for row in found.fetchall()}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from sqlite3 import Connection
 
 from capture.storage.store import transaction
+from nmem.decisions import store
 from nmem.episodes import detect, material, narrations, units
 from nmem.episodes.boundary import Detector
 from nmem.episodes.storytelling import ABOUT_THE_PLACE, Teller
@@ -66,6 +67,8 @@ def _stories(teller: Teller, session_id: str, asked: Asked[Judged], shown: mater
             continue
         if first in judged.stories:
             teller.keep_told(unit.id, judged.stories[first], asked.model)
+            decided = judged.stories[first].decided
+            store.stated(teller.db, session_id, [(shown.ids[at], words) for at, words in decided])
         else:
             teller.says_why(unit.id, judged.refused.get(first, ""))
 

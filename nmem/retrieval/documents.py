@@ -16,10 +16,12 @@ from nmem.episodes.narrate.records import FAILED, Action, Episode
 from nmem.retrieval.result import result
 from nmem.retrieval.words import words
 
-RULES = "6"
+RULES = "7"
 """Counted up when documents are made otherwise: every project is indexed anew."""
-SATURATION = 4.0
+SATURATION = 6.0
 """BM25's k1: how soon more of the same word adds nothing."""
+_RANGE = 1.25
+"""What a word at most says, before it is cut at 1: a word with a weight of 24 says all that a word can."""
 _LENGTH = 0.75
 """BM25's b: how much a long field is held against its words."""
 _SHORTEST = 0.4
@@ -92,7 +94,7 @@ def weighed(fields: Mapping[str, Iterable[str]]) -> dict[str, float]:
         length = max(_SHORTEST, 1.0 - _LENGTH + _LENGTH * counts.total() / field.usual)
         for word, count in counts.items():
             bag[word] = bag.get(word, 0.0) + field.weight * count / length
-    return {word: weight / (weight + SATURATION) for word, weight in bag.items()}
+    return {word: min(1.0, _RANGE * weight / (weight + SATURATION)) for word, weight in bag.items()}
 
 
 def _texts(episode: Episode) -> dict[str, list[str]]:

@@ -172,3 +172,41 @@ def test_next_steps_are_told_where_the_prompt_speaks_of_them(played: Played) -> 
     assert "Left to do" in text
     played.begin("y", gap=72 * 60 * MINUTE)
     assert "Left to do" not in played.ask("the stock counter of the shop is wrong")
+
+
+def test_the_last_commit_is_looked_up(many: Recorded) -> None:
+    many.db.execute(
+        "UPDATE work_units SET commits = ? WHERE session_id = 'cart'",
+        ('[{"hash": "1f2e3d4", "message": "Round vouchers half up", "branch": "main"}]',),
+    )
+    for prompt in ("can you look at the last commit, can we add a test for it", "was the latest commit tested?"):
+        assert "“the quokka voucher" in told(many, prompt)
+    many.db.execute("UPDATE work_units SET commits = '[]'")
+    assert not told(many, "can you look at the last commit, can we add a test for it", branch="other")
+
+
+def test_the_comments_on_a_pull_request_are_those_on_what_was_pushed_last(many: Recorded) -> None:
+    asks = "can you address the PR comment?"
+    assert "mail template" not in told(many, asks)
+    number = many.db.execute("SELECT first_prompt_id FROM work_units WHERE session_id = 's5'").fetchone()[0]
+    many.db.execute(
+        "INSERT INTO observations (session_id, prompt_id, seq, at, tool_name, obs_type, content, outcome, dedup_key)"
+        " SELECT session_id, id, 900, at, 'Bash', 'git_push', 'git push', 'ok', 'p' FROM prompts WHERE id = ?",
+        (number,),
+    )
+    assert "search facets" not in told(many, asks), "a day ago, on a trunk: somebody else may have pushed since"
+    many.db.execute("UPDATE sessions SET branch = 'facets' WHERE id = 's5'")
+    assert "“the search facets" in told(many, asks, branch="facets")
+    assert "search facets" not in told(many, asks, branch="labels")
+
+
+def test_the_branch_that_a_prompt_names_is_looked_up(many: Recorded) -> None:
+    many.db.execute("UPDATE sessions SET branch = 'feature/captcha-2' WHERE id = 's1'")
+    assert "“the login captcha" in told(many, "rebase `feature/captcha-2`, please")
+    assert "login captcha" not in told(many, "rebase feature/captcha-3, please")
+
+
+def test_a_prompt_that_gives_a_number_goes_on_with_no_other_number(many: Recorded) -> None:
+    asks = "review the quokka voucher rounding"
+    assert "“the quokka voucher" in told(many, asks)
+    assert not told(many, f"{asks} of pull request 7369")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -97,6 +98,38 @@ def test_the_preview_is_what_the_hook_says(db_path: str, state: str, client: str
         told = played.ask(prompt)
         assert told == expected.text == begun.text
         assert bool(expected.why_silent) == bool(begun.why_silent) == (not told)
+
+
+def two_sessions(played: Played) -> list[str]:
+    """A project of two sessions that both touched the cart, and all that could be excluded of it."""
+    played.fix()
+    played.begin("c", gap=10 * 60_000)
+    played.ask("round the voucher total in shop/cart.py half up, and show it in shop/receipt.py")
+    played.edit("shop/cart.py")
+    played.edit("shop/receipt.py")
+    played.say("The voucher total is rounded half up in `shop/cart.py` and shown by `shop/receipt.py`.")
+    played.end()
+    played.settle()
+    with closing(played.database()) as db:
+        found = db.execute(
+            "SELECT 'episode/' || id FROM work_units UNION SELECT 'thread/' || id FROM threads"
+            " UNION SELECT 'next/' || id FROM work_units UNION SELECT 'file/' || path FROM context_files"
+        ).fetchall()
+    return sorted(row[0] for row in found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_is_excluded_the_preview_is_what_the_hook_says(played: Played, seed: int) -> None:
+    items, chance = two_sessions(played), Random(seed)
+    prompts = (SAME, OTHER, "the voucher total is still wrong", "show the receipt total with its voucher")
+    for run in range(4):
+        with closing(played.database()) as db:
+            db.execute("DELETE FROM context_choices")
+        stored(*(chosen(item, "exclude") for item in chance.sample(items, chance.randint(1, len(items)))))(played)
+        prompt = chance.choice(prompts)
+        played.begin(f"{seed} {run}", gap=chance.choice((60_000, 2 * HOUR)))
+        expected, begun = previewed(played, prompt, played.session), previewed(played, prompt)
+        assert played.ask(prompt) == expected.text == begun.text
 
 
 def test_what_is_silent_says_why(played: Played) -> None:

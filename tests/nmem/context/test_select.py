@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem.context import keep, present, preview
-from nmem.context.choose import choose
+from nmem.context.alike import alike
+from nmem.context.choose import choose, echo
 from nmem.context.compose import compose
 from nmem.context.episodes import last_work
 from nmem.context.items import Item
@@ -411,10 +412,34 @@ def test_a_prompt_whose_subject_lies_behind_an_address_is_named_no_files(large: 
 def test_a_file_that_was_merely_edited_lately_is_not_told_alone() -> None:
     ranking = Ranking()
     ranking.features = {1: [0.0, 0.5, 0.3, 0.0, 1.0, 1.0, 1.0], 2: [0.0, 1.0, 0.2, 0.0, 0.1, 0.1, 0.0]}
-    ranked = [(0.2, 1), (0.1, 2)]
+    ranked = [(0.3, 1), (0.12, 2)]
     assert choose(ranking, ranked) == [2]
     assert choose(ranking, ranked, beside=True) == [1, 2], "an episode says which work is meant"
     assert choose(ranking, [(0.05, 1), (0.02, 2)]) == []
+
+
+def test_episodes_that_speak_of_the_prompt_speak_for_the_files_that_they_edited() -> None:
+    ranking = Ranking()
+    ranking.features = {number: [0.0, 0.2, 0.1, 0.0, 1.0, 1.0, 1.0] for number in (1, 2)}
+    ranking.files = [(0.2, 1), (0.15, 2)]
+    assert choose(ranking, ranking.files) == []
+    echo(ranking, {2: 0.5})
+    assert [number for _, number in ranking.files] == [2, 1]
+    assert choose(ranking, ranking.files) == [2]
+
+
+def test_a_file_in_common_says_nothing_of_work_that_was_given_up(large: Recorded) -> None:
+    def alike_to() -> set[int]:
+        present = now(large, "please look at src/refund/totals.py, the refund is wrong")
+        present.named = {"src/refund/totals.py": 1.0}
+        return {one.unit_id for one in alike(large.db, present) if one.files}
+
+    before = alike_to()
+    assert before
+    large.db.execute("UPDATE work_units SET outcomes = '{\"abandoned\": true}'")
+    assert not alike_to()
+    large.db.execute("UPDATE work_units SET outcomes = '{\"committed\": true}'")
+    assert alike_to() == before
 
 
 def test_a_file_says_what_it_was_last_edited_for(shop: Recorded) -> None:

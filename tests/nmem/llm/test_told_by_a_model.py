@@ -336,6 +336,38 @@ def test_one_question_gives_boundaries_titles_and_stories(
     assert run(db_path).idle, "the same question is never asked again"
 
 
+def test_the_same_question_gives_decisions_in_the_person_s_own_words(
+    record: Recorded, server: Scripted, play: type[Play], setup: Setup, db_path: str
+) -> None:
+    setup()
+    decided = [
+        "“coupons are kept  as whole cents” [P1]", "Coupons are kept as whole cents. [P1]",
+        "Vouchers are never rounded [P1]", "the rounding is still wrong [S1]", "cents [P1]",
+        "keep the receipts for ten years [P2]", "never round them again [P3]",
+    ]  # fmt: skip
+    record.begin("cents").user("Coupons are kept as whole cents, look into src/invoice.py").edit("src/invoice.py")
+    record.agent("The coupons are whole cents now, in `src/invoice.py`.")
+    record.user("from now on, always keep the receipts for ten years").edit("src/receipt.py")
+    record.agent("Understood: receipts are kept for ten years from now on.")
+    answers(server, play, session_judgement=json.dumps({
+        "starts": [START],
+        "stories": [{**FIRST, "title": "Keep coupons as cents", "goal": "Coupons are kept as whole cents. [P1]",
+                     "decided": decided}],
+    }))  # fmt: skip
+    run(db_path)
+    said = "SELECT substr(p.content, d.said_from + 1, d.said_to - d.said_from), d.kind FROM said_decisions d"
+    found = record.db.execute(f"{said} JOIN prompts p ON p.id = d.prompt_id ORDER BY d.at").fetchall()
+    assert found == [
+        ("Coupons are kept as whole cents", "stated"), ("from now on, always keep the receipts for ten years", "rule")
+    ], "quoted, once a prompt, nothing that is not there; what was found without a model stands"  # fmt: skip
+    record.db.execute("DELETE FROM decided_units")
+    run(db_path)
+    assert record.db.execute(f"{said} JOIN prompts p ON p.id = d.prompt_id ORDER BY d.at").fetchall() == found
+    record.db.execute("UPDATE prompts SET content = 'gone' WHERE content LIKE 'Coupons%'")
+    run(db_path)
+    assert record.db.execute("SELECT kind FROM said_decisions").fetchall() == [("rule",)]
+
+
 def test_a_start_that_the_model_is_unsure_of_is_offered_to_the_person(
     record: Recorded, server: Scripted, play: type[Play], setup: Setup, db_path: str
 ) -> None:
