@@ -33,10 +33,11 @@ def ensure(db: Connection) -> None:
     NewerDatabase when a newer nmem wrote them.
     """
     if version(db) != VERSION:
-        _migrate(db)
+        migrate(db)
 
 
-def _migrate(db: Connection) -> None:
+def migrate(db: Connection) -> None:
+    """Bring the tables to the newest version, each migration in one transaction; as `ensure` raises."""
     from capture.storage.schema import NewerDatabase, statements
     from capture.storage.store import transaction
     from nmem.schema import MIGRATIONS

@@ -7,10 +7,13 @@ import os
 import shutil
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.readymade import migrations
 
 # How fast examples come says something of the machine alone: no test fails by it.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -67,6 +70,16 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("../shared is absent: no real material to test on")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated() -> Iterator[None]:
+    """A new database is a copy of one that was migrated."""
+    facts, meaning = migrations()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("capture.storage.schema.migrate", facts)
+        patch.setattr("nmem.tables.migrate", meaning)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -51,13 +51,13 @@ def settled(db_path: str) -> None:
     db.close()
 
 
-def sizes(few: int, many: int, name: str) -> list[Any]:
-    """How large a test is: as usual, and as large as the environment asks for."""
-    asked = os.environ.get(name)
-    return [int(asked)] if asked else [few, pytest.param(many, marks=pytest.mark.slow)]
+def size(usual: int, name: str) -> int:
+    """How large a test is: as usual, or as large as the environment asks for."""
+    return int(os.environ.get(name, usual))
 
 
-@pytest.mark.parametrize("events", sizes(80, 500, "NMEM_TEST_HOOKS"))
+@pytest.mark.slow
+@pytest.mark.parametrize("events", [size(240, "NMEM_TEST_HOOKS")])
 def test_sixteen_hooks_at_once(command: Command, bash: Payload, rows: Rows, db_path: str, events: int) -> None:
     assert storm(command(), bash, events) == [0] * events
     settled(db_path)
@@ -69,7 +69,8 @@ def test_sixteen_hooks_at_once(command: Command, bash: Payload, rows: Rows, db_p
     assert rows("PRAGMA integrity_check") == ["ok"]
 
 
-@pytest.mark.parametrize("kills", sizes(30, 200, "NMEM_TEST_KILLS"))
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [size(80, "NMEM_TEST_KILLS")])
 def test_killed_hooks_break_nothing(command: Command, bash: Payload, rows: Rows, db_path: str, kills: int) -> None:
     dice = random.Random(kills)
     least = kills if "NMEM_TEST_KILLS" in os.environ else kills // 4 + 1

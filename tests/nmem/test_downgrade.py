@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -37,25 +38,39 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A database of this nmem with a settled session, as a file."""
+    path = tmp_path_factory.mktemp("settled") / "nmem.db"
+    with closing(store.connect(str(path))) as db:
+        tables.ensure(db)
+        Recorded(db).coupon()
+        settle(str(path), models=False)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.read_bytes()
+
+
 @pytest.fixture(params=[FACTS, MEANING], ids=["facts", "meaning"])
-def newer(request: pytest.FixtureRequest, record: Recorded, db_path: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A database as a newer nmem would leave it."""
+def newer(
+    request: pytest.FixtureRequest, settled: bytes, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """A database as a newer nmem would leave it; it is in use."""
     monkeypatch.setenv(SKIP, "")  # `nmem settle` sets it in its own process, which is this one here
-    record.coupon()
-    settle(db_path, models=False)
-    record.db.execute(request.param)
-    record.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return db_path
+    Path(db_path).parent.mkdir(mode=0o700)
+    Path(db_path).write_bytes(settled)
+    Path(db_path).chmod(0o600)
+    with closing(store.connect(db_path)) as db:
+        db.execute(request.param)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        yield db_path
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> str:
+def other(tmp_path: Path, settled: bytes) -> str:
     """Another database, of this nmem."""
-    path = str(tmp_path / "other.db")
-    with closing(store.connect(path)) as db:
-        tables.ensure(db)
-        Recorded(db).coupon("elsewhere")
-    return path
+    path = tmp_path / "other.db"
+    path.write_bytes(settled)
+    return str(path)
 
 
 def dump(path: str) -> list[Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 import tracemalloc
 from contextlib import closing
@@ -20,6 +18,7 @@ from nmem.evaluate import context
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 from nmem.settle import settle
+from tests.nmem.real_history import transcripts
 
 pytestmark = pytest.mark.slow
 PER_SECOND = 100
@@ -27,14 +26,13 @@ PER_SECOND = 100
 MEMORY = 24 << 20
 
 
-def test_three_hundred_sessions_are_cut_and_told(shared: Path, tmp_path: Path, db_path: str) -> None:
-    words = [sys.executable, str(shared / "tools" / "timelines_to_transcripts.py"), str(shared / "data" / "timelines")]
-    subprocess.run([*words, str(tmp_path / "history")], check=True, capture_output=True)
+def test_many_sessions_are_cut_and_told(shared: Path, tmp_path: Path, db_path: str) -> None:
+    count = transcripts(shared, tmp_path / "history")
     with closing(store.connect(db_path, timeout=5, autocheckpoint=1000)) as db:
         report = Importer(db, workers=0).run(find([tmp_path / "history"], "claude"))
         tables.ensure(db)
         sessions = [row[0] for row in db.execute("SELECT id FROM sessions ORDER BY started_at")]
-        assert len(sessions) == 351
+        assert len(sessions) == count >= 150
         begun = time.process_time()
         teller = Teller(db)
         detect.sessions(db, sessions, db_path)
@@ -45,12 +43,12 @@ def test_three_hundred_sessions_are_cut_and_told(shared: Path, tmp_path: Path, d
         took = time.process_time() - begun
         assert report.prompts / took >= PER_SECOND
         told = db.execute("SELECT count(*), sum(narrator = 'extractive'), sum(summary = '') FROM work_units").fetchone()
-        assert told[0] == told[1] == teller.extractive > 351
+        assert told[0] == told[1] == teller.extractive > count
         assert told[2] == 0
         assert not narrations.untold(db)
-        assert db.execute("SELECT count(*) FROM session_summaries").fetchone() == (351,)
+        assert db.execute("SELECT count(*) FROM session_summaries").fetchone() == (count,)
         _memory_stays_flat(teller)
-    _later_sessions_are_told_better_than_newest_first(db_path)
+    _later_sessions_are_told_better_than_newest_first(db_path, count)
 
 
 def _memory_stays_flat(teller: Teller) -> None:
@@ -65,15 +63,16 @@ def _memory_stays_flat(teller: Teller) -> None:
         tracemalloc.stop()
 
 
-def _later_sessions_are_told_better_than_newest_first(path: str) -> None:
+def _later_sessions_are_told_better_than_newest_first(path: str, count: int) -> None:
     """Within the baseline's tokens, more is hit, far more precisely."""
     config = Path(paths.config())
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("[retention]\nenabled = false\n")  # all of it is old
     assert settle(path, models=False) is not None
     found = context.evaluate(path)
-    assert found["sessions"] > 300
-    assert found["hit_rate"] >= 0.54
+    assert found["sessions"] > 0.75 * count
+    assert found["hit_rate"] >= (0.54 if count == 351 else 0.44)
+    assert found["hit_rate"] > 1.2 * found["baseline"]["hit_rate"]
     assert found["precision"] >= 0.3
     assert found["precision"] >= 3 * found["baseline"]["precision"]
     assert found["tokens"] <= found["baseline"]["tokens"]

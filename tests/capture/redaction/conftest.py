@@ -171,10 +171,10 @@ def linear() -> Callable[[Callable[[str], object], str], None]:
 
     def check(run: Callable[[str], object], unit: str) -> None:
         run("PRIVATE KEY LS0tLS1CRUdJTi the password is x: vault login")
-        short, long = ((unit * (size // len(unit) + 1))[:size] for size in (32_768, 262_144))
-        if (took := seconds(run, long)) < 0.2:
+        short, long = ((unit * (size // len(unit) + 1))[:size] for size in (8_192, 65_536))
+        if (took := seconds(run, long)) < 0.05:
             return
         limit = 20 * min(seconds(run, short) for _ in range(3))
-        assert min(took, seconds(run, long) if took >= limit else took) < max(limit, 0.2)
+        assert min(took, seconds(run, long) if took >= limit else took) < max(limit, 0.05)
 
     return check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
 import string
 import urllib.parse
@@ -151,11 +152,10 @@ def test_no_key_is_left_under_its_name(name: str) -> None:
     assert left(name, 200, 14) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
-def test_none_of_a_hundred_thousand_is_left(name: str) -> None:
-    """Other keys in each form: together they are more."""
-    assert left(name, 2_000, 1_000 + list(FORMS).index(name), together=50) == []
+def test_none_of_tens_of_thousands_is_left(name: str) -> None:
+    """Other keys in each form; `NMEM_TEST_KEYS=2000` tries more than a hundred thousand."""
+    assert left(name, int(os.environ.get("NMEM_TEST_KEYS", "500")), 1_000 + list(FORMS).index(name), together=50) == []
 
 
 def test_a_member_of_a_payload_is_judged_in_the_same_way() -> None:

@@ -63,7 +63,7 @@ def test_in_a_thread_another_process_looks(slow: Path, monkeypatch: pytest.Monke
     out: list[str] = []
 
     def work() -> None:
-        for seconds, text in ((120.0, "what is fast: aaaa"), (3.0, f"look at {HOSTILE}")):
+        for seconds, text in ((120.0, "what is fast: aaaa"), (0.5, f"look at {HOSTILE}")):
             monkeypatch.setattr(deadline, "_OUTSIDE", seconds)
             out.append(redact(text))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -265,9 +267,7 @@ def test_a_text_that_cannot_be_marked_is_counted(played: Played, monkeypatch: py
     assert count(played, "SELECT value FROM counters WHERE name = 'context_unsound'") == 1
 
 
-@pytest.mark.parametrize(("client", "most"), [("claude", 10_000), ("codex", 10_000), ("gemini", 10_000)])
-def test_no_client_is_told_more_than_it_takes(db_path: str, client: str, most: int) -> None:
-    played = Played(db_path)
+def test_no_client_is_told_more_than_it_takes(played: Played, tmp_path: Path) -> None:
     for number in range(12):
         played.fix(f"a{number}")
         played.begin(f"w{number}")
@@ -278,12 +278,16 @@ def test_no_client_is_told_more_than_it_takes(db_path: str, client: str, most: i
         played.end()
     played.settle()
     configure("[context]\nprompt_tokens = 2400\nstart_tokens = 2400\n")
-    played.client = client
-    played.begin("b")
-    told = played.ask(SAME + " and everything in shop/ that knows of the voucher total")
-    assert told
-    assert len(told.encode()) <= most
-    assert len(told) / 4 <= 2_500
+    for client, most in (("claude", 10_000), ("codex", 10_000), ("gemini", 10_000)):
+        with closing(played.database()) as db, closing(sqlite3.connect(tmp_path / f"{client}.db")) as copy:
+            db.backup(copy)
+        other = Played(str(tmp_path / f"{client}.db"), client)
+        other.at = played.at
+        other.begin("b")
+        told = other.ask(SAME + " and everything in shop/ that knows of the voucher total")
+        assert told, client
+        assert len(told.encode()) <= most, client
+        assert len(told) / 4 <= 2_500, client
 
 
 def test_a_client_that_cannot_be_told_is_told_nothing(played: Played) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from sqlite3 import Connection
 from typing import Any
 
@@ -71,7 +72,15 @@ def begin(db: Connection, session: str, project: str = "aurora") -> None:
 def world() -> Connection:
     """One session of nine prompts, detected; and a thread that its first episode leads."""
     db = sqlite3.connect(":memory:", isolation_level=None)
+    _first().backup(db)
     db.execute("PRAGMA foreign_keys=ON")
+    return db
+
+
+@cache
+def _first() -> Connection:
+    """One such world: the others are copies."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
     migrate(db)
     tables.ensure(db)
     begin(db, "s1")
@@ -321,7 +330,7 @@ def attempt(db: Connection, step: tuple[str, int, int]) -> bool:
     return True
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, max_size=14))
 def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str, int, int]]) -> None:
     with closing(world()) as db:
@@ -337,7 +346,7 @@ def test_any_corrections_undone_to_the_end_leave_the_start(steps: list[tuple[str
         assert corrections_log.newest(db) is None
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=8))
 def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, int, int]]) -> None:
     with closing(world()) as db:
@@ -355,7 +364,7 @@ def test_detection_changes_nothing_that_a_person_decided(steps: list[tuple[str, 
         consistent(db)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP.filter(lambda step: step[0] != "undo"), min_size=1, max_size=6), st.integers(0, 5))
 def test_undo_keeps_what_came_since(steps: list[tuple[str, int, int]], when: int) -> None:
     """A hook goes on between corrections; undone to the end, its prompt is in place and all is counted."""
