@@ -19,29 +19,26 @@ from textual.widget import AwaitMount, Widget
 
 from nmem.errors import NmemError
 from nmem.text import printable
-from nmem_tui import ahead
-from nmem_tui.acting import MODES
-from nmem_tui.actions import EVERYWHERE, Keys, bindings
-from nmem_tui.going import Going
-from nmem_tui.home import Home
-from nmem_tui.link import Link
-from nmem_tui.litter import collect
-from nmem_tui.looks import themes
-from nmem_tui.looks.looking import Looking
-from nmem_tui.looks.sheet import Sheeted
+from nmem_tui import idle
+from nmem_tui.appearance import themes
+from nmem_tui.appearance.dressing import Looking
+from nmem_tui.appearance.stylesheets import Sheeted, style
+from nmem_tui.dispatcher import MODES
+from nmem_tui.idle import collect
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
-from nmem_tui.model import figures, keyed
-from nmem_tui.paths import style
-from nmem_tui.places import Places
+from nmem_tui.model import actions, figures
+from nmem_tui.model.actions import EVERYWHERE, Keys, bindings
+from nmem_tui.model.locations import Link, Places
+from nmem_tui.model.now_queries import Home
+from nmem_tui.navigation import Going
 from nmem_tui.screens.base import View
+from nmem_tui.store.access import Writes, beside
 from nmem_tui.store.feed import BLURRED_S, FOCUSED_S, Feed
-from nmem_tui.store.reads import beside
-from nmem_tui.store.writes import Writes
-from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
-    from nmem_tui.model.tasks_form import Draft
+    from nmem_tui.model.task_form import Draft
     from nmem_tui.store.watch import Watch
 
 
@@ -100,7 +97,7 @@ LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
 
 
 def _palette() -> type[Any]:
-    from nmem_tui.palette import Actions
+    from nmem_tui.screens.palette import Actions
 
     return Actions
 
@@ -271,7 +268,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def use_keys(self, keys: Keys) -> None:
         """The person's own keys from now on, here and on every screen that is open."""
-        keyed.use(keys)
+        actions.use_keys(keys)
         if keys == self.keys:
             return
         from nmem_tui.keymap import bind
@@ -300,7 +297,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
     def _load_ahead(self) -> None:
-        beside(self, partial(ahead.load, LATER), "ahead")
+        beside(self, partial(idle.load, LATER), "ahead")
 
     def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
         """Leave."""
@@ -333,7 +330,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def narrate(self, unit_id: int) -> None:
         """Write an episode's narrative in a process of its own, and say when it is there."""
-        from nmem_tui.doing.background import narrate
+        from nmem_tui.operations.jobs import narrate
 
         self.narrating = True
         self.say("the narrative is being written")
@@ -376,7 +373,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def do_upgrade(self) -> None:
         """Say what is done, then bring it up to date."""
-        from nmem_tui.screens.tidying import Upgrade
+        from nmem_tui.screens.maintenance_dialogs import Upgrade
 
         path = self.db_path
         self.push_screen(Upgrade(path), lambda wanted: self.aside(lambda: _upgraded(path)) if wanted else None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nmem_tui.actions import Keys
+    from nmem_tui.model.actions import Keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.text import printable
-from nmem_tui.model import keyed
+from nmem_tui.model import actions
 from nmem_tui.model.line import Line, wrap
 
 _WIDEST = 74
@@ -171,7 +171,7 @@ def _middle(text: Text, cells: int, rows: int, project: str = "", *, connected: 
     indent = " " * max(1, (cells - _WIDEST) // 2)
     lines: list[Line] = []
     for ours, second, tone in text if room >= _WIDEST else _joined(text):
-        first = keyed.filled(ours)
+        first = actions.fill_keys(ours)
         if second:
             lines += [[(indent, "text"), *line] for line in _key(first, second, room)]
         else:

@@ -18,17 +18,15 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from nmem.text import printable
-from nmem_tui.actions import bindings
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
-from nmem_tui.model import keyed
+from nmem_tui.model import actions
+from nmem_tui.model.actions import bindings
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.screens.giving import Giving
-from nmem_tui.screens.painting import Painting
-from nmem_tui.store.reads import Reads
+from nmem_tui.screens.copy_export import Giving
+from nmem_tui.screens.paint_scheduler import Painting
+from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
-from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
 
 if TYPE_CHECKING:
     from nmem_tui.app import Cockpit
@@ -127,7 +125,7 @@ class View(Giving, Painting, inherit_bindings=False):
     def action_copy_text(self) -> None:
         """Copy what the mouse has marked; where nothing is, say what leaves, which ctrl+c does elsewhere."""
         if self.get_selected_text() is None:
-            self.cockpit.say(f"{keyed.of('quit')} leaves; ctrl+c copies what the mouse has marked")
+            self.cockpit.say(f"{actions.key_of('quit')} leaves; ctrl+c copies what the mouse has marked")
         else:
             super().action_copy_text()
 
@@ -200,7 +198,7 @@ class View(Giving, Painting, inherit_bindings=False):
             return  # whose learnings is not known yet: the session that is shown tells
 
         def count(db: Connection) -> int:
-            from nmem_tui.model import learnings_reading as reading
+            from nmem_tui.model import learnings as reading
 
             return reading.hot(db, reading.scope_of(kind or reading.PROJECT, project, session), at)
 
@@ -215,9 +213,9 @@ class View(Giving, Painting, inherit_bindings=False):
 
     def _count_live(self) -> None:
         def count(db: Connection) -> tuple[int, int]:
-            from nmem_tui.model import tasks_reading
+            from nmem_tui.model import tasks_queries
 
-            return tasks_reading.live(db)
+            return tasks_queries.live(db)
 
         self.reads.ask("live", count, self.show_live)
 
@@ -292,7 +290,7 @@ class View(Giving, Painting, inherit_bindings=False):
     def _below(self) -> str:
         """What stands under the reason: what can be done, or whether what is below may be old."""
         if self.cockpit.why_not("upgrade") is None:
-            return f"{keyed.of('upgrade')} brings it up to date"
+            return f"{actions.key_of('upgrade')} brings it up to date"
         old = "" if self.is_blank() else "what is below may be old; "
         return f"{old}this is tried again by itself"
 

@@ -10,15 +10,14 @@ from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem_tui.model import keyed, tasks, tasks_detail
-from nmem_tui.model import tasks_reading as reading
+from nmem_tui.model import actions, tasks
+from nmem_tui.model import tasks_queries as reading
 from nmem_tui.model.empty import no_tasks
-from nmem_tui.model.exported import Gather
-from nmem_tui.model.tasks_reading import Detail, Listing
-from nmem_tui.screens.renewing import Renewing
-from nmem_tui.screens.tasks_moving import TasksMoving
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.model.exports import Gather
+from nmem_tui.model.tasks_queries import Detail, Listing
+from nmem_tui.screens.list_screen import Renewing
+from nmem_tui.screens.tasks_nav import TasksMoving
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -100,7 +99,7 @@ class Tasks(Renewing, TasksMoving):
     def _take_up(self) -> None:
         if self.cockpit.read_only:
             return
-        from nmem_tui.doing.tasking import take_up
+        from nmem_tui.operations.task_commands import take_up
 
         path = self.cockpit.db_path
         self.run_worker(lambda: take_up(path), group="take-up", thread=True, exit_on_error=False)
@@ -128,7 +127,7 @@ class Tasks(Renewing, TasksMoving):
             return
         at, zone = self.cockpit.clock(), self.cockpit.zone
         first = not self.index.count
-        self.index.hint = f"  no task is left: {keyed.of('new_task')} writes one"
+        self.index.hint = f"  no task is left: {actions.key_of('new_task')} writes one"
         self.index.tell(lambda _cells: tasks.items(found, at, zone), keep=not first, free=False)
         self.query_one("#task-heads", Panel).show(lambda cells, _: [[(" ", "text"), *tasks.columns(cells - 2)]])
         self.name_list()
@@ -155,20 +154,20 @@ class Tasks(Renewing, TasksMoving):
         old, self.detail = self.detail if same else None, found
         at, zone = self.cockpit.clock(), self.cockpit.zone
         self.pane.border_title = Content(tasks.title(found.task, 60))
-        self.pane.tell(lambda cells: tasks_detail.items(found, cells, at, zone), keep=same)
+        self.pane.tell(lambda cells: tasks.detail_items(found, cells, at, zone), keep=same)
         self.set_class(bool(found.output.strip()) or found.task.live, "-says")
         self.tail.hint = "  it has said nothing yet" if found.task.live else "  it has said nothing"
         if old is None or old.output != found.output:
-            self.tail.grow(lambda cells: tasks_detail.output(found.output, cells), fresh=not same)
+            self.tail.grow(lambda cells: tasks.output(found.output, cells), fresh=not same)
         self.name_output()
 
     def name_output(self) -> None:
         """As the part that moves asks for."""
         if self.detail is not None:
-            title = tasks_detail.output_title(self.detail.task, following=self.tail.following)
+            title = tasks.output_title(self.detail.task, following=self.tail.following)
             self.tail.border_title = Content(title)
             self.tail.border_subtitle = Content(
-                "esc closes" if self.has_class("-output") else f"{keyed.of('output')} whole"
+                "esc closes" if self.has_class("-output") else f"{actions.key_of('output')} whole"
             )
 
     def nothing_yet(self) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, matching, of
 from nmem_tui.app import Cockpit
 from nmem_tui.keymap import meet
+from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, matching, of
 from nmem_tui.screens.base import View
 
 HERE = Path(__file__).parent

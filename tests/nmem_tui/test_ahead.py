@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.dom import DOMNode
 
-from nmem_tui import ahead, app
+from nmem_tui import app, idle
 from nmem_tui.screens.base import View
 
 
@@ -20,8 +20,8 @@ def test_the_code_of_the_screens_is_loaded_one_after_the_other(tmp_path: Path, m
         (tmp_path / f"{name}.py").write_text("")
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(ahead, "_LOOK_S", 0)
-    asyncio.run(ahead.load(names))
+    monkeypatch.setattr(idle, "_PRELOAD_LOOK_S", 0)
+    asyncio.run(idle.load(names))
     assert [name for name in sys.modules if name in names] == names
 
 

@@ -12,8 +12,8 @@ from nmem.context.compose import HEADINGS
 from nmem.context.items import EPISODE, FILE, KINDS, PIN, Item
 from nmem.context.preview import Preview
 from nmem.context.recovery import HEADINGS as RECOVERED
-from nmem_tui.model import budget, context, symbols
-from nmem_tui.model.context_reading import START
+from nmem_tui.model import context, context_text, symbols
+from nmem_tui.model.context_queries import START
 from nmem_tui.model.line import length, plain
 
 
@@ -49,15 +49,15 @@ def test_no_width_is_exceeded(
 ) -> None:
     symbols.use(name)
     found = preview(*told, left=tuple(left), most=most, around=around)
-    assert length(budget.bar(found, cells)) == cells
-    assert all(length(line) <= cells for line in budget.legend(found, cells))
+    assert length(context_text.bar(found, cells)) == cells
+    assert all(length(line) <= cells for line in context_text.legend(found, cells))
     assert length(context.gauge(found, most, START, cells)) <= cells
-    assert sum(share.tokens for share in budget.shares(found)) == found.tokens
+    assert sum(share.tokens for share in context_text.shares(found)) == found.tokens
 
 
 def test_every_kind_has_a_letter_and_a_word_of_its_own() -> None:
     kinds = dict.fromkeys([*RECOVERED, *HEADINGS, *KINDS])
-    told = budget.shares(preview(*((kind, 5) for kind in kinds), around=9))
+    told = context_text.shares(preview(*((kind, 5) for kind in kinds), around=9))
     assert len({share.letter for share in told}) == len({share.word for share in told}) == len(kinds) + 1
     assert "?" not in {share.letter for share in told}
     assert [share.letter for share in told[:3]] == ["G", "S", "O"]
@@ -65,7 +65,7 @@ def test_every_kind_has_a_letter_and_a_word_of_its_own() -> None:
 
 @given(st.lists(st.integers(0, 9999), max_size=12), st.integers(0, 99), st.integers(0, 99))
 def test_each_has_a_cell_while_there_is_one(amounts: list[int], cells: int, most: int) -> None:
-    sizes = budget.spread_over(amounts, cells, most)
+    sizes = context_text.spread_over(amounts, cells, most)
     assert len(sizes) == len(amounts)
     assert sum(sizes) == (max(min(cells, most), min(len(amounts), most)) if amounts else 0)
     assert sum(size > 0 for size in sizes) == min(len(amounts), most)
@@ -73,21 +73,21 @@ def test_each_has_a_cell_while_there_is_one(amounts: list[int], cells: int, most
 
 def test_kinds_limit_and_what_is_left_out_are_said() -> None:
     found = preview((PIN, 100), (EPISODE, 200), (FILE, 20), left=(90, 30), around=40)
-    drawn = plain([budget.bar(found, 41)])
+    drawn = plain([context_text.bar(found, 41)])
     assert (
         drawn.index("P") < drawn.index("E") < drawn.index("F") < drawn.index("h") < drawn.index("░") < drawn.index("│")
     )
     assert drawn.endswith("│" + "╌" * 10)
-    legend = plain(budget.legend(found, 90))
+    legend = plain(context_text.legend(found, 90))
     assert legend == " P pins 100  E episodes 200  F files 20  h headings 40  ╌ left out 2 things, 120"
-    assert plain(budget.legend(found, 60)) == " P pins  E episodes  F files  h headings  ╌ 2 left out"
-    assert plain(budget.legend(found, 28)) == " E episodes  ╌ 2 left out"
+    assert plain(context_text.legend(found, 60)) == " P pins  E episodes  F files  h headings  ╌ 2 left out"
+    assert plain(context_text.legend(found, 28)) == " E episodes  ╌ 2 left out"
 
 
 def test_nothing_left_out_ends_at_the_limit_and_nothing_told_says_nothing() -> None:
-    assert plain([budget.bar(preview((PIN, 400)), 20)]).endswith("▓│")
-    assert budget.legend(preview(), 80) == []
-    assert plain([budget.bar(preview(), 10)]) == "░░░░░░░░░│"
+    assert plain([context_text.bar(preview((PIN, 400)), 20)]).endswith("▓│")
+    assert context_text.legend(preview(), 80) == []
+    assert plain([context_text.bar(preview(), 10)]) == "░░░░░░░░░│"
 
 
 async def test_the_screen_says_the_kinds_below_the_bar(cockpit: Any, make_db: Any, text: Any, settled: Any) -> None:

@@ -16,8 +16,8 @@ from textual.widgets import TextArea
 
 from nmem import database
 from nmem.errors import NmemError
-from nmem_tui.actions import NUMBERED
-from nmem_tui.outlets import clipboard, editor, files
+from nmem_tui import output
+from nmem_tui.model.actions import NUMBERED
 
 SCREENS = NUMBERED.split()
 PLAIN = {"TERM": "xterm-256color", "PATH": ""}
@@ -42,33 +42,33 @@ def desk(here: Path, load: Any) -> str:
 
 
 def test_osc52_is_what_a_terminal_takes() -> None:
-    sequence, how = clipboard.osc52("héllo\n", PLAIN)
+    sequence, how = output.osc52("héllo\n", PLAIN)
     assert sequence == f"\x1b]52;c;{base64.b64encode('héllo'.encode() + bytes([10])).decode()}\x07"
     assert how == "through the terminal (OSC 52)"
 
 
 def test_tmux_is_asked_to_pass_it_on_and_keeps_it_itself() -> None:
-    sequence, how = clipboard.osc52("x", {**PLAIN, "TMUX": "/tmp/tmux-1/default,1,0", "TERM": "screen-256color"})
+    sequence, how = output.osc52("x", {**PLAIN, "TMUX": "/tmp/tmux-1/default,1,0", "TERM": "screen-256color"})
     assert sequence == "\x1bPtmux;\x1b\x1b]52;c;eA==\x07\x1b\\\x1b]52;c;eA==\x07"
     assert how == "through tmux (OSC 52)"
 
 
 @pytest.mark.parametrize("environ", [{"STY": "1.pts"}, {"TERM": "screen.xterm"}])
 def test_screen_gets_pieces_that_it_does_not_drop(environ: dict[str, str]) -> None:
-    sequence, how = clipboard.osc52("long " * 400, {**PLAIN, **environ})
+    sequence, how = output.osc52("long " * 400, {**PLAIN, **environ})
     pieces = sequence.removesuffix("\x1b\\").split("\x1b\\")
     assert all(piece.startswith("\x1bP") and len(piece) < 256 for piece in pieces)
     inside = "".join(piece.removeprefix("\x1bP") for piece in pieces)
-    assert inside == clipboard.osc52("long " * 400, PLAIN)[0]
+    assert inside == output.osc52("long " * 400, PLAIN)[0]
     assert how == "through screen (OSC 52)"
 
 
 def test_what_is_too_long_is_cut_at_a_character_and_told() -> None:
-    text = "é" * clipboard.LIMIT
-    sequence, how = clipboard.osc52(text, PLAIN)
+    text = "é" * output.LIMIT
+    sequence, how = output.osc52(text, PLAIN)
     sent = base64.b64decode(sequence.removeprefix("\x1b]52;c;").removesuffix("\x07"))
-    assert sent.decode() == "é" * (clipboard.LIMIT // 2)
-    assert clipboard.told(text, how, cut=True).startswith("copied the first 37,000 of 74,000 characters through the")
+    assert sent.decode() == "é" * (output.LIMIT // 2)
+    assert output.told(text, how, cut=True).startswith("copied the first 37,000 of 74,000 characters through the")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_desktop_s_own_program_goes_before_the_terminal(
 ) -> None:
     for each in ("wl-copy", "xclip", "pbcopy", "clip.exe", "tmux"):
         script(tmp_path, each, "cat >/dev/null")
-    words = clipboard.helper({**environ, "PATH": str(tmp_path)}, platform)
+    words = output.helper({**environ, "PATH": str(tmp_path)}, platform)
     assert words[:1] == ([name] if name else [])
-    assert clipboard.helper({**environ, "PATH": "/nowhere"}, platform) == []
+    assert output.helper({**environ, "PATH": "/nowhere"}, platform) == []
 
 
 async def test_copying_with_a_program_says_so_and_falls_back(
@@ -94,7 +94,7 @@ async def test_copying_with_a_program_says_so_and_falls_back(
     bins = tmp_path / "bin"
     bins.mkdir()
     script(bins, "wl-copy", f"exec /bin/cat > {tmp_path}/taken")
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"WAYLAND_DISPLAY": "w", "PATH": str(bins)})
+    monkeypatch.setattr("nmem_tui.app_services.Handing.environ", {"WAYLAND_DISPLAY": "w", "PATH": str(bins)})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("Y")
         shown = await until(pilot, "with wl-copy")
@@ -140,13 +140,13 @@ async def test_every_screen_copies_text_and_id(
 
 
 def test_the_editor_is_the_person_s_own_words(tmp_path: Path) -> None:
-    assert editor.words({"VISUAL": "code --wait", "EDITOR": "vi"}) == ["code", "--wait"]
-    assert editor.words({"VISUAL": " ", "EDITOR": "'/opt/my vim' -n"}) == ["/opt/my vim", "-n"]
+    assert output.words({"VISUAL": "code --wait", "EDITOR": "vi"}) == ["code", "--wait"]
+    assert output.words({"VISUAL": " ", "EDITOR": "'/opt/my vim' -n"}) == ["/opt/my vim", "-n"]
     for environ, said in (({}, "no editor is set"), ({"EDITOR": "vi 'x"}, "EDITOR cannot be read")):
         with pytest.raises(NmemError, match=said):
-            editor.words(environ)
+            output.words(environ)
     with pytest.raises(NmemError, match="nosuch cannot be used: No such file"):
-        editor.edit("x", ["nosuch"], {"PATH": str(tmp_path)}, read_only=True)
+        output.edit("x", ["nosuch"], {"PATH": str(tmp_path)}, read_only=True)
 
 
 def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> 
     words = [
         script(tmp_path, "ed", f'stat -c "%a %n" "$1" "$(dirname "$1")" > {noted}; printf "more\\033[31m" >> "$1"')
     ]
-    assert editor.edit("text; $(touch x) ", words, {"PATH": "/usr/bin:/bin"}, read_only=False).startswith(
+    assert output.edit("text; $(touch x) ", words, {"PATH": "/usr/bin:/bin"}, read_only=False).startswith(
         "text; $(touch x) more"
     )
     file, folder = (line.partition(" ") for line in noted.read_text().splitlines())
@@ -163,13 +163,13 @@ def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> 
     assert not Path(folder[2]).exists()
     assert not (tmp_path / "x").exists()
     with pytest.raises(NmemError, match="ended with 3"):
-        editor.edit("x", [script(tmp_path, "bad", "exit 3")], {"PATH": "/bin"}, read_only=False)
+        output.edit("x", [script(tmp_path, "bad", "exit 3")], {"PATH": "/bin"}, read_only=False)
 
 
 async def test_without_a_terminal_or_an_editor_it_says_so(
     make_db: Any, cockpit: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"EDITOR": "true", **PLAIN})
+    monkeypatch.setattr("nmem_tui.app_services.Handing.environ", {"EDITOR": "true", **PLAIN})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("ctrl+e")
         await until(pilot, "an editor needs the terminal for itself")
@@ -197,7 +197,7 @@ async def test_a_story_is_read_in_the_editor_as_a_copy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     words = script(tmp_path, "ed", f'/bin/cp "$1" {tmp_path}/seen; echo more >> "$1"')
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"EDITOR": words, "PATH": ""})
+    monkeypatch.setattr("nmem_tui.app_services.Handing.environ", {"EDITOR": words, "PATH": ""})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("2")
         await settled(pilot)
@@ -215,7 +215,7 @@ async def test_a_task_s_prompt_comes_back_into_the_form_and_is_stored(
     db.execute("UPDATE tasks SET cwd = ?, worktree = 0", (str(tmp_path),))
     db.close()
     words = script(tmp_path, "ed", 'printf "Written elsewhere, in two\\nlines\\n" > "$1"')
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"VISUAL": words, "EDITOR": "false", "PATH": ""})
+    monkeypatch.setattr("nmem_tui.app_services.Handing.environ", {"VISUAL": words, "EDITOR": "false", "PATH": ""})
     async with cockpit(desk, (160, 45)) as pilot:
         await pilot.press("7")
         await settled(pilot)
@@ -242,12 +242,12 @@ async def test_a_task_s_prompt_comes_back_into_the_form_and_is_stored(
 
 
 def test_no_file_is_written_over(here: Path) -> None:
-    made = [files.write("nmem-now", "txt", "é\n", 1_760_000_000_000) for _ in range(3)]
+    made = [output.write("nmem-now", "txt", "é\n", 1_760_000_000_000) for _ in range(3)]
     assert len(set(made)) == 3
     assert all((here / each).read_text("utf-8") == "é\n" for each in made)
     assert {stat.S_IMODE((here / each).stat().st_mode) for each in made} == {0o600}
     with pytest.raises(NmemError, match="cannot be written here: No such file"):
-        files.write("no/such/folder", "txt", "x", 0)
+        output.write("no/such/folder", "txt", "x", 0)
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -338,13 +338,13 @@ def test_ctrl_c_in_the_editor_is_the_editor_s(tmp_path: Path) -> None:
     """One that leaves the terminal as it is: the signal comes to its whole group, to the cockpit as well."""
     body = f'kill -INT {os.getpid()}; printf kept >> "$1"'
     before = signal.getsignal(signal.SIGINT)
-    left = editor.edit("", [script(tmp_path, "ed", body)], {"PATH": "/usr/bin:/bin"}, read_only=False)
+    left = output.edit("", [script(tmp_path, "ed", body)], {"PATH": "/usr/bin:/bin"}, read_only=False)
     assert left == "kept"
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_more_than_can_be_taken_back_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(editor, "MOST", 8)
+    monkeypatch.setattr(output, "MOST", 8)
     words = [script(tmp_path, "ed", 'printf "123456789" > "$1"')]
     with pytest.raises(NmemError, match="more than 8 bytes"):
-        editor.edit("", words, {"PATH": "/usr/bin:/bin"}, read_only=False)
+        output.edit("", words, {"PATH": "/usr/bin:/bin"}, read_only=False)

@@ -13,8 +13,8 @@ import pytest
 from capture.project import resolve
 from nmem.learn.heat import week
 from nmem.learn.learning import DISMISSED, FAILED_COMMAND, FIX, OPEN, RESOLVED, Evidence, Learning
-from nmem_tui.model import figures, heatmap, learnings, learnings_detail
-from nmem_tui.model.learnings_reading import Detail
+from nmem_tui.model import figures, learning_detail, learnings
+from nmem_tui.model.learnings import Detail
 from nmem_tui.model.line import plain
 from nmem_tui.widgets.bars import Tabs
 
@@ -56,7 +56,7 @@ def test_what_is_over_is_not_hot(state: str) -> None:
 
 def test_detail_says_when_it_was_met_beside_its_heat() -> None:
     found = Detail(pattern(days=280), (), {}, (), "rule")
-    told = plain(item.draw(80) for item in learnings_detail.items(found, 80, NOW, UTC))
+    told = plain(item.draw(80) for item in learning_detail.items(found, 80, NOW, UTC))
     assert any("90 hot" in row and row.endswith("last met 9 months ago") for row in told.splitlines())
 
 
@@ -68,12 +68,12 @@ def test_ages_beyond_two_months_are_told_in_months_and_years() -> None:
 
 
 def test_the_heat_map_ends_with_the_newest_week_in_which_anything_was_met() -> None:
-    assert heatmap.columns([pattern(days=40)], NOW, 90) == [week(NOW - 40 * DAY)]
+    assert learning_detail.columns([pattern(days=40)], NOW, 90) == [week(NOW - 40 * DAY)]
 
 
 def test_a_failure_stands_above_what_mended_it_and_says_its_error_once(here: Path, seeds: Any, learned: Any) -> None:
     from nmem.learn import read
-    from nmem_tui.model import learnings_reading
+    from nmem_tui.model import learnings
 
     db = seeds.database("aurora.db")
     seeds.session(db)
@@ -84,12 +84,12 @@ def test_a_failure_stands_above_what_mended_it_and_says_its_error_once(here: Pat
     db.row_factory = sqlite3.Row
     listed = read.learning(db, one, NOW)
     assert listed is not None
-    found = learnings_reading.detail(db, listed)
+    found = learnings.detail(db, listed)
     db.close()
     assert [proof.at for proof in found.evidence] == [NOW - 9000, NOW - 6000, NOW - 3000]
     again = Evidence("occurrence", "s", 5, None, None, NOW, "no such file", "make", "failed")
     proofs = (again, replace(again, at=NOW + 1, observation_id=6))
-    told = plain(item.draw(80) for item in learnings_detail.items(Detail(listed, proofs, {}, (), ""), 80, NOW, UTC))
+    told = plain(item.draw(80) for item in learning_detail.items(Detail(listed, proofs, {}, (), ""), 80, NOW, UTC))
     assert told.count("no such file") == 1
 
 

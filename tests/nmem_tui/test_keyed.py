@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import nmem_tui
-from nmem_tui.actions import ACTIONS
-from nmem_tui.model import empty, keyed
+from nmem_tui.model import actions, empty
+from nmem_tui.model.actions import ACTIONS
 
 OWN = {"undo": ("f12",), "again": ("f11",), "run_task": ("f10",), "new_task": ("f9",), "exclude": ("f8",)}
 _VERBS = (
@@ -30,7 +30,7 @@ _DIALOGS = {"previewing.py", "foreseeing.py", "tasks_asking.py", "purging.py", "
 def usual() -> Any:
     """The registry's keys again afterwards."""
     yield
-    keyed.use({})
+    actions.use_keys({})
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
@@ -56,11 +56,11 @@ def test_no_text_names_the_key_of_an_action_by_itself() -> None:
 
 
 def test_a_text_has_the_key_that_the_person_has() -> None:
-    assert (keyed.of("again"), keyed.of("run_task"), keyed.of("undo")) == ("^r", "s", "u")
-    keyed.use(OWN)
-    assert keyed.filled("{run_task} starts it, {undo} undoes") == "f10 starts it, f12 undoes"
+    assert (actions.key_of("again"), actions.key_of("run_task"), actions.key_of("undo")) == ("^r", "s", "u")
+    actions.use_keys(OWN)
+    assert actions.fill_keys("{run_task} starts it, {undo} undoes") == "f10 starts it, f12 undoes"
     assert "f9" in str(empty.no_tasks(100, 30))
-    assert all(keyed.of(action.id) for action in ACTIONS)
+    assert all(actions.key_of(action.id) for action in ACTIONS)
 
 
 async def test_what_is_said_names_the_persons_own_key(make_db: Any, cockpit: Any, until: Any) -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
-from nmem_tui import link
+from nmem_tui.model import locations
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def ask(sql: str, *values: object) -> Any:
 
 
 async def test_an_episode_s_story(made: dict[str, int], cockpit: Any, until: Any) -> None:
-    where = link.parse(f"episode/{made['flaky']}", "aurora.db")
+    where = locations.parse(f"episode/{made['flaky']}", "aurora.db")
     async with cockpit("aurora.db", (160, 45), link=where) as pilot:
         await until(pilot, f"Story ─ episode {made['flaky']}", "Flaky thumbnails test")
         assert pilot.app.screen.id_here() == f"episode/{made['flaky']}"
@@ -37,14 +37,14 @@ async def test_an_episode_s_story(made: dict[str, int], cockpit: Any, until: Any
 
 async def test_a_learning(made: dict[str, int], cockpit: Any, until: Any) -> None:
     number = ask("SELECT max(id) FROM learnings")
-    async with cockpit("aurora.db", (160, 45), link=link.parse(f"learning/{number}", "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (160, 45), link=locations.parse(f"learning/{number}", "aurora.db")) as pilot:
         await until(pilot, f"Learning {number}")
         assert pilot.app.screen.id_here() == f"learning/{number}"
 
 
 async def test_a_task(made: dict[str, int], cockpit: Any, until: Any) -> None:
     number = ask("SELECT max(id) FROM tasks")
-    async with cockpit("aurora.db", (160, 45), link=link.parse(f"task/{number}", "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (160, 45), link=locations.parse(f"task/{number}", "aurora.db")) as pilot:
         await until(pilot, f"Task {number} ─")
         assert pilot.app.screen.id_here() == f"task/{number}"
 
@@ -54,7 +54,7 @@ async def test_a_row_of_a_stream(form: str, made: dict[str, int], cockpit: Any, 
     """Of another session than the newest, and not its last row."""
     table = "prompts" if form == "prompt" else "observations"
     number = ask(f"SELECT min(id) FROM {table} WHERE session_id = 'work-2'")
-    where = link.parse(f"{form}/{number}", "aurora.db")
+    where = locations.parse(f"{form}/{number}", "aurora.db")
     assert where.session == "work-2"
     async with cockpit("aurora.db", (160, 45), link=where) as pilot:
         await until(pilot, "Stream ─ row 1" if form == "prompt" else "Stream ─ row 2")
@@ -62,19 +62,19 @@ async def test_a_row_of_a_stream(form: str, made: dict[str, int], cockpit: Any, 
 
 
 async def test_a_session_by_the_beginning_of_its_id(made: dict[str, int], cockpit: Any, until: Any) -> None:
-    async with cockpit("aurora.db", (160, 45), link=link.parse("session/work-3", "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (160, 45), link=locations.parse("session/work-3", "aurora.db")) as pilot:
         await until(pilot, "The cache is never emptied")
 
 
-@pytest.mark.parametrize("screen", link.SCREENS)
+@pytest.mark.parametrize("screen", locations.SCREENS)
 async def test_every_screen_by_its_name(screen: str, made: dict[str, int], cockpit: Any) -> None:
-    async with cockpit("aurora.db", (160, 45), link=link.parse(screen, "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (160, 45), link=locations.parse(screen, "aurora.db")) as pilot:
         assert screen == pilot.app.current_mode == pilot.app.screen.CONTEXT
 
 
 @pytest.mark.parametrize("typed", ["?q=avatar type:test", "?avatar type:test"])
 async def test_a_query(typed: str, made: dict[str, int], cockpit: Any, until: Any) -> None:
-    async with cockpit("aurora.db", (160, 45), link=link.parse(typed, "aurora.db")) as pilot:
+    async with cockpit("aurora.db", (160, 45), link=locations.parse(typed, "aurora.db")) as pilot:
         await until(pilot, "Hits for “avatar type:test”")
 
 
@@ -94,7 +94,7 @@ def test_what_is_not_there_is_said_in_a_line(
     typed: str, said: str, made: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NmemError) as raised:
-        link.parse(typed, "aurora.db")
+        locations.parse(typed, "aurora.db")
     told = str(raised.value)
     assert said in told
     assert "\n" not in told

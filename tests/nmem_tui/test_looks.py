@@ -15,11 +15,11 @@ from textual.widgets import Input
 
 from nmem.settings.declared import looks as declared
 from nmem.text import width
-from nmem_tui.looks import themes
-from nmem_tui.looks.borrowed import FAINT, READABLE, VISIBLE, contrast, roles
+from nmem_tui.appearance import themes
+from nmem_tui.appearance.themes import FAINT, READABLE, VISIBLE, contrast, roles
 from nmem_tui.messages import FileChanged
 from nmem_tui.model import symbols
-from nmem_tui.widgets.tones import Palette
+from nmem_tui.widgets.drawn import Palette
 
 GROUNDS = ("ground", "raised", "cursor")
 WORDS = (

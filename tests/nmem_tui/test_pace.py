@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from capture.storage.schema import migrate
 from nmem.read.pace import HOUR, SPANS, WEEK, WEEKS, Pace, Span, pace
-from nmem_tui.model import pace as drawn
+from nmem_tui.model import health_cards as drawn
 from nmem_tui.model import symbols
 from nmem_tui.model.line import length, plain
 
@@ -54,7 +54,7 @@ def test_slower_hooks_are_told_with_the_hour_since_which_they_are(db: sqlite3.Co
     assert (found.length, len(found.spans), found.usual) == (HOUR, 9, 24_000)
     assert found.slower is not None
     assert found.slower.at == NOW - 3 * HOUR
-    shown = plain(drawn.hooks(found, UTC, 60)).splitlines()
+    shown = plain(drawn.hook_bars(found, UTC, 60)).splitlines()
     assert shown[0] == "by hour ▃▃▃·▃·███"
     assert shown[-1] == "! slower since Thu 05:53: 90 ms, before 24 ms"
 
@@ -64,7 +64,7 @@ def test_one_slow_hour_that_is_over_is_no_trend_and_few_runs_say_nothing(db: sql
         ran(db, hour - 0.5, ms, times)
     found = pace(db, NOW)
     assert found.slower is None
-    assert plain(drawn.hooks(found, UTC, 80)).endswith("✓ no slower than before: 25 ms, 300 ms at worst")
+    assert plain(drawn.hook_bars(found, UTC, 80)).endswith("✓ no slower than before: 25 ms, 300 ms at worst")
 
 
 @pytest.mark.parametrize(("hours", "length"), [(47, HOUR), (200, 6 * HOUR), (1000, 24 * HOUR), (5000, WEEK)])
@@ -78,11 +78,11 @@ def test_spans_are_as_long_as_the_kept_runs_ask_for(db: sqlite3.Connection, hour
 
 
 def test_nothing_ran_and_one_hour_only(db: sqlite3.Connection) -> None:
-    assert drawn.hooks(pace(db, NOW), UTC, 80) == []
-    assert drawn.hooks(None, UTC, 80) == []
+    assert drawn.hook_bars(pace(db, NOW), UTC, 80) == []
+    assert drawn.hook_bars(None, UTC, 80) == []
     assert drawn.growth(pace(db, NOW), 1000, 10, 80) == []
     ran(db, 0.1, 24)
-    assert plain(drawn.hooks(pace(db, NOW), UTC, 80)) == "not long enough yet to say whether they become slower"
+    assert plain(drawn.hook_bars(pace(db, NOW), UTC, 80)) == "not long enough yet to say whether they become slower"
 
 
 def test_growth_counts_what_sessions_counted(db: sqlite3.Connection) -> None:
@@ -115,7 +115,7 @@ def test_no_width_is_exceeded(
     symbols.use(name)
     known = any(spans)
     found = Pace(size, tuple(spans), usual if known else None, slower if known else None, tuple(weeks))
-    lines = [*drawn.hooks(found, UTC, cells), *drawn.growth(found, 10**9, 10, cells)]
+    lines = [*drawn.hook_bars(found, UTC, cells), *drawn.growth(found, 10**9, 10, cells)]
     assert all(length(line) <= cells for line in lines)
 
 

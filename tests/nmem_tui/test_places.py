@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.places import MOST, Place, Places
+from nmem_tui.model.locations import MOST, Place, Places
 
 PATH = "aurora.db"
 

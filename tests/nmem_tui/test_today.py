@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmem.read.days import Days, midnights
 from nmem.read.views import HotFile
-from nmem_tui.model import symbols, today, unit
+from nmem_tui.model import now_cards, now_gauges, symbols
 from nmem_tui.model.line import length, plain
 
 NOW = 1_760_000_000_000
@@ -35,30 +35,34 @@ def made(*calls: int, episodes: int = 9, pinned: int = 2) -> Days:
 def test_no_width_is_too_small(calls: list[int], cells: int, rows: int, name: str) -> None:
     symbols.use(name)
     days = made(*calls, episodes=10**6)
-    drawn = [*today.card(days, UTC, cells, rows), *today.card(None, UTC, cells, rows), today.line(days, cells)]
+    drawn = [
+        *now_gauges.days_card(days, UTC, cells, rows),
+        *now_gauges.days_card(None, UTC, cells, rows),
+        now_gauges.line(days, cells),
+    ]
     assert all(length(line) <= cells for line in drawn)
-    assert len(today.card(days, UTC, cells, rows)) <= rows
+    assert len(now_gauges.days_card(days, UTC, cells, rows)) <= rows
 
 
 def test_it_says_today_in_words() -> None:
-    shown = plain(today.card(made(3, 0, 40, 31), UTC, 45, 3))
+    shown = plain(now_gauges.days_card(made(3, 0, 40, 31), UTC, 45, 3))
     assert "9 episodes  2 pinned  31 calls" in shown
     days = made(*[5] * 13, 31)
-    assert plain(today.card(days, UTC, 45, 3)).splitlines()[1].endswith("W  today")
-    assert plain(today.card(days, UTC, 30, 3)).splitlines()[1].endswith("today")
-    assert plain(today.card(days, UTC, 30, 2)).splitlines()[0].endswith("← today")
+    assert plain(now_gauges.days_card(days, UTC, 45, 3)).splitlines()[1].endswith("W  today")
+    assert plain(now_gauges.days_card(days, UTC, 30, 3)).splitlines()[1].endswith("today")
+    assert plain(now_gauges.days_card(days, UTC, 30, 2)).splitlines()[0].endswith("← today")
 
 
 def test_a_quiet_day_is_no_small_one() -> None:
-    bars = plain(today.card(made(0, 1, 1000, 500, 0, 8), UTC, 20, 3)).splitlines()[0]
+    bars = plain(now_gauges.days_card(made(0, 1, 1000, 500, 0, 8), UTC, 20, 3)).splitlines()[0]
     assert [bar[0] for bar in bars.split()] == ["·", "▁", "█", "▅", "·", "▁"]
 
 
 def test_nothing_done_says_what_would_fill_it() -> None:
-    assert "nothing in 14 days: each call is counted here" in plain(today.card(made(*[0] * 14), UTC, 60, 3))
-    rows = plain(today.card(made(*[0] * 14), UTC, 30, 3)).splitlines()
+    assert "nothing in 14 days: each call is counted here" in plain(now_gauges.days_card(made(*[0] * 14), UTC, 60, 3))
+    rows = plain(now_gauges.days_card(made(*[0] * 14), UTC, 30, 3)).splitlines()
     assert " ".join(rows) == "nothing in 14 days: each call is counted here by day"
-    assert today.line(made(*[0] * 14), 80) == []
+    assert now_gauges.line(made(*[0] * 14), 80) == []
 
 
 @given(
@@ -69,7 +73,7 @@ def test_nothing_done_says_what_would_fill_it() -> None:
     st.integers(30, 200), st.integers(0, 9),
 )  # fmt: skip
 def test_files_of_any_name_fit(files: list[HotFile], cells: int, rows: int) -> None:
-    drawn = unit.hot(files, cells, rows)
+    drawn = now_cards.hot_files(files, cells, rows)
     assert len(drawn) == min(len(files), rows, 3)
     assert all(length(line) <= cells for line in drawn)
     assert not any(char in "\n\x1b" for char in plain(drawn).replace("\n", ""))

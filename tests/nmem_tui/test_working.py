@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from nmem_tui.doing.working import Job
 from nmem_tui.model.health import working
+from nmem_tui.operations.jobs import Job
 
 
 def test_a_stop_between_the_end_of_the_work_and_its_word_is_harmless() -> None:

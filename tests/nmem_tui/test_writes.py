@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from nmem_tui.store.writes import Writes
+from nmem_tui.store.access import Writes
 
 
 async def test_changes_keep_their_order_and_take_no_thread_from_reads(tmp_path: Path) -> None:
