@@ -48,9 +48,10 @@ def command(
     row of the stream as call/123 or prompt/5, and the screens by name: search, health ...
     """
     if list_keys:
-        from nmem_tui.keymap import say
+        from nmem_tui import config, keymap
 
-        say(as_json=as_json)
+        own = config.read(paths.config())
+        keymap.say(own.keys, own.wrong, as_json=as_json)
         return
     if as_json:
         raise click.UsageError("--json goes with --keys; `nmem now` and others are the screens as JSON")

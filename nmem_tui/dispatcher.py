@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from textual import on
-from textual.app import App
 from textual.events import Event, Key, Paste
 from textual.message import Message
 from textual.screen import Screen
@@ -18,12 +17,11 @@ from nmem.text import fit, printable, width
 from nmem_tui.appearance import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
-from nmem_tui.model.actions import BY_ID, EVERYWHERE, Keys
+from nmem_tui.model.actions import BY_ID, EVERYWHERE
 from nmem_tui.model.line import wrap
-from nmem_tui.operations.commands import Change
 from nmem_tui.screens.base import View
-from nmem_tui.store.access import READ_ONLY, Writes, beside
-from nmem_tui.store.feed import Feed
+from nmem_tui.screens.host import Host
+from nmem_tui.store.access import READ_ONLY, Change, Writes, beside
 from nmem_tui.widgets.bars import TABS
 
 _LINES = 2
@@ -57,23 +55,10 @@ _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
 
 
-class Acting(App[None]):
+class Acting(Host):
     """An app whose actions come from the registry."""
 
-    db_path: str
-    clock: Callable[[], int]
     writes: Writes
-    feed: Feed
-    connected: bool
-    """Whether a coding client is known to report here."""
-    gone: str | None
-    """Why the database cannot be read, if so."""
-    leaving: bool
-    """Whether the person has left: keys that come after that are for nobody."""
-    read_only: bool
-    """Whether nothing of what the registry marks as writing may be done."""
-    keys: Keys
-    """The person's own keys."""
 
     async def on_event(self, event: Event) -> None:
         """Keys are taken one after the other, each by the screen that the one before it opened."""
@@ -277,6 +262,11 @@ class Acting(App[None]):
         for screen in dict.fromkeys((self.standing, self.screen) if self.screen_stack else ()):
             if look := getattr(screen, "look_again", None):
                 look()
+
+    def look_again(self) -> None:
+        """The numbered screen on top reads its data again, if it can."""
+        if look := getattr(self.standing, "look_again", None):
+            look()
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""

@@ -16,7 +16,6 @@ from textual.keys import Keys as Named
 from textual.keys import _character_to_key
 
 from nmem.text import to_json
-from nmem_tui import config
 from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, Action, Keys, bindings, key_name
 
 if TYPE_CHECKING:
@@ -164,20 +163,18 @@ BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
 _PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "review")
 
 
-def say(*, as_json: bool) -> None:
-    """The person's own keys counted in; what is wrong with them on standard error."""
-    from capture import paths
+def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
+    """Print all actions with the keys that they have; errors of the config file go to standard error."""
     from nmem.commands import terminal
 
-    own = config.read(paths.config())
-    for wrong in own.wrong:
+    for wrong in faults:
         click.echo(f"nmem: {wrong}", err=True)
     if as_json:
-        click.echo(to_json({"actions": [_object(one, own.keys) for one in ACTIONS]}))
+        click.echo(to_json({"actions": [_object(one, own) for one in ACTIONS]}))
         return
     rows = [
-        (one.id, f"{_listed_keys(one) or '–'}{' (yours)' if one.id in own.keys else ''}  {_places(one)}: {one.help}")
-        for one in (each.with_keys(own.keys) for each in ACTIONS)
+        (one.id, f"{_listed_keys(one) or '–'}{' (yours)' if one.id in own else ''}  {_places(one)}: {one.help}")
+        for one in (each.with_keys(own) for each in ACTIONS)
     ]
     terminal.say("Actions of the cockpit: [tui.keys] in config.toml gives them other keys", [("", rows)])
 

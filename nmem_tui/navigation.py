@@ -11,20 +11,12 @@ from nmem_tui.app_services import Working
 from nmem_tui.model.locations import Asked, Place, Places
 
 if TYPE_CHECKING:
-    from nmem.read.views import SessionRow
+    pass
 
 
 class Going(Working):
     """An app whose screens lead to each other, and that knows the way back."""
 
-    session: SessionRow | None
-    project: str
-    chosen: str
-    wanted_episode: int
-    wanted_learning: int
-    wanted_query: str | None
-    wanted_task: int
-    wanted_row: tuple[int, int] | None
     places: Places
 
     # The way back

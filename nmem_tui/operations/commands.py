@@ -6,7 +6,7 @@ They call nmem's own corrections, which keep what was before; `undo` takes the n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 from pathlib import Path
 from sqlite3 import Connection
@@ -16,15 +16,13 @@ from nmem import database
 from nmem.errors import NmemError
 from nmem_tui.model import actions
 from nmem_tui.model.figures import several
+from nmem_tui.store.access import Change
 
 if TYPE_CHECKING:
     from nmem.audit.review import Verdict
     from nmem.learn.accept import Plan, Withdrawal
     from nmem.purge.selection import Selection
     from nmem.recall import remember
-
-Change = Callable[[Connection, int], str]
-"""Does it at a time (ms), and gives one line for the person. Raises NmemError when it cannot be done."""
 
 
 def _back() -> str:

@@ -14,7 +14,7 @@ from nmem.errors import NmemError
 from nmem.own_process import words
 from nmem_tui.messages import Changed
 from nmem_tui.model.figures import several
-from nmem_tui.operations.commands import Change
+from nmem_tui.store.access import Change
 
 _PATIENCE_S = 60
 """So long what it says is waited for; it goes on after that."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -23,13 +23,11 @@ from nmem_tui.model import actions
 from nmem_tui.model.actions import bindings
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.screens.copy_export import Giving
+from nmem_tui.screens.host import Host
 from nmem_tui.screens.paint_scheduler import Painting
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
-
-if TYPE_CHECKING:
-    from nmem_tui.app import Cockpit
 
 _COUNT_S = 2.0
 """What the tabs count is read at most this often."""
@@ -87,12 +85,10 @@ class View(Giving, Painting, inherit_bindings=False):
         """What all it shows was read for: see `reads_now` and `is_old`."""
 
     @property
-    def cockpit(self) -> Cockpit:
+    def cockpit(self) -> Host:
         """The app, by its own type."""
-        from nmem_tui.app import Cockpit
-
         app = self.app
-        assert isinstance(app, Cockpit)
+        assert isinstance(app, Host)
         return app
 
     def compose(self) -> ComposeResult:

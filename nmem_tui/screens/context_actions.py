@@ -11,6 +11,7 @@ from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import PAST, RESET, START, Shown
 from nmem_tui.operations import commands
 from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.store.access import Change
 
 NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
 """Why nothing can be made of it."""
@@ -20,7 +21,7 @@ _RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 class Make(Protocol):
     """A change of one thing of a project: chosen so, or no longer."""
 
-    def __call__(self, one: Thing, project_id: int, *, on: bool) -> commands.Change: ...
+    def __call__(self, one: Thing, project_id: int, *, on: bool) -> Change: ...
 
 
 class Choosing(Filtering):
@@ -105,7 +106,7 @@ class Choosing(Filtering):
     def _choose(self, choice: str, done: str) -> None:
         """Of several all are chosen so, or none where all of them are."""
 
-        def make(one: Thing, project_id: int, *, on: bool) -> commands.Change:
+        def make(one: Thing, project_id: int, *, on: bool) -> Change:
             return commands.choose(project_id, one.id, choice if on else "")
 
         self._each(choice, make, done, "chosen by their score again")
@@ -113,7 +114,7 @@ class Choosing(Filtering):
     def do_pin_item(self) -> None:
         """Pin what it stands for, or unpin it."""
 
-        def make(one: Thing, project_id: int, *, on: bool) -> commands.Change:
+        def make(one: Thing, project_id: int, *, on: bool) -> Change:
             return commands.pin_item(project_id, one.id, on)
 
         self._each(PINNED, make, "pinned", "no longer pinned")

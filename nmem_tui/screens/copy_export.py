@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from nmem_tui.app import Cockpit
     from nmem_tui.model.exports import Gather
+    from nmem_tui.screens.host import Host
     from nmem_tui.store.access import Reads
 
 Take = Callable[[str], None]
@@ -20,7 +20,7 @@ class Giving:
     reads: Reads
 
     @property
-    def cockpit(self) -> Cockpit:
+    def cockpit(self) -> Host:
         """The app."""
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nmem_tui.model import actions
 from nmem_tui.operations import commands
 from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.store.access import Change
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan, Withdrawal
@@ -38,7 +39,7 @@ class Judging(Filtering):
 
         return [one.id for one in self.chosen() if not one.members and verb in lifecycle.able(one.state, one.rule)]
 
-    def _each(self, verb: str, make: Callable[[int], commands.Change], done: str) -> None:
+    def _each(self, verb: str, make: Callable[[int], Change], done: str) -> None:
         """Do it to one, or to all that are marked as one change."""
         able = self._able(verb)
         if not self.marked:

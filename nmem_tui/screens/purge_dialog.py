@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from nmem.purge.around import Wider
     from nmem.purge.preview import Preview
     from nmem.purge.selection import Selection
-    from nmem_tui.app import Cockpit
+    from nmem_tui.screens.host import Host
 
 MOST = 100
 """Rows of each kind that are shown one by one."""
 
 
-def ask(cockpit: Cockpit, ids: Sequence[str], note: str = "", then: Callable[[], object] = lambda: None) -> None:
+def ask(cockpit: Host, ids: Sequence[str], note: str = "", then: Callable[[], object] = lambda: None) -> None:
     """Show what goes with some things (obs/12, episode/3 ...), and how far it may reach; purge it once confirmed.
 
     `note`: what a person should know beside it, in a line. `then` is called once it is purged.
@@ -46,7 +46,7 @@ def ask(cockpit: Cockpit, ids: Sequence[str], note: str = "", then: Callable[[],
         _push(cockpit, Purge(tuple(ids), note=note), then)
 
 
-def ask_words(cockpit: Cockpit, typed: str = "", *, backups: bool = False, at_once: bool = False) -> None:
+def ask_words(cockpit: Host, typed: str = "", *, backups: bool = False, at_once: bool = False) -> None:
     """Type what shall go; then see what that is. How it shall go is kept from a dialog before."""
 
     def take(chosen: Selection | None) -> None:
@@ -58,7 +58,7 @@ def ask_words(cockpit: Cockpit, typed: str = "", *, backups: bool = False, at_on
     cockpit.push_screen(Choose(typed), take)
 
 
-def _push(cockpit: Cockpit, dialog: Purge, then: Callable[[], object] = lambda: None) -> None:
+def _push(cockpit: Host, dialog: Purge, then: Callable[[], object] = lambda: None) -> None:
     def take(sure: bool | None) -> None:
         if sure and dialog.chosen is not None:
             cockpit.say(f"purging {dialog.name_text} …")

@@ -23,8 +23,8 @@ from nmem_tui.model import actions, review
 from nmem_tui.model.figures import several
 from nmem_tui.model.locations import Asked
 from nmem_tui.operations import commands
-from nmem_tui.operations.commands import Change
 from nmem_tui.screens.base import View
+from nmem_tui.store.access import Change
 from nmem_tui.widgets.drawn import Card
 from nmem_tui.widgets.option_bar import Way, Ways
 

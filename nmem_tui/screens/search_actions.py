@@ -19,13 +19,14 @@ from nmem_tui.model import search_queries as reading
 from nmem_tui.model.search_queries import Shown
 from nmem_tui.operations import commands
 from nmem_tui.screens.search_box import Boxed
+from nmem_tui.store.access import Change
 from nmem_tui.widgets.chips import Chips
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.item_lists import Hits, Items
 from nmem_tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
-    from nmem_tui.app import Cockpit
+    from nmem_tui.screens.host import Host
 
 _MOST = 1_000_000
 """Bytes of a file that a copy has."""
@@ -44,7 +45,7 @@ def words(editor: list[str], path: str, line: int) -> list[str]:
     return [*editor, "-g", f"{path}:{line}"] if line > 0 and name in _GOTO else [*editor, path]
 
 
-def open_file(app: Cockpit, path: str, line: int) -> None:
+def open_file(app: Host, path: str, line: int) -> None:
     """Open it, and come back when the editor ends; a cockpit that only reads opens a copy."""
     from nmem_tui import output
 
@@ -66,7 +67,7 @@ def open_file(app: Cockpit, path: str, line: int) -> None:
         app.say(f"{printable(own[0])} ended with {done.returncode}", severity="warning")
 
 
-def _open_copy(app: Cockpit, path: str) -> None:
+def _open_copy(app: Host, path: str) -> None:
     try:
         with Path(path).open("rb") as file:
             text = file.read(_MOST).decode("utf-8", "replace")
@@ -393,6 +394,6 @@ class Seeking(Boxed):
         raise NotImplementedError
 
 
-def _pin(hit: Hit, *, pinned: bool) -> commands.Change:
+def _pin(hit: Hit, *, pinned: bool) -> Change:
     kind, _, number = hit.id.partition("/")
     return commands.pin_found(kind, int(number), pinned)

@@ -32,7 +32,7 @@ from nmem_tui.widgets.inputs import Choice, Field
 
 if TYPE_CHECKING:
     from nmem.dispatch.task import Task
-    from nmem_tui.app import Cockpit
+    from nmem_tui.screens.host import Host
 
 _CHECK_S = 0.12
 _CHOICES = {"client": CLIENTS, "worktree": ("no", "yes"), "stays": ("no", "yes")}
@@ -356,13 +356,13 @@ class TaskForm(Over[Draft | int | None]):
         self.dismiss(self.draft)
 
 
-def new(app: Cockpit) -> None:
+def new(app: Host) -> None:
     """An empty one, or as it was left."""
     gone = app.session.root if app.session and not app.draft and not _is_there(app) else ""
     _open(app, "New task", app.draft or Draft(client=_client(), folder=_folder(app)), None, gone)
 
 
-def of_learning(app: Cockpit, learning_id: int) -> None:
+def of_learning(app: Host, learning_id: int) -> None:
     """What keeps going wrong, with what was recorded of it."""
 
     def begin(db: Connection, now: int) -> NewTask:
@@ -373,7 +373,7 @@ def of_learning(app: Cockpit, learning_id: int) -> None:
     _open(app, f"New task ─ about learning {learning_id}", Draft(client=_client()), begin)
 
 
-def of_episode(app: Cockpit, unit_id: int) -> None:
+def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
@@ -384,15 +384,14 @@ def of_episode(app: Cockpit, unit_id: int) -> None:
     _open(app, f"New task ─ goes on with episode {unit_id}", Draft(client=_client()), begin)
 
 
-def _open(app: Cockpit, title: str, draft: Draft, begin: Begin | None, gone: str = "") -> None:
+def _open(app: Host, title: str, draft: Draft, begin: Begin | None, gone: str = "") -> None:
 
     def take(made: Draft | int | None) -> None:
         if isinstance(made, int):
             app.wanted_task = made
             if begin is None:
                 app.draft = None
-            if look := getattr(app.standing, "look_again", None):
-                look()
+            app.look_again()
         elif begin is None:
             app.draft = made if made and made.prompt.strip() else None
             if app.draft not in (None, draft):
@@ -411,13 +410,13 @@ def _client() -> str:
         return Draft().client
 
 
-def _is_there(app: Cockpit) -> bool:
+def _is_there(app: Host) -> bool:
     """Whether the folder of the session that is shown is there."""
     one = app.session
     return one is not None and os.path.isdir(one.root)  # noqa: PTH112 -- says no, too, of one that may not be looked at
 
 
-def _folder(app: Cockpit) -> str:
+def _folder(app: Host) -> str:
     """Of the session that is shown, while it is there; else the one that the cockpit was started in."""
     return app.session.root if app.session and _is_there(app) else _here()
 

@@ -23,7 +23,6 @@ from textual.worker import Worker
 from nmem import database
 from nmem.errors import NmemError, NoDatabase
 from nmem_tui.messages import Changed, FileChanged, Loaded, ReadFailed
-from nmem_tui.operations.commands import Change
 
 Work = Callable[[Connection], Any]
 Then = Callable[[Any], None]
@@ -103,6 +102,9 @@ def _answer(db: Connection, work: Work) -> Any:  # noqa: ANN401 -- each read has
             raise
         return work(database.leniently(db))
 
+
+Change = Callable[[Connection, int], str]
+"""Changes the database at a time (ms), and returns one line for the toast. Raises NmemError when refused."""
 
 _BUSY_S = 3.0
 _SOON_S = 0.5
