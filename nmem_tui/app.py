@@ -21,8 +21,8 @@ from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui import idle
 from nmem_tui.appearance import themes
-from nmem_tui.appearance.dressing import Looking
-from nmem_tui.appearance.stylesheets import Sheeted, style
+from nmem_tui.appearance.stylesheets import StyledApp, style
+from nmem_tui.appearance.theming import ThemedApp
 from nmem_tui.dispatcher import MODES
 from nmem_tui.idle import collect
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
@@ -30,7 +30,7 @@ from nmem_tui.model import actions, figures
 from nmem_tui.model.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.model.locations import Link, Places
 from nmem_tui.model.now_queries import Home
-from nmem_tui.navigation import Going
+from nmem_tui.navigation import Navigator
 from nmem_tui.screens.base import View
 from nmem_tui.store.access import Writes, beside
 from nmem_tui.store.feed import BLURRED_S, FOCUSED_S, Feed
@@ -43,49 +43,49 @@ if TYPE_CHECKING:
 
 
 def _now() -> Screen[None]:
-    from nmem_tui.screens.now import Now
+    from nmem_tui.screens.now import Now  # on use: start-up stays short
 
     return Now()
 
 
 def _episodes() -> Screen[None]:
-    from nmem_tui.screens.episodes import Episodes
+    from nmem_tui.screens.episodes import Episodes  # on use: start-up stays short
 
     return Episodes()
 
 
 def _stance() -> Screen[None]:
-    from nmem_tui.screens.stance import StanceView
+    from nmem_tui.screens.stance import StanceView  # on use: start-up stays short
 
     return StanceView()
 
 
 def _learnings() -> Screen[None]:
-    from nmem_tui.screens.learnings import Learnings
+    from nmem_tui.screens.learnings import Learnings  # on use: start-up stays short
 
     return Learnings()
 
 
 def _context() -> Screen[None]:
-    from nmem_tui.screens.context import ContextView
+    from nmem_tui.screens.context import ContextView  # on use: start-up stays short
 
     return ContextView()
 
 
 def _tasks() -> Screen[None]:
-    from nmem_tui.screens.tasks import Tasks
+    from nmem_tui.screens.tasks import Tasks  # on use: start-up stays short
 
     return Tasks()
 
 
 def _search() -> Screen[None]:
-    from nmem_tui.screens.search import Search
+    from nmem_tui.screens.search import Search  # on use: start-up stays short
 
     return Search()
 
 
 def _health() -> Screen[None]:
-    from nmem_tui.screens.health import Health
+    from nmem_tui.screens.health import Health  # on use: start-up stays short
 
     return Health()
 
@@ -97,12 +97,12 @@ LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
 
 
 def _palette() -> type[Any]:
-    from nmem_tui.screens.palette import Actions
+    from nmem_tui.screens.palette import Actions  # on use: start-up stays short
 
     return Actions
 
 
-class Cockpit(Sheeted, Looking, Going):
+class Cockpit(StyledApp, ThemedApp, Navigator):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
@@ -255,7 +255,7 @@ class Cockpit(Sheeted, Looking, Going):
             self.say(message.path, severity="warning")
 
     def _reload_config(self, path: str) -> None:
-        from nmem_tui.config import read
+        from nmem_tui.config import read  # on use: start-up stays short
 
         own = read(path)
         if own.wrong:
@@ -271,7 +271,7 @@ class Cockpit(Sheeted, Looking, Going):
         actions.use_keys(keys)
         if keys == self.keys:
             return
-        from nmem_tui.keymap import bind
+        from nmem_tui.keymap import bind  # on use: start-up stays short
 
         self.keys = keys
         bind(self, EVERYWHERE, keys)
@@ -290,7 +290,7 @@ class Cockpit(Sheeted, Looking, Going):
         self.feed.every = FOCUSED_S
 
     def _watch_files(self) -> None:
-        from nmem_tui.store.watch import Watch
+        from nmem_tui.store.watch import Watch  # on use: start-up stays short
 
         self._watch = Watch(self.db_path, self.post_message, read_only=self.read_only)
         self._watch.follow(self.session)
@@ -330,7 +330,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def narrate(self, unit_id: int) -> None:
         """Write an episode's narrative in a process of its own, and say when it is there."""
-        from nmem_tui.operations.jobs import narrate
+        from nmem_tui.operations.processes import narrate  # on use: start-up stays short
 
         self.narrating = True
         self.say("the narrative is being written")
@@ -351,7 +351,7 @@ class Cockpit(Sheeted, Looking, Going):
             self.run_worker(self._look_connected, group="connected", thread=True, exclusive=True, exit_on_error=False)
 
     def _look_connected(self) -> None:
-        from nmem.read import connected
+        from nmem.read import connected  # on use: start-up stays short
 
         self.call_from_thread(self._tell_connected, not connected.unconnected(str(Path.cwd())))
 
@@ -373,7 +373,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def do_upgrade(self) -> None:
         """Say what is done, then bring it up to date."""
-        from nmem_tui.screens.maintenance_dialogs import Upgrade
+        from nmem_tui.screens.maintenance_dialogs import Upgrade  # on use: start-up stays short
 
         path = self.db_path
         self.push_screen(Upgrade(path), lambda wanted: self.aside(lambda: _upgraded(path)) if wanted else None)
@@ -381,7 +381,7 @@ class Cockpit(Sheeted, Looking, Going):
     # The demo
 
     def _play(self) -> None:
-        from nmem.demo.player import Player
+        from nmem.demo.player import Player  # on use: start-up stays short
 
         self._player = Player(self.db_path)
         self.run_worker(self._player.run, group="demo", thread=True, exit_on_error=False)
@@ -392,7 +392,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def do_demo(self) -> None:
         """Leave the real database alone and show a temporary one that fills up."""
-        from nmem.demo.player import temporary
+        from nmem.demo.player import temporary  # on use: start-up stays short
 
         self.demo, self.db_path = True, temporary()
         self.feed.turn(self.db_path)
@@ -451,7 +451,7 @@ class Cockpit(Sheeted, Looking, Going):
 
 def _upgraded(path: str) -> Changed:
     """Every migration that the database has not seen; waits for that: call it from a worker."""
-    from nmem import upgrade
+    from nmem import upgrade  # on use: start-up stays short
 
     try:
         upgrade.reader(path).close()

@@ -15,7 +15,7 @@ from textual.app import SuspendNotSupported
 
 from nmem import database
 from nmem.errors import NmemError
-from nmem_tui.dispatcher import Acting
+from nmem_tui.dispatcher import Dispatcher
 from nmem_tui.messages import Changed, Finished, Progress
 from nmem_tui.model import actions
 from nmem_tui.operations.jobs import Do, Job, Stopped
@@ -23,14 +23,14 @@ from nmem_tui.operations.jobs import Do, Job, Stopped
 NO_TERMINAL = "an editor needs the terminal for itself: there is none here, as in a browser; {copy} copies the text"
 
 
-class Handing(Acting):
+class Exporter(Dispatcher):
     """An app that hands things out."""
 
     environ: Mapping[str, str] = os.environ
 
     def copy_out(self, text: str) -> None:
         """Put text on the person's clipboard, and say how it went there."""
-        from nmem_tui import output
+        from nmem_tui import output  # on use: start-up stays short
 
         if not text:
             self.say("there is nothing to copy", severity="warning")
@@ -41,14 +41,14 @@ class Handing(Acting):
 
     def _by_helper(self, words: list[str], text: str) -> Changed:
         """In a worker: a program that does not take it leaves it to the terminal."""
-        from nmem_tui import output
+        from nmem_tui import output  # on use: start-up stays short
 
         if output.give(words, text, self.environ):
             return Changed(output.told(text, f"with {words[0]}", cut=False), failed=False)
         return Changed(self.call_from_thread(self._by_terminal, text), failed=False)
 
     def _by_terminal(self, text: str) -> str:
-        from nmem_tui import output
+        from nmem_tui import output  # on use: start-up stays short
 
         sequence, how = output.osc52(text, {} if self.is_web else self.environ)
         how = "through the page (OSC 52)" if self.is_web else how
@@ -58,7 +58,7 @@ class Handing(Acting):
 
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""
-        from nmem_tui import output
+        from nmem_tui import output  # on use: start-up stays short
 
         try:
             words = output.words(self.environ)
@@ -78,7 +78,7 @@ class Handing(Acting):
 
     def export_out(self, view: str, content: str, form: str, place: str) -> None:
         """A whole view: its form and where it goes, as screens.exporting offers them."""
-        from nmem_tui.output import write
+        from nmem_tui.output import write  # on use: start-up stays short
 
         if place == "clipboard":
             self.copy_out(content)
@@ -95,7 +95,7 @@ class Handing(Acting):
         self.aside(work)
 
 
-class Working(Handing):
+class JobRunner(Exporter):
     """An app with long work in its background."""
 
     job: Job | None = None

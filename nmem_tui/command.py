@@ -48,7 +48,7 @@ def command(
     row of the stream as call/123 or prompt/5, and the screens by name: search, health ...
     """
     if list_keys:
-        from nmem_tui import config, keymap
+        from nmem_tui import config, keymap  # on use: start-up stays short
 
         own = config.read(paths.config())
         keymap.say(own.keys, own.wrong, as_json=as_json)
@@ -76,7 +76,7 @@ def command(
 
 def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_only: bool) -> None:
     """Until the person leaves it; the demo has a database of its own."""
-    from nmem_tui import idle
+    from nmem_tui import idle  # on use: start-up stays short
     from nmem_tui.app import Cockpit
     from nmem_tui.model import locations
 
@@ -89,7 +89,7 @@ def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_o
             colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
         ))  # fmt: skip
         return
-    from nmem.demo.player import remove, temporary
+    from nmem.demo.player import remove, temporary  # on use: start-up stays short
 
     path = temporary()
     try:
@@ -114,7 +114,7 @@ def _current(path: str) -> None:
     try:
         database.reader(path).close()
     except OlderDatabase:
-        from nmem import upgrade
+        from nmem import upgrade  # on use: start-up stays short
 
         click.echo("bringing the memory up to this version ...", err=True)
         upgrade.ready(path)
@@ -124,7 +124,7 @@ def _current(path: str) -> None:
 
 def _serve(place: str, path: str, port: int) -> None:
     """The same in a browser; every page runs this command with the same options, those of serving left out."""
-    from nmem_tui.model import locations
+    from nmem_tui.model import locations  # on use: start-up stays short
 
     locations.parse(place, path)
     begin([*options(click.get_current_context()), "--", place], port)
@@ -142,7 +142,7 @@ def _check_theme(theme: str) -> None:
     """A theme that nobody knows is a wrong option."""
     if not theme:
         return
-    from nmem_tui.appearance import themes
+    from nmem_tui.appearance import themes  # on use: start-up stays short
 
     if not themes.known(theme):
         told = f"no theme is called {printable(theme)!r}: try dark, light, ansi, {', '.join(themes.NAMES)}"
@@ -159,7 +159,7 @@ def _terminal() -> bool:
 
 def _configured() -> Own:
     """What the config file says, if there is a readable one."""
-    from nmem_tui.config import Own, read
+    from nmem_tui.config import Own, read  # on use: start-up stays short
 
     there = os.path.exists(paths.config())  # noqa: PTH110 -- pathlib is not loaded yet here
     return read(paths.config()) if there else Own()
@@ -177,7 +177,7 @@ def begin(given: list[str], port: int) -> None:
             f"--serve needs {' and '.join(missing)}: install nmem with its extra `web`, "
             "as in: pip install -c constraints.txt '.[web]'"
         )
-    from nmem_tui.serve import server
+    from nmem_tui.serve import server  # on use: start-up stays short
 
     server.run(words("tui", *given), port)
 

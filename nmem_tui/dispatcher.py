@@ -55,7 +55,7 @@ _PATIENCE_S = 1.0
 """A key waits at most so long for the screen that the key before it opened."""
 
 
-class Acting(Host):
+class Dispatcher(Host):
     """An app whose actions come from the registry."""
 
     writes: Writes
@@ -160,7 +160,7 @@ class Acting(Host):
 
     def do_help(self) -> None:
         """Every key."""
-        from nmem_tui.screens.palette import Help
+        from nmem_tui.screens.palette import Help  # on use: start-up stays short
 
         self.push_screen(Help(getattr(self.view(), "CONTEXT", "")), self._run_later)
 
@@ -170,7 +170,7 @@ class Acting(Host):
 
     def do_palette(self) -> None:
         """Any action by its name."""
-        from nmem_tui.screens.palette import Palette
+        from nmem_tui.screens.palette import Palette  # on use: start-up stays short
 
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
@@ -270,12 +270,12 @@ class Acting(Host):
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""
-        from nmem_tui.operations.commands import undo
+        from nmem_tui.operations.commands import undo  # on use: start-up stays short
 
         self.change(undo)
 
     def do_review(self) -> None:
         """The open questions."""
-        from nmem_tui.screens.review import Review
+        from nmem_tui.screens.review import Review  # on use: start-up stays short
 
         self.push_screen(Review())

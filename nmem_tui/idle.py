@@ -30,7 +30,7 @@ _ABSENT = (ImportError, AttributeError, OSError, TypeError)
 def share_heap() -> None:
     """One heap for all threads that begin from now on."""
     with suppress(*_ABSENT):
-        import ctypes
+        import ctypes  # on use: start-up stays short
 
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
@@ -38,7 +38,7 @@ def share_heap() -> None:
 def give_back() -> None:
     """What is free, in whole pages; takes about a millisecond."""
     with suppress(*_ABSENT):
-        import ctypes
+        import ctypes  # on use: start-up stays short
 
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -66,7 +66,7 @@ def said(given: Mapping[str, object]) -> list[tuple[str, str]]:
 
 
 def _meant(action: str) -> str:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # on use: start-up stays short
 
     found = get_close_matches(action.lower().replace("-", "_"), BY_ID, 1, 0.5)
     return f": did you mean {found[0]}?" if found else "; `nmem tui --keys` lists them"
@@ -165,7 +165,7 @@ _PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "sea
 
 def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
     """Print all actions with the keys that they have; errors of the config file go to standard error."""
-    from nmem.commands import terminal
+    from nmem.commands import terminal  # on use: start-up stays short
 
     for wrong in faults:
         click.echo(f"nmem: {wrong}", err=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
-from nmem_tui.app_services import Working
+from nmem_tui.app_services import JobRunner
 from nmem_tui.model.locations import Asked, Place, Places
 
 if TYPE_CHECKING:
     pass
 
 
-class Going(Working):
+class Navigator(JobRunner):
     """An app whose screens lead to each other, and that knows the way back."""
 
     places: Places
@@ -66,7 +66,7 @@ class Going(Working):
         self.places.leave(Place(mode, session, asked))
 
     def _ask_again(self, asked: Asked) -> None:
-        from nmem_tui.screens.review import Review
+        from nmem_tui.screens.review import Review  # on use: start-up stays short
 
         self.push_screen(Review(queue=asked.queue, at=asked.key))
 

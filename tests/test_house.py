@@ -62,6 +62,48 @@ def imports_between(files: list[Path]) -> dict[str, set[str]]:
     }
 
 
+ON_USE = "on use: start-up stays short"
+
+
+def test_imports_inside_functions_of_the_cockpit_say_why() -> None:
+    """They keep start-up short; each block of them says so on one of its lines."""
+    found = {
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in (ROOT / "nmem_tui").rglob("*.py")
+        for line in unexplained(file.read_text("utf-8"))
+    }
+    assert found == set()
+
+
+def test_an_import_that_says_nothing_is_found() -> None:
+    said = f"def one():\n    import os  # {ON_USE}\n    import json\n"
+    assert unexplained(said) == []
+    assert unexplained(f"{said}\n\ndef other():\n    import sys\n") == [6]
+
+
+def unexplained(code: str) -> list[int]:
+    """First lines of the blocks of imports inside functions that do not say why they stand there."""
+    lines = code.splitlines()
+    out = []
+    for function in ast.walk(ast.parse(code)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = sorted(
+                {(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(function) if is_import(node)}
+            )
+            blocks: list[list[int]] = []
+            for first_line, last_line in inside:
+                if blocks and first_line == blocks[-1][1] + 1:
+                    blocks[-1][1] = last_line
+                else:
+                    blocks.append([first_line, last_line])
+            out += [one for one, last in blocks if not any(ON_USE in line for line in lines[one - 1 : last])]
+    return sorted(set(out))
+
+
+def is_import(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
 def test_capture_imports_nothing_but_the_standard_library_and_itself() -> None:
     """A list of what is forbidden rots; a hook has no site-packages to import from."""
     foreign = {

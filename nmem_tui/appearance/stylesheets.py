@@ -78,7 +78,7 @@ class Sheet(Stylesheet):
                 node._component_styles[name] = alone.styles
 
 
-class Sheeted(App[None]):
+class StyledApp(App[None]):
     """An app with such a style sheet. The library reads it all again for every screen that is shown first."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:

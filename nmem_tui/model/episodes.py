@@ -258,7 +258,7 @@ class Look:
 
 def told(db: Connection, unit_id: int, at: int) -> Told:
     """All that stands beside the list for one episode."""
-    from nmem.learn import warnings
+    from nmem.learn import warnings  # on use: start-up stays short
 
     story = stories.story(db, unit_id)
     return Told(story, tuple(warnings.of_unit(db, unit_id, at)) if story else ())

@@ -99,7 +99,7 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
     """The session at a glance, and its stream from the oldest row that is taken out."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem.read.standing import row_id, standing
         from nmem_tui.model import now_cards, stream
 
@@ -130,7 +130,7 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
     """The list by day and thread, and the story of one."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.read import episodes as views
+        from nmem.read import episodes as views  # on use: start-up stays short
         from nmem.read import stories
         from nmem_tui.model import episodes as drawn
         from nmem_tui.model.episodes import Shelf, day_of
@@ -162,7 +162,7 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
 
 
 def _slots(db: Connection, query: Filter, project: str) -> tuple[list[Slot], bool]:
-    from nmem.read import episodes as views
+    from nmem.read import episodes as views  # on use: start-up stays short
 
     out: list[Slot] = []
     while len(out) < MOST:
@@ -177,7 +177,7 @@ def stance(found: Reading | None, at: int, zone: tzinfo | None) -> Gather:
     """One session's stance in words, and the project's sessions."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem_tui.model import stance_list
         from nmem_tui.model.stance import sessions
 
@@ -201,7 +201,7 @@ def learnings(
     """The list, and one of them with its evidence."""
 
     def gather(db: Connection) -> Exported:
-        from nmem_tui.model import learning_detail
+        from nmem_tui.model import learning_detail  # on use: start-up stays short
         from nmem_tui.model import learnings as drawn
 
         found = drawn.listing(db, scope, state, at)
@@ -225,7 +225,7 @@ def context(wanted: WantedContext, zone: tzinfo | None) -> Gather:
     """The exact text and each thing in it; or what was told before."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem_tui.model import context as drawn
         from nmem_tui.model import context_queries as reading
 
@@ -254,7 +254,7 @@ def search(wanted: WantedHits, zone: tzinfo | None) -> Gather:
     """Every hit that a list can hold."""
 
     def gather(db: Connection) -> Exported:
-        from nmem_tui.model import search as drawn
+        from nmem_tui.model import search as drawn  # on use: start-up stays short
         from nmem_tui.model import search_queries as reading
 
         if not wanted.text:
@@ -282,7 +282,7 @@ def tasks(words: Words, task_id: int, place: Place | None, at: int, zone: tzinfo
     """The queue, and one task with all that it said last."""
 
     def gather(db: Connection) -> Exported:
-        from nmem_tui.model import tasks as drawn
+        from nmem_tui.model import tasks as drawn  # on use: start-up stays short
         from nmem_tui.model import tasks_queries as reading
         from nmem_tui.model.lists import narrowed, text_of
 
@@ -308,7 +308,7 @@ def health(path: str, at: int, zone: tzinfo | None, stopped: Callable[[], bool])
     """Findings, hooks, redactions, storage, what is kept; every row is counted, unless nobody waits for it."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.read.health import health as signs
+        from nmem.read.health import health as signs  # on use: start-up stays short
         from nmem_tui.model import health as drawn
         from nmem_tui.model import health_cards, health_storage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -370,8 +371,6 @@ def about_backup(one: Kept | None, cells: int) -> list[Line]:
 
 def restore(one: Kept) -> str:
     """The command that puts a backup back."""
-    import shlex
-
     return f"nmem restore {shlex.quote(one.path)}"
 
 

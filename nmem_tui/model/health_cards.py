@@ -123,8 +123,6 @@ def _event(one: EventCost) -> Line:
 
 
 def _cut(line: Line, cells: int) -> Line:
-    from nmem_tui.model.line import cut
-
     return cut(line, cells)
 
 

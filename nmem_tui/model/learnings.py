@@ -380,7 +380,7 @@ def detail(db: Connection, one: Learning) -> Detail:
 
 
 def _rule(one: Learning) -> str:
-    from nmem.learn import rules
+    from nmem.learn import rules  # on use: start-up stays short
 
     return one.rule or rules.rule(one)
 
@@ -397,7 +397,7 @@ def find(db: Connection, learning_id: int, at: int) -> Learning | None:
 
 def offer(db: Connection, learning_id: int, now: int, file: str, text: str, here: str) -> Offer:
     """What would be written where; where that cannot be, why, and which files could be named instead."""
-    from nmem.learn import accept, files, promote
+    from nmem.learn import accept, files, promote  # on use: start-up stays short
 
     one = read.learning(db, learning_id, now)
     skill = one is not None and one.kind == SKILL and not text and (not file or files.is_skill(file))
@@ -414,7 +414,7 @@ def offer(db: Connection, learning_id: int, now: int, file: str, text: str, here
 
 def _elsewhere(db: Connection, one: Learning | None, here: str) -> tuple[Candidate, ...]:
     """The files of instructions of each checkout of the project, by their whole paths."""
-    from nmem.learn import files
+    from nmem.learn import files  # on use: start-up stays short
 
     roots = places.checkouts(db, one.project_id, here) if one else ()
     return tuple(
@@ -426,7 +426,7 @@ def _elsewhere(db: Connection, one: Learning | None, here: str) -> tuple[Candida
 
 def candidates(root: str, chosen: str) -> list[Candidate]:
     """The files of a project that clients read: the chosen one first, then those that are there."""
-    from nmem.learn import files
+    from nmem.learn import files  # on use: start-up stays short
 
     names = dict.fromkeys([chosen, *(name for names in files.NAMES.values() for name in names), *files.OTHERS])
     found = [Candidate(name, Path(root, name).exists()) for name in names]

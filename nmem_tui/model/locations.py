@@ -104,14 +104,14 @@ def parse(text: str, path: str) -> Link:
     kind, slash, rest = text.partition("/")
     if not slash or kind not in _KINDS:
         raise NmemError(f"{printable(text)} is no place in the cockpit: {_FORMS}")
-    from nmem import database
+    from nmem import database  # on use: start-up stays short
 
     with closing(database.reader(path)) as db:
         return _task(db, rest) if kind == "task" else _found(db, f"{_KINDS[kind]}/{rest}")
 
 
 def _found(db: Connection, named: str) -> Link:
-    from nmem.mcp import ids
+    from nmem.mcp import ids  # on use: start-up stays short
 
     ref = ids.parse(db, named)
     if ref.kind == ids.SESSION:
@@ -120,7 +120,7 @@ def _found(db: Connection, named: str) -> Link:
         return Link("episodes", episode=ref.number)
     if ref.kind == ids.LEARNING:
         return Link("learnings", learning=ref.number)
-    from nmem.read import stream
+    from nmem.read import stream  # on use: start-up stays short
 
     key = 2 * ref.number + (ref.kind == ids.OBS)
     place = stream.place(db, key)
@@ -130,7 +130,7 @@ def _found(db: Connection, named: str) -> Link:
 
 
 def _task(db: Connection, rest: str) -> Link:
-    from nmem import tables
+    from nmem import tables  # on use: start-up stays short
     from nmem.dispatch import read
 
     if not (rest.isascii() and rest.isdecimal() and len(rest) < 19):

@@ -30,7 +30,7 @@ class Home:
     def _project(self) -> Project | None:
         if not self._folder:
             return None
-        from capture.project import resolve
+        from capture.project import resolve  # on use: start-up stays short
 
         return resolve(self._folder)
 

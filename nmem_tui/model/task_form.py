@@ -192,7 +192,7 @@ def new_task(base: NewTask | None, values: Mapping[str, Any]) -> NewTask:
 
 def folder(db: Connection, text: str) -> str:
     """The folder that is meant: a path, else the folder of a project of this name. Raises NmemError."""
-    from nmem.learn import places
+    from nmem.learn import places  # on use: start-up stays short
 
     path = Path(text).expanduser()
     if "/" in text or text.startswith(("~", ".")) or path.is_dir():
@@ -205,7 +205,7 @@ def folder(db: Connection, text: str) -> str:
 
 def instead(db: Connection, gone: str, here: str) -> tuple[str, str]:
     """What stands for a session's folder that is gone: another one of its project, else `here`; what to say of it."""
-    from nmem.learn import places
+    from nmem.learn import places  # on use: start-up stays short
 
     said = f"the session's folder, {fit_path(printable(gone), 40)}, is gone: "
     try:

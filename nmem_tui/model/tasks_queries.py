@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.dispatch import act, order, read
+from nmem.dispatch.config import load
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import NEEDS_INPUT, QUEUED, RUNNING, Task, TaskEvent
 from nmem.errors import NmemError
@@ -48,8 +49,6 @@ class Detail:
 
 def quiet() -> str:
     """The quiet hours of the configuration; none where that cannot be read."""
-    from nmem.dispatch.config import load
-
     try:
         return load().quiet_hours
     except NmemError:

@@ -34,7 +34,7 @@ def split(unit_id: int, prompt_id: int) -> Change:
     """A new episode begins at a prompt."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections, storytelling
+        from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
         made = corrections.split(db, unit_id, prompt_id, now)
         storytelling.retell(db, (unit_id, made), now)
@@ -47,7 +47,7 @@ def merge(unit_id: int, into_id: int) -> Change:
     """An episode becomes a part of another one."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections, storytelling
+        from nmem.episodes import corrections, storytelling  # on use: start-up stays short
 
         corrections.merge(db, unit_id, into_id, now)
         storytelling.retell(db, (into_id,), now)
@@ -60,7 +60,7 @@ def undecide(decision_id: int) -> Change:
     """What was found as a decision is none."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.decisions import change as decided
+        from nmem.decisions import change as decided  # on use: start-up stays short
 
         decided.dismiss(db, decision_id, now)
         return f"no decision: listed and told nowhere any more{_back()}"
@@ -72,7 +72,7 @@ def reword(decision_id: int, text: str) -> Change:
     """A decision gets a person's words of today."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.decisions import change as decided
+        from nmem.decisions import change as decided  # on use: start-up stays short
 
         decided.word(db, decision_id, text, now)
         return f"the decision is worded anew{_back()}"
@@ -84,7 +84,7 @@ def promote(planned: remember.Plan) -> Change:
     """A decision is written into the project's decision files."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.recall import changes
+        from nmem.recall import changes  # on use: start-up stays short
 
         changes.apply(db, planned.change, now)
         return f"written: {planned.entry}{_back()}"
@@ -96,7 +96,7 @@ def rename(unit_id: int, title: str) -> Change:
     """An episode gets a person's own name; none gives it back its opening prompt."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections  # on use: start-up stays short
 
         corrections.rename(db, unit_id, title, now)
         return f"renamed to “{title}”{_back()}" if title else f"named after its prompt again{_back()}"
@@ -108,7 +108,7 @@ def resume(unit_id: int, earlier_id: int | None) -> Change:
     """An episode goes on with an earlier one, or with none."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections  # on use: start-up stays short
 
         if earlier_id is None:
             corrections.unresume(db, unit_id, now)
@@ -123,7 +123,7 @@ def move(prompt_id: int, unit_id: int) -> Change:
     """A prompt belongs to another episode."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections, storytelling, units
+        from nmem.episodes import corrections, storytelling, units  # on use: start-up stays short
 
         left = units.of_prompt(db, prompt_id)
         corrections.move(db, prompt_id, unit_id, now)
@@ -137,7 +137,7 @@ def belongs(prompt_id: int) -> Change:
     """A prompt belongs where it is: nothing begins there."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections  # on use: start-up stays short
 
         corrections.keep(db, prompt_id, now)
         return f"kept: it goes on with the task before{_back()}"
@@ -149,7 +149,7 @@ def pin(unit_id: int, pinned: bool) -> Change:
     """An episode is pinned: kept, and offered to later sessions first."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections
+        from nmem.episodes import corrections  # on use: start-up stays short
 
         corrections.pin(db, unit_id, pinned, now)
         return ("pinned" if pinned else "no longer pinned") + _back()
@@ -161,7 +161,7 @@ def link(decision_id: int, related: bool) -> Change:
     """Two threads are one line of work, or are not."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.threads import outcomes
+        from nmem.threads import outcomes  # on use: start-up stays short
 
         outcomes.confirm(db, decision_id, related, now)
         return ("linked: one line of work" if related else "not linked: two different things") + _back()
@@ -173,7 +173,7 @@ def continue_next(thread_id: int, title: str) -> Change:
     """The project's next session continues a thread."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.threads import steering
+        from nmem.threads import steering  # on use: start-up stays short
 
         steering.continue_next(db, thread_id, now)
         return f"the next session continues “{title}”{_back()}"
@@ -185,7 +185,7 @@ def forget_next(project_id: int) -> Change:
     """The next session is decided by the clock again."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.threads import steering
+        from nmem.threads import steering  # on use: start-up stays short
 
         steering.forget(db, project_id, now)
         return f"the next session continues what was left last, or begins something new{_back()}"
@@ -197,7 +197,7 @@ def dismiss(learning_id: int) -> Change:
     """A learning is nothing to learn from."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         lifecycle.dismiss(db, learning_id, now)
         return f"dismissed: it is not listed as open again{_back()}"
@@ -209,7 +209,7 @@ def snooze(learning_id: int, ms: int, words: str) -> Change:
     """A learning is open again only after a while."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         lifecycle.snooze(db, learning_id, now + ms, now)
         return f"snoozed for {words}{_back()}"
@@ -221,7 +221,7 @@ def resolve(learning_id: int) -> Change:
     """What a learning tells of is fixed."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         lifecycle.resolve(db, learning_id, now)
         return f"resolved: it opens again if it comes back{_back()}"
@@ -233,7 +233,7 @@ def reopen(learning_id: int) -> Change:
     """A learning is open again."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         lifecycle.reopen(db, learning_id, now)
         return f"open again{_back()}"
@@ -245,7 +245,7 @@ def accept(planned: Plan) -> Change:
     """The rule goes into the project's instructions, as it was shown."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import accept as accepting
+        from nmem.learn import accept as accepting  # on use: start-up stays short
 
         accepting.accept(db, planned, now)
         stood = "its rule stands in" if planned.wrote else "its rule stood already in"
@@ -258,7 +258,7 @@ def withdraw(learning_id: int, planned: Withdrawal | None) -> Change:
     """An accepted learning is open again, its rule out of the file, as it was shown."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.learn import accept as accepting
+        from nmem.learn import accept as accepting  # on use: start-up stays short
 
         accepting.withdraw(db, learning_id, planned, now)
         gone = f", its rule is out of {planned.file.name}" if planned and planned.diff else ""
@@ -271,7 +271,7 @@ def relabel(observation_id: int, dimension: str, word: str | None) -> Change:
     """A call is labelled by the person's word; without one by the model's again."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.labels import corrections
+        from nmem.labels import corrections  # on use: start-up stays short
 
         corrections.relabel(db, observation_id, dimension, word, now)
         return f"{dimension}: {word} by your word{_back()}" if word else f"{dimension}: the model's word again{_back()}"
@@ -283,7 +283,7 @@ def choose(project_id: int, item: str, choice: str) -> Change:
     """An item of a project's context is always told, never told, or chosen by its score."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.context import choosing
+        from nmem.context import choosing  # on use: start-up stays short
 
         own = choosing.choose(db, project_id, item, choice, now)
         if not choice:
@@ -297,7 +297,7 @@ def pin_item(project_id: int, item: str, pinned: bool) -> Change:
     """What an item of a project's context stands for is pinned: always told, found first, kept."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.context import choosing
+        from nmem.context import choosing  # on use: start-up stays short
 
         own = choosing.pin(db, project_id, item, pinned, now)
         return f"{own} is {'pinned' if pinned else 'no longer pinned'}{_back()}"
@@ -309,7 +309,7 @@ def pin_found(kind: str, number: int, pinned: bool) -> Change:
     """What was found is pinned: found first, always told, kept."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins
+        from nmem import pins  # on use: start-up stays short
 
         pins.pin(db, kind, number, pinned, now)
         return f"{kind}/{number} is {'pinned' if pinned else 'no longer pinned'}{_back()}"
@@ -321,7 +321,7 @@ def pin_everywhere(kind: str, number: int) -> Change:
     """What is pinned is told in every project; again, in its own alone."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins
+        from nmem import pins  # on use: start-up stays short
 
         target = f"{kind}/{number}"
         on = not (pins.told_everywhere(db, target) and pins.is_pinned(db, kind, number))
@@ -336,7 +336,7 @@ def keep_budget(setting: str, tokens: int) -> Change:
     """A budget of context is the person's own from now on, in config.toml."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.settings import kept
+        from nmem.settings import kept  # on use: start-up stays short
 
         kept.put(db, ("context", setting), tokens, now)
         return f"config.toml: [context] {setting} = {tokens}{_back()}"
@@ -348,9 +348,8 @@ def purge(chosen: Selection, path: str, zone: tzinfo | None, *, backups: bool = 
     """What a selection reaches goes, and can be brought back for a while; files are cleaned in the background."""
 
     def change(db: Connection, now: int) -> str:  # noqa: ARG001 -- it opens its own
-        from nmem import settle_start
+        from nmem import settle_start  # on use: start-up stays short
         from nmem.purge import run, said
-        from nmem_tui.model.figures import several
         from nmem_tui.model.previews import moment, stays
 
         done = run.purge(path, chosen, now, window=0 if at_once else None, backups=backups, later=True)
@@ -370,7 +369,7 @@ def judge(number: int, verdict: Verdict) -> Change:
     """A redaction was a secret, or was none."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.audit import review
+        from nmem.audit import review  # on use: start-up stays short
 
         review.judge(db, number, verdict, now)
         return ("judged: a secret" if verdict == "real" else "judged: a false alarm") + _back()
@@ -382,7 +381,7 @@ def draw(limit: int, *, more: bool = True) -> Change:
     """A sample of redactions waits to be judged; without `more` only where none waits yet."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.audit import review
+        from nmem.audit import review  # on use: start-up stays short
 
         if not more and (waiting := review.waiting(db)):
             return f"{waiting} wait to be judged"
@@ -394,7 +393,7 @@ def draw(limit: int, *, more: bool = True) -> Change:
 
 def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
-    from nmem.undo import undo as take_back
+    from nmem.undo import undo as take_back  # on use: start-up stays short
 
     return f"taken back: {take_back(db, now)}"
 
@@ -403,7 +402,7 @@ def each(changes: Sequence[Change], done: str) -> Change:
     """Several changes as one; what cannot be done is told, and keeps nothing else from being done."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections_log as log
+        from nmem.episodes import corrections_log as log  # on use: start-up stays short
 
         wrong: list[str] = []
         with log.together():
@@ -428,7 +427,7 @@ def pin_many(kind: str, numbers: Sequence[int]) -> Change:
     """All of some episodes are pinned, or none where all of them are already."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem import pins
+        from nmem import pins  # on use: start-up stays short
 
         on = pins.pinned(db, kind, numbers)
         wanted = len(on) < len(set(numbers))

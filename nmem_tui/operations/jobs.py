@@ -1,11 +1,8 @@
-"""Long jobs with progress and a stop: audit, rescan, sweep, backup, repair, and the narrative of an episode."""
+"""Long jobs with progress and a stop: audit, rescan, sweep, backup, repair."""
 
 from __future__ import annotations
 
-import json
-import os
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,10 +12,8 @@ from typing import Any
 
 from textual.message import Message
 
-from capture.hook import SKIP
 from nmem.errors import NmemError
-from nmem.own_process import words
-from nmem_tui.messages import Changed, Progress
+from nmem_tui.messages import Progress
 from nmem_tui.model.figures import duration, several, size
 
 _EVERY_S = 0.1
@@ -77,36 +72,6 @@ Do = Callable[[Job, str, int], tuple[str, Any]]
 """Does it to the database at a path, at a time (ms): one line for the person, and what came of it."""
 
 
-_LIMIT_S = 600
-
-
-def narrate(db_path: str, unit_id: int) -> Changed:
-    """Write one episode's narrative; what came of it in a line. Waits until it is done: call it from a worker."""
-    command = words("narrate", str(unit_id), "--json")
-    env = {**os.environ, "NMEM_DB": db_path, SKIP: "1"}
-    try:
-        done = subprocess.run(
-            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Changed(f"no narrative: it took longer than {_LIMIT_S // 60} minutes", failed=True)
-    except OSError as error:
-        return Changed(f"no narrative: {error}", failed=True)
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        return Changed(f"no narrative: {said[-1] if said else f'exit code {done.returncode}'}", failed=True)
-    return _told(done.stdout)
-
-
-def _told(answer: str) -> Changed:
-    try:
-        episode = json.loads(answer)["episodes"][0]
-    except (ValueError, LookupError, TypeError):
-        return Changed("no narrative: its answer could not be read", failed=True)
-    fallback = f"; no model: {episode['fallback']}" if episode.get("fallback") else ""
-    return Changed(f"the narrative is written, told by {episode['narrator']}{fallback}", failed=False)
-
-
 SWEEP_S = 600.0
 """A sweep goes on at most so long; what is left is for the next."""
 _BUSY_S = 5.0
@@ -114,7 +79,7 @@ _BUSY_S = 5.0
 
 @contextmanager
 def _writer(path: str) -> Iterator[sqlite3.Connection]:
-    from capture.storage import store
+    from capture.storage import store  # on use: start-up stays short
     from nmem import tables
 
     with closing(store.connect(path, timeout=_BUSY_S)) as db:
@@ -124,7 +89,7 @@ def _writer(path: str) -> Iterator[sqlite3.Connection]:
 
 def audit(job: Job, path: str, now: int) -> tuple[str, object]:
     """Read everything; the findings."""
-    from nmem import database
+    from nmem import database  # on use: start-up stays short
     from nmem.audit import read
 
     whole = len(read.SUBJECTS)
@@ -143,7 +108,7 @@ def audit(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
     """Show a sample of texts to the second detector; what it sees goes into the deck."""
-    from nmem import database
+    from nmem import database  # on use: start-up stays short
     from nmem.audit import rescan as second
 
     with closing(database.leniently(database.reader(path))) as db, _writer(path) as writer:
@@ -157,7 +122,7 @@ def rescan(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
     """Forget what is past its lifetime."""
-    from nmem.retention import clock, policy
+    from nmem.retention import clock, policy  # on use: start-up stays short
     from nmem.retention.automatic import alone, within
     from nmem.retention.sweep import sweep as forget
 
@@ -180,7 +145,7 @@ def sweep(job: Job, path: str, now: int) -> tuple[str, object]:
 
 def backup(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -- it is named after the clock
     """Copy everything into one file."""
-    from nmem.backup import take
+    from nmem.backup import take  # on use: start-up stays short
 
     def progress(done: int, whole: int) -> None:
         job.check()
@@ -194,7 +159,7 @@ def backup(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001
 
 def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -- nothing of it is dated
     """Mend what needs no decision in the database."""
-    from nmem import doctor
+    from nmem import doctor  # on use: start-up stays short
 
     job.tell(0, 0, "spool, text indexes, rows left behind")
     done = doctor.fix_database(path)

@@ -17,14 +17,14 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from nmem.text import printable
+from nmem.text import pad, printable
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model import actions
 from nmem_tui.model.actions import bindings
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.screens.copy_export import Giving
+from nmem_tui.screens.copy_export import CopyExport
 from nmem_tui.screens.host import Host
-from nmem_tui.screens.paint_scheduler import Painting
+from nmem_tui.screens.paint_scheduler import PaintScheduler
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
@@ -38,7 +38,7 @@ _BANNER_SHORT = "a recorded session: nothing of yours is read or written · q le
 """Where there is too little room for all of it: how to leave stays."""
 
 
-class View(Giving, Painting, inherit_bindings=False):
+class View(CopyExport, PaintScheduler, inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -129,7 +129,7 @@ class View(Giving, Painting, inherit_bindings=False):
         """Start with what there is; a screen's own `on_mount` runs before this one, and does not call it."""
         self.seen = self.cockpit.generation
         if self.cockpit.keys:
-            from nmem_tui.keymap import bind
+            from nmem_tui.keymap import bind  # on use: start-up stays short
 
             bind(self, self.CONTEXT, self.cockpit.keys)
         self.tell_demo()
@@ -194,7 +194,7 @@ class View(Giving, Painting, inherit_bindings=False):
             return  # whose learnings is not known yet: the session that is shown tells
 
         def count(db: Connection) -> int:
-            from nmem_tui.model import learnings as reading
+            from nmem_tui.model import learnings as reading  # on use: start-up stays short
 
             return reading.hot(db, reading.scope_of(kind or reading.PROJECT, project, session), at)
 
@@ -209,7 +209,7 @@ class View(Giving, Painting, inherit_bindings=False):
 
     def _count_live(self) -> None:
         def count(db: Connection) -> tuple[int, int]:
-            from nmem_tui.model import tasks_queries
+            from nmem_tui.model import tasks_queries  # on use: start-up stays short
 
             return tasks_queries.live(db)
 
@@ -306,8 +306,6 @@ class View(Giving, Painting, inherit_bindings=False):
 
 def banner(cells: int) -> Line:
     """That the demo plays, and how to leave it."""
-    from nmem.text import pad
-
     said = DEMO_BANNER if len(DEMO_BANNER) + 7 <= cells else _BANNER_SHORT
     return [(" DEMO ", "key"), (pad(f" {said}", max(0, cells - 6)), "warn")]
 

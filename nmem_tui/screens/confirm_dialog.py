@@ -21,17 +21,17 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item
-from nmem_tui.screens.modal import Over
+from nmem_tui.screens.modal import Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
-from nmem_tui.widgets.option_bar import Way, Ways
+from nmem_tui.widgets.option_bar import OptionBar, Way
 
 _LEAVES = "esc leaves"
 
 
-class Foresee(Over[bool]):
+class ConfirmDialog(Modal[bool]):
     """What would be done; gives back whether it shall be."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
@@ -51,7 +51,7 @@ class Foresee(Over[bool]):
 
     told = getters.query_one("#head", Panel)
     pane = getters.query_one("#what", Items)
-    ends = getters.query_one("#ends", Ways)
+    ends = getters.query_one("#ends", OptionBar)
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Foresee(Over[bool]):
             yield from self.above()
             yield Panel(id="head")
             yield Items(id="what")
-            yield Ways(id="ends", stands=True)
+            yield OptionBar(id="ends", stands=True)
 
     def on_mount(self) -> None:
         """Look what there is to do."""
@@ -87,8 +87,8 @@ class Foresee(Over[bool]):
         self.able = able
         self.ends.tell([Way("escape", "cancel", True, mark="enter"), *([Way("y", self.VERB)] if able else [])])
 
-    @on(Ways.Taken, "#ends")
-    def end_clicked(self, message: Ways.Taken) -> None:
+    @on(OptionBar.Taken, "#ends")
+    def end_clicked(self, message: OptionBar.Taken) -> None:
         """One of the two was clicked."""
         if message.key == "y":
             self.action_confirm()
@@ -158,7 +158,7 @@ class Foresee(Over[bool]):
         self.call_after_refresh(self.tell_more)
 
 
-class AskTask(Over[bool]):
+class ConfirmTask(Modal[bool]):
     """Says what would happen, and asks; the key that opened it does not answer it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

@@ -12,7 +12,7 @@ from nmem.context.effect import Effect
 from nmem.context.past import Telling, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
-from nmem_tui.model import context, context_text
+from nmem_tui.model import context, context_text, exports
 from nmem_tui.model import context_queries as reading
 from nmem_tui.model.context_queries import PAST, PROMPT, RESET, Shown, Wanted
 from nmem_tui.model.context_queries import Told as Before
@@ -21,7 +21,7 @@ from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.lists import Item
 from nmem_tui.screens.context_actions import NOT_CHOSEN
-from nmem_tui.screens.context_nav import Turning
+from nmem_tui.screens.context_nav import ContextNav
 from nmem_tui.screens.copy_export import Take
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
@@ -34,7 +34,7 @@ _WORTH_S = 60.0
 """And whether it helps, which is counted over all sessions, at most this often."""
 
 
-class ContextView(Turning):
+class ContextView(ContextNav):
     """What the next session is told, and what the person makes of it."""
 
     CONTEXT = "context"
@@ -351,8 +351,6 @@ class ContextView(Turning):
 
     def gather(self) -> Gather:
         """The text with each thing in it, or what was told before."""
-        from nmem_tui.model import exports
-
         return exports.context(self._wanted(), self.cockpit.zone)
 
 

@@ -10,7 +10,7 @@ from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import PAST, RESET, START, Shown
 from nmem_tui.operations import commands
-from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.screens.list_screen import FilterableList
 from nmem_tui.store.access import Change
 
 NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
@@ -24,7 +24,7 @@ class Make(Protocol):
     def __call__(self, one: Thing, project_id: int, *, on: bool) -> Change: ...
 
 
-class Choosing(Filtering):
+class ContextActions(FilterableList):
     """The part of the screen Context that changes what is told; every change can be undone."""
 
     CONTEXT = "context"
@@ -159,7 +159,7 @@ class Choosing(Filtering):
 
     def do_purge_item(self) -> None:
         """See what goes with what they stand for, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         ask(self.cockpit, self._recorded(), then=self.unmark)
 

@@ -11,8 +11,8 @@ from nmem.context.past import Told
 from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_queries import Told as Before
-from nmem_tui.screens.context_actions import Choosing
-from nmem_tui.screens.list_screen import Moving
+from nmem_tui.screens.context_actions import ContextActions
+from nmem_tui.screens.list_screen import CursorKeys
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Items
@@ -21,7 +21,7 @@ from nmem_tui.widgets.lines import Lines
 _LEADS = ("episode", "learning", "next")
 
 
-class Turning(Moving, Choosing):
+class ContextNav(CursorKeys, ContextActions):
     """The part of the screen Context that moves."""
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Turning(Moving, Choosing):
 
     def do_sessions(self) -> None:
         """Choose a session: its project's context is shown."""
-        from nmem_tui.screens.prompt_dialogs import Sessions
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
 
         shown = self.shown or self.before
         self.app.push_screen(Sessions(shown.session.id if shown else ""), self.cockpit.choose)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Take = Callable[[str], None]
 
 
-class Giving:
+class CopyExport:
     """The part of a screen that gives."""
 
     CONTEXT: ClassVar[str]
@@ -62,7 +62,7 @@ class Giving:
 
     def do_export(self) -> None:
         """Ask what it shall become, then read it whole."""
-        from nmem_tui.screens.prompt_dialogs import Export
+        from nmem_tui.screens.prompt_dialogs import Export  # on use: start-up stays short
 
         def take(how: str | None) -> None:
             if how:

@@ -23,7 +23,7 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import previews
 from nmem_tui.model.learnings import Candidate, Offer, offer
 from nmem_tui.model.line import Line
-from nmem_tui.screens.modal import Choice, Dialog, Over
+from nmem_tui.screens.modal import Choice, Dialog, Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.inputs import Field
@@ -38,7 +38,7 @@ _REFUSED = "f another file · e edits the rule · esc leaves"
 _TYPING = "enter keeps the words · y, e and f work again then"
 
 
-class Preview(Over[Any]):
+class DiffDialog(Modal[Any]):
     """A diff, and whether it shall be so; gives back what was planned."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
@@ -125,7 +125,7 @@ class Preview(Over[Any]):
         self.dismiss(None)
 
 
-class Withdraw(Preview):
+class Withdraw(DiffDialog):
     """An accepted learning is opened again: its rule comes out."""
 
     def __init__(self, learning_id: int, now: int) -> None:
@@ -138,7 +138,7 @@ class Withdraw(Preview):
 
     def look(self) -> None:
         """What its file would lose."""
-        from nmem.learn import accept
+        from nmem.learn import accept  # on use: start-up stays short
 
         learning_id, now = self.learning_id, self.now
         self.reads.ask("plan", lambda db: (accept.withdrawal(db, learning_id, now),), self._show)
@@ -157,7 +157,7 @@ class Withdraw(Preview):
             self.dismiss(self.planned)
 
 
-class Accept(Preview):
+class Accept(DiffDialog):
     """The rule, the file that it goes into, and what that changes there."""
 
     BINDINGS: ClassVar[list[Binding]] = [
@@ -310,7 +310,7 @@ class Snooze(Dialog):
         self.offer([Choice([(words, "text")], words, words) for words in self.SPANS])
 
 
-class Promote(Preview):
+class Promote(DiffDialog):
     """A decision said in passing becomes an entry of /when; gives back what was planned."""
 
     HINT = "y writes this · esc leaves"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nmem.read import episodes as episode_views
 from nmem_tui.model.now_cards import flat
 from nmem_tui.operations import commands
-from nmem_tui.screens.episode_warnings import Warns
-from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.screens.episode_warnings import EpisodeWarnings
+from nmem_tui.screens.list_screen import FilterableList
 
 if TYPE_CHECKING:
     from nmem.decisions.read import Decision
@@ -21,7 +21,7 @@ _DECISION = "put the cursor on a decision of the story: enter opens it"
 _PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
 
 
-class Correcting(Warns, Filtering):
+class EpisodeActions(EpisodeWarnings, FilterableList):
     """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
 
     CONTEXT = "episodes"
@@ -83,7 +83,7 @@ class Correcting(Warns, Filtering):
 
     def do_dispatch(self) -> None:
         """A task of what it left to do: the form, filled in."""
-        from nmem_tui.screens import task_form
+        from nmem_tui.screens import task_form  # on use: start-up stays short
 
         if self.unit_id is not None:
             task_form.of_episode(self.cockpit, self.unit_id)
@@ -108,7 +108,7 @@ class Correcting(Warns, Filtering):
 
     def do_purge(self) -> None:
         """See what goes with the episode, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         ask(self.cockpit, [f"episode/{each}" for each in self._units()], then=self.unmark)
 
@@ -116,7 +116,7 @@ class Correcting(Warns, Filtering):
         """Give the episode a name."""
         if self.wait_for_story("rename"):
             return
-        from nmem_tui.screens.prompt_dialogs import Name
+        from nmem_tui.screens.prompt_dialogs import Name  # on use: start-up stays short
 
         told = self.story
         if told is None:
@@ -158,7 +158,7 @@ class Correcting(Warns, Filtering):
 
     def do_move(self) -> None:
         """Choose the episode that the prompt belongs to."""
-        from nmem_tui.screens.prompt_dialogs import Pick
+        from nmem_tui.screens.prompt_dialogs import Pick  # on use: start-up stays short
 
         told, prompt = self.story, self._prompt()
         if told is None or prompt is None:
@@ -205,7 +205,7 @@ class Correcting(Warns, Filtering):
 
     def do_reword(self) -> None:
         """Say what was decided."""
-        from nmem_tui.screens.prompt_dialogs import Words
+        from nmem_tui.screens.prompt_dialogs import Words  # on use: start-up stays short
 
         one = self._decision()
         if one is None:
@@ -220,7 +220,7 @@ class Correcting(Warns, Filtering):
 
     def do_promote(self) -> None:
         """Name it, see what would be written, then write it."""
-        from nmem_tui.screens.diff_dialog import Promote
+        from nmem_tui.screens.diff_dialog import Promote  # on use: start-up stays short
         from nmem_tui.screens.prompt_dialogs import Words
 
         one = self._decision()
@@ -241,7 +241,7 @@ class Correcting(Warns, Filtering):
         """It no longer goes on with an earlier episode; or choose which one it does."""
         if self.wait_for_story("resume"):
             return
-        from nmem_tui.screens.prompt_dialogs import Pick
+        from nmem_tui.screens.prompt_dialogs import Pick  # on use: start-up stays short
 
         told = self.story
         if told is None:
@@ -281,7 +281,7 @@ class Correcting(Warns, Filtering):
         """Answer the links of this thread, one card each."""
         if self.wait_for_story("link"):
             return
-        from nmem_tui.screens.review import Review
+        from nmem_tui.screens.review import Review  # on use: start-up stays short
 
         self.app.push_screen(Review(self._open_links()))
 

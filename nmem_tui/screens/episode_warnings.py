@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nmem.learn.learning import Warned
 
 
-class Warns(View):
+class EpisodeWarnings(View):
     """The part of a screen that warns."""
 
     CONTEXT = "now"
@@ -35,7 +35,7 @@ class Warns(View):
         at = self.cockpit.clock()
 
         def work(db: Connection) -> tuple[int, Sequence[Warned]]:
-            from nmem.learn import warnings
+            from nmem.learn import warnings  # on use: start-up stays short
 
             return unit_id, warnings.of_unit(db, unit_id, at)
 
@@ -53,7 +53,7 @@ class Warns(View):
         warned = self.warned
         if not warned:
             return None
-        from nmem_tui.model import learnings
+        from nmem_tui.model import learnings  # on use: start-up stays short
 
         return lambda cells: learnings.warning(warned, cells)
 

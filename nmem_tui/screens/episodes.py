@@ -23,7 +23,7 @@ from nmem_tui.model.episodes import Look, Shelf, Told
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, fitting
 from nmem_tui.model.lists import NO_MATCH
-from nmem_tui.screens.episodes_nav import Browsing
+from nmem_tui.screens.episodes_nav import EpisodesNav
 from nmem_tui.widgets.charts import Band
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
@@ -36,7 +36,7 @@ _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
 
-class Episodes(Browsing):
+class Episodes(EpisodesNav):
     """What was worked on, and how it went."""
 
     def __init__(self) -> None:

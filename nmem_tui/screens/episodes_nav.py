@@ -7,19 +7,20 @@ from textual import on
 from nmem.read import stories
 from nmem.read.episode_filter import Filter
 from nmem.read.stories import Story
+from nmem_tui.model import exports
 from nmem_tui.model.episodes import Shelf
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.line import plain
 from nmem_tui.model.story import uncut
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.episode_actions import Correcting
-from nmem_tui.screens.list_screen import Moving
+from nmem_tui.screens.episode_actions import EpisodeActions
+from nmem_tui.screens.list_screen import CursorKeys
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
 
-class Browsing(Moving, Correcting):
+class EpisodesNav(CursorKeys, EpisodeActions):
     """The part of the screen Episodes that moves."""
 
     CONTEXT = "episodes"
@@ -128,8 +129,6 @@ class Browsing(Moving, Correcting):
 
     def gather(self) -> Gather:
         """The list, and the story that is told."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.episodes(self.filter, app.project, self.unit_id or 0, app.clock(), app.zone)
 

@@ -22,7 +22,7 @@ from nmem_tui.model import health, health_cards, health_storage
 from nmem_tui.model import health as reading
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
 from nmem_tui.model.line import Line
-from nmem_tui.screens.health_actions import Mending
+from nmem_tui.screens.health_actions import HealthActions
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
@@ -35,7 +35,7 @@ _TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "St
            KEPT: "Backups and purges"}  # fmt: skip
 
 
-class Health(Mending):
+class Health(HealthActions):
     """Is the memory alive, fast, complete, and no larger than it should be?"""
 
     DEFAULT_CLASSES = "-blank -findings"

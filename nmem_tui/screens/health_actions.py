@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nmem_tui.model import actions, health
 from nmem_tui.operations import commands, jobs
-from nmem_tui.screens.health_nav import Checking
+from nmem_tui.screens.health_nav import HealthNav
 
 if TYPE_CHECKING:
     from nmem.audit.finding import Finding
@@ -15,7 +15,7 @@ DRAWN = 20
 """Redactions that are drawn at once to be judged."""
 
 
-class Mending(Checking):
+class HealthActions(HealthNav):
     """The part of the screen Health that changes something; what takes long goes on in the background."""
 
     second: Finding | None = None
@@ -43,7 +43,7 @@ class Mending(Checking):
 
     def do_sweep(self) -> None:
         """See what would go, then let it go."""
-        from nmem_tui.screens.maintenance_dialogs import Sweep
+        from nmem_tui.screens.maintenance_dialogs import Sweep  # on use: start-up stays short
 
         self.app.push_screen(Sweep(), self._sweep)
 
@@ -63,9 +63,9 @@ class Mending(Checking):
 
     def do_mend(self) -> None:
         """See what would be mended, then mend it."""
-        from nmem_tui.screens.maintenance_dialogs import Mend
+        from nmem_tui.screens.maintenance_dialogs import Fix  # on use: start-up stays short
 
-        self.app.push_screen(Mend(health.mendable(self.found)), self._mend)
+        self.app.push_screen(Fix(health.mendable(self.found)), self._mend)
 
     def _mend(self, sure: bool | None) -> None:
         if sure and self.cockpit.busy() is None:
@@ -96,13 +96,13 @@ class Mending(Checking):
 
     def do_purge(self) -> None:
         """Say what, see what goes, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask_words
+        from nmem_tui.screens.purge_dialog import ask_words  # on use: start-up stays short
 
         ask_words(self.cockpit)
 
     def do_review(self) -> None:
         """The deck, at the redactions; a sample is drawn where none waits."""
-        from nmem.read.queues import REDACTIONS
+        from nmem.read.queues import REDACTIONS  # on use: start-up stays short
         from nmem_tui.screens.review import Review
 
         if not self.is_blank():

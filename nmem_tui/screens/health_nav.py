@@ -6,11 +6,11 @@ from textual import getters
 from textual.containers import VerticalScroll
 
 from nmem.audit.finding import Finding
-from nmem_tui.model import actions, health
+from nmem_tui.model import actions, exports, health
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import Listed, Moving
+from nmem_tui.screens.list_screen import CursorKeys, ItemListScreen
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
@@ -19,7 +19,7 @@ _ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "lat
 """Findings whose figures stand in another view."""
 
 
-class Checking(Moving, Listed):
+class HealthNav(CursorKeys, ItemListScreen):
     """The part of the screen Health that moves."""
 
     CONTEXT = "health"
@@ -183,7 +183,5 @@ class Checking(Moving, Listed):
 
     def gather(self) -> Gather:
         """Every view of the screen."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.health(app.db_path, app.clock(), app.zone, lambda: not self.is_attached)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmem_tui.model import actions
 from nmem_tui.operations import commands
-from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.screens.list_screen import FilterableList
 from nmem_tui.store.access import Change
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DAY_MS = 86_400_000
 
 
-class Judging(Filtering):
+class LearningActions(FilterableList):
     """The part of the screen Learnings that changes where one stands; every change can be undone."""
 
     CONTEXT = "learnings"
@@ -35,7 +35,7 @@ class Judging(Filtering):
 
     def _able(self, verb: str) -> list[int]:
         """Those of the chosen that a verb applies to."""
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         return [one.id for one in self.chosen() if not one.members and verb in lifecycle.able(one.state, one.rule)]
 
@@ -56,7 +56,7 @@ class Judging(Filtering):
             return "there is no learning here"
         if one.members:
             return f"it stands for several projects: {actions.key_of('projects')} shows each project's own"
-        from nmem.learn import lifecycle
+        from nmem.learn import lifecycle  # on use: start-up stays short
 
         return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_help(one.state)}"
 
@@ -88,14 +88,14 @@ class Judging(Filtering):
 
     def do_dispatch(self) -> None:
         """A task about it: the form, filled in."""
-        from nmem_tui.screens import task_form
+        from nmem_tui.screens import task_form  # on use: start-up stays short
 
         if self.one:
             task_form.of_learning(self.cockpit, self.one.id)
 
     def do_accept(self) -> None:
         """See the rule and the file it goes into; nothing is written before that is confirmed."""
-        from nmem_tui.screens.diff_dialog import Accept
+        from nmem_tui.screens.diff_dialog import Accept  # on use: start-up stays short
 
         def take(planned: Plan | None) -> None:
             if planned is not None:
@@ -115,7 +115,7 @@ class Judging(Filtering):
 
     def do_purge(self) -> None:
         """See what goes with the learning, or with all marked ones, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members], then=self.unmark)
 
@@ -125,7 +125,7 @@ class Judging(Filtering):
 
     def do_snooze(self) -> None:
         """Choose for how long."""
-        from nmem_tui.screens.diff_dialog import Snooze
+        from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
 
         def take(words: str | None) -> None:
             if words:
@@ -148,7 +148,7 @@ class Judging(Filtering):
         if one.state != "accepted":
             self.cockpit.change(commands.reopen(one.id))
             return
-        from nmem_tui.screens.diff_dialog import Withdraw
+        from nmem_tui.screens.diff_dialog import Withdraw  # on use: start-up stays short
 
         def take(found: tuple[Withdrawal | None] | None) -> None:
             if found is not None:

@@ -10,7 +10,7 @@ from textual.timer import Timer
 
 from nmem.learn.learning import SKILL, Learning
 from nmem.text import printable
-from nmem_tui.model import actions, learning_detail, learnings
+from nmem_tui.model import actions, exports, learning_detail, learnings
 from nmem_tui.model import learnings as reading
 from nmem_tui.model.empty import no_learnings
 from nmem_tui.model.exports import Gather
@@ -18,8 +18,8 @@ from nmem_tui.model.figures import several
 from nmem_tui.model.learnings import Detail, Listing, Scope
 from nmem_tui.model.line import Line
 from nmem_tui.model.lists import NO_MATCH
-from nmem_tui.screens.learnings_nav import Leafing
-from nmem_tui.screens.list_screen import Renewing
+from nmem_tui.screens.learnings_nav import LearningsNav
+from nmem_tui.screens.list_screen import DebouncedReload
 from nmem_tui.widgets.charts import HeatMap
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
@@ -33,7 +33,7 @@ _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
 
-class Learnings(Renewing, Leafing):
+class Learnings(DebouncedReload, LearningsNav):
     """Patterns across sessions that shall end in something fixed."""
 
     EVERY_S = 0.5
@@ -259,8 +259,6 @@ class Learnings(Renewing, Leafing):
 
     def gather(self) -> Gather:
         """The list, and the learning under the cursor with its evidence."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.learnings(self._scope(), self.state, self.words, self.one, app.clock(), app.zone)
 

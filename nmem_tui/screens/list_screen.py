@@ -22,7 +22,7 @@ from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
 
-class Moving:
+class CursorKeys:
     """The part of a screen that moves through whichever of its lists has the keyboard."""
 
     @property
@@ -59,7 +59,7 @@ class Moving:
 _COVERED = "the list is behind this: esc goes back to it"
 
 
-class Marking(View):
+class MarkableList(View):
     """The part of a screen whose rows can be marked; its actions then are about all of them."""
 
     CONTEXT = "now"
@@ -175,7 +175,7 @@ class Marking(View):
         return f"{len(self.marked)} are marked, and this is done with one at a time: esc takes the marks off"
 
 
-class Filtering(Marking):
+class FilterableList(MarkableList):
     """The part of a screen with a list that can be filtered."""
 
     HINT: ClassVar[str] = "words that must all be there, !word that must not"
@@ -268,7 +268,7 @@ class Filtering(Marking):
         return Content(lists.title(name, rest, self.filtered, told, self.marks_told))
 
 
-class Listed(Filtering):
+class ItemListScreen(FilterableList):
     """The part of such a screen; `home` is its list."""
 
     @property
@@ -291,7 +291,7 @@ class Listed(Filtering):
         raise NotImplementedError
 
 
-class Renewing:
+class DebouncedReload:
     """The part of a screen whose list is read in one visit."""
 
     EVERY_S: ClassVar[float]

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
+from nmem.retention import policy
+from nmem.retention.sweep import sweep
 from nmem.text import printable
 from nmem_tui.model import health_storage
 from nmem_tui.model.health import say
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.screens.confirm_dialog import Foresee
+from nmem_tui.screens.confirm_dialog import ConfirmDialog
 
 if TYPE_CHECKING:
     from nmem.audit.finding import Finding
     from nmem.retention.sweep import Swept
 
 
-class Sweep(Foresee):
+class Sweep(ConfirmDialog):
     """What is past its lifetime, by type and project: a dry run."""
 
     VERB = "forgets this, for good"
@@ -30,9 +32,6 @@ class Sweep(Foresee):
         at = self.app.clock()  # type: ignore[attr-defined]
 
         def work(db: Connection) -> Swept:
-            from nmem.retention import policy
-            from nmem.retention.sweep import sweep
-
             return sweep(db, policy.load(), at, dry=True, stopped=self.over)
 
         self.reads.ask("sweep", work, self._show)
@@ -45,7 +44,7 @@ class Sweep(Foresee):
         )
 
 
-class Mend(Foresee):
+class Fix(ConfirmDialog):
     """The findings that need no decision, and what is done about them."""
 
     VERB = "mends this"
@@ -69,7 +68,7 @@ def _mends(cells: int) -> list[Line]:
     return [[(row, "text")] for row in wrap(said, cells, 4)]
 
 
-class Upgrade(Foresee):
+class Upgrade(ConfirmDialog):
     """What becomes of a database that an older nmem made."""
 
     VERB = "brings it up to date"

@@ -18,12 +18,12 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from nmem_tui.model.line import Line, cut
-from nmem_tui.screens.paint_scheduler import Placing
+from nmem_tui.screens.paint_scheduler import PaintMoved
 from nmem_tui.widgets.drawn import COMPONENTS, content
 from nmem_tui.widgets.inputs import Field
 
 
-class Once:
+class CloseOnce:
     """Makes a screen leave with its first answer; stands before the screen's class."""
 
     left = False
@@ -38,7 +38,7 @@ class Once:
         return leaving
 
 
-class Over(Once, Placing, ModalScreen[ScreenResultType]):
+class Modal(CloseOnce, PaintMoved, ModalScreen[ScreenResultType]):
     """A dialog."""
 
 
@@ -73,7 +73,7 @@ class Options(OptionList):
         return style + Style(reverse=True) if bare and _HIGHLIGHTED in component_classes else style
 
 
-class Dialog(Over[str | None]):
+class Dialog(Modal[str | None]):
     """Choose one of a list by typing."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

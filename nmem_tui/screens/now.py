@@ -12,12 +12,12 @@ from textual.containers import Horizontal
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui.model import now_cards
+from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.empty import nothing
 from nmem_tui.model.now_queries import Glance, Opening, glance, pick
 from nmem_tui.operations import commands
-from nmem_tui.screens.episode_warnings import Warns
-from nmem_tui.screens.now_stream import Streaming
+from nmem_tui.screens.episode_warnings import EpisodeWarnings
+from nmem_tui.screens.now_stream import NowStream
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.overview import Overview
@@ -40,7 +40,7 @@ _FULL = 24
 """Rows of a terminal below which a narrow one keeps the line of the days for the stream."""
 
 
-class Now(Streaming, Warns):
+class Now(NowStream, EpisodeWarnings):
     """The session that is worked in, at a glance and row by row."""
 
     CONTEXT = "now"
@@ -255,7 +255,7 @@ class Now(Streaming, Warns):
 
     def gather(self) -> Gather:
         """The session at a glance, and its stream."""
-        from nmem_tui.model import exports
+        from nmem_tui.model import exports  # on use: start-up stays short
 
         app = self.cockpit
         return exports.now(self.session_id, self.query_now, app.clock(), app.zone)
@@ -284,7 +284,7 @@ class Now(Streaming, Warns):
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
-        from nmem_tui.screens.prompt_dialogs import Sessions
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
 
         self.app.push_screen(Sessions(self.session_id), self.cockpit.choose)
 
@@ -300,7 +300,7 @@ class Now(Streaming, Warns):
 
 def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
     """Read the stance; what that and its card need is imported in the worker, after the first frame."""
-    from nmem_tui.model import stance as stance_words  # noqa: F401
+    from nmem_tui.model import stance as stance_words  # noqa: F401 -- on use: start-up stays short
     from nmem_tui.model.stance import go_on
 
     return go_on(db, session_id, one, at)
@@ -308,7 +308,7 @@ def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> t
 
 def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
     """Whose packet, how many things are in it, and in how many tokens; imported in the worker, too."""
-    from nmem_tui.model.context_queries import after_reset
+    from nmem_tui.model.context_queries import after_reset  # on use: start-up stays short
 
     found = after_reset(db, session_id, at)
     return session_id, (len(found.items), found.tokens)
@@ -316,15 +316,13 @@ def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
 
 def _by_day(db: Connection, session_id: str, at: int, zone: tzinfo | None, known: Days | None) -> Days | None:
     """The days of the session's project; what counts them is imported in the worker, too."""
-    from nmem.read.days import days, midnights
+    from nmem.read.days import days, midnights  # on use: start-up stays short
 
     return days(db, session_id, midnights(at, zone), known)
 
 
 def _days_line(days: Days | None, cells: int) -> list[Line]:
     """The days in one line; none while they are not known, or nothing was done in them."""
-    from nmem_tui.model import now_gauges
-
     drawn = now_gauges.line(days, cells)
     return [drawn] if drawn else []
 
@@ -333,6 +331,6 @@ def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
     """What draws the stance in one line; None while no call is labelled."""
     if stance is None or not stance.points:
         return None
-    from nmem_tui.model import stance as stance_words
+    from nmem_tui.model import stance as stance_words  # on use: start-up stays short
 
     return lambda cells: stance_words.line(stance, cells)

@@ -14,12 +14,12 @@ from nmem_tui.model.lists import NO_MATCH
 from nmem_tui.model.now_queries import MOST_SPAN, SPAN, Opening, Tick, older, opening, tick
 from nmem_tui.model.stream import UNLABELLED, Window
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.screens.list_screen import FilterableList
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.stream import Stream
 
 
-class Detailing(Filtering):
+class RowDetails(FilterableList):
     """The part of the screen Now that is about the row under the cursor."""
 
     ALONE = frozenset({"relabel", "copy_id", "pin"})
@@ -92,7 +92,7 @@ class Detailing(Filtering):
 
     def do_relabel(self) -> None:
         """Its labels, and why; one key each says them better."""
-        from nmem_tui.screens.relabel import Relabel
+        from nmem_tui.screens.relabel import Relabel  # on use: start-up stays short
 
         if (key := self.row_key) is not None:
             self.app.push_screen(Relabel(key // 2))
@@ -119,7 +119,7 @@ class Detailing(Filtering):
 
     def do_purge(self) -> None:
         """See what goes with the row, or with all marked ones, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         ask(self.cockpit, [_id(key) for key in self._chosen()], then=self.unmark)
 
@@ -135,7 +135,7 @@ _REST_S = 0.4
 """A filter that nobody types on for so long is looked for further back."""
 
 
-class Streaming(Detailing):
+class NowStream(RowDetails):
     """The part of the screen Now that shows one session row by row."""
 
     CONTEXT = "now"

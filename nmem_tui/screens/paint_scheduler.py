@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 
-class Placing(Screen[Any], inherit_bindings=False):
+class PaintMoved(Screen[Any], inherit_bindings=False):
     """A screen that knows where its widgets stood when it was painted last.
 
     The library compares one layout with the map of the one before. Whoever asks for the place of a hidden widget in
@@ -36,7 +36,7 @@ _ROUNDS = 4
 """Rounds of messages that a new layout waits to be painted for: widgets hear of their size, and draw otherwise."""
 
 
-class Painting(Placing, inherit_bindings=False):
+class PaintScheduler(PaintMoved, inherit_bindings=False):
     """A screen that is painted once for a key that lays it out anew."""
 
     _laying_out = False

@@ -12,7 +12,7 @@ from textual.content import Content
 from nmem.text import pad, width
 from nmem_tui.model.actions import Action, of
 from nmem_tui.model.line import Line, length, wrap
-from nmem_tui.screens.modal import Choice, Dialog, Once
+from nmem_tui.screens.modal import Choice, CloseOnce, Dialog
 from nmem_tui.store.access import READ_ONLY
 
 _NAMED = 100.0
@@ -58,7 +58,7 @@ def _shown(title: str, why: str) -> Content:
     return Content.styled(f"{title}  ─ {why}", "$nm-quiet") if why else Content(title)
 
 
-class Palette(Once, CommandPalette):
+class Palette(CloseOnce, CommandPalette):
     """The library's palette, for hands that are faster than it: a key may come before its list is laid out, or late."""
 
     def _select_or_command(self, event: Any = None) -> None:  # noqa: ANN401 -- as the base class has it

@@ -26,14 +26,14 @@ from nmem_tui.model.figures import age, day, several
 from nmem_tui.model.line import Line, length, wrap
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.search import MANUAL
-from nmem_tui.screens.modal import Choice, Dialog, Over
+from nmem_tui.screens.modal import Choice, Dialog, Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.inputs import Field
 
 Read = Callable[[Connection], Sequence[EpisodeRow]]
 
 
-class Name(Over[str | None]):
+class Name(Modal[str | None]):
     """Type a name; enter takes it, an empty one takes the name away."""
 
     BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]

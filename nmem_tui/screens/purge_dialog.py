@@ -21,11 +21,11 @@ from nmem.text import pad, printable
 from nmem_tui.model import previews
 from nmem_tui.model.line import Line
 from nmem_tui.operations import commands
-from nmem_tui.screens.confirm_dialog import Foresee
-from nmem_tui.screens.modal import Over
+from nmem_tui.screens.confirm_dialog import ConfirmDialog
+from nmem_tui.screens.modal import Modal
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.inputs import Field
-from nmem_tui.widgets.option_bar import Way, Ways
+from nmem_tui.widgets.option_bar import OptionBar, Way
 
 if TYPE_CHECKING:
     from nmem.purge.around import Wider
@@ -79,7 +79,7 @@ def _push(cockpit: Host, dialog: Purge, then: Callable[[], object] = lambda: Non
     cockpit.push_screen(dialog, take)
 
 
-class Purge(Foresee):
+class Purge(ConfirmDialog):
     """What a selection takes away; a letter reaches further, or less far."""
 
     VERB = "purges this"
@@ -103,7 +103,7 @@ class Purge(Foresee):
 
     def above(self) -> ComposeResult:
         """How far it reaches."""
-        yield Ways(id="reaches")
+        yield OptionBar(id="reaches")
 
     def look(self) -> None:
         """Count and read what goes."""
@@ -114,7 +114,7 @@ class Purge(Foresee):
             return self.over() or token is not self._token
 
         def work(db: Connection) -> tuple[object, tuple[Wider, ...], Selection, Preview, int]:
-            from nmem.purge.around import around
+            from nmem.purge.around import around  # on use: start-up stays short
             from nmem.purge.preview import preview
             from nmem.purge.run import window_minutes
 
@@ -154,10 +154,10 @@ class Purge(Foresee):
         here.append(Way("w", "words, a time, a file …", tone="quiet"))
         here.append(Way("b", f"backups {'go too' if self.backups else 'stay'}", self.backups, "quiet"))
         here.append(Way("o", "for good" if self.at_once else "can be taken back", self.at_once, "quiet"))
-        self.query_one("#reaches", Ways).tell(here)
+        self.query_one("#reaches", OptionBar).tell(here)
 
-    @on(Ways.Taken, "#reaches")
-    def reach_clicked(self, message: Ways.Taken) -> None:
+    @on(OptionBar.Taken, "#reaches")
+    def reach_clicked(self, message: OptionBar.Taken) -> None:
         """A way was clicked."""
         toggles = {"w": self.action_words, "b": self.action_backups, "o": self.action_at_once}
         if message.key in toggles:
@@ -192,7 +192,7 @@ class Purge(Foresee):
         self._tell()
 
 
-class Choose(Over["Selection | None"]):
+class Choose(Modal["Selection | None"]):
     """Type what shall go: words, or an id, or where it is."""
 
     COMPONENT_CLASSES = set(COMPONENTS)  # noqa: RUF012 -- as the base class has it
@@ -221,7 +221,7 @@ class Choose(Over["Selection | None"]):
     @on(Input.Submitted)
     def take(self, event: Input.Submitted) -> None:
         """This shall go; what cannot be understood is said in place."""
-        from nmem.purge import typed
+        from nmem.purge import typed  # on use: start-up stays short
 
         try:
             chosen = typed.read(event.value, self.app.clock(), self.app.zone)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import review
 from nmem_tui.operations import commands
-from nmem_tui.screens.modal import Over
+from nmem_tui.screens.modal import Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 
@@ -24,7 +24,7 @@ _ROOMY = 24
 """Rows of the terminal from which on there is room for reasons."""
 
 
-class Relabel(Over[None]):
+class Relabel(Modal[None]):
     """What is said of one call; each key is one correction, undone as one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)

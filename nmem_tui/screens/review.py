@@ -26,7 +26,7 @@ from nmem_tui.operations import commands
 from nmem_tui.screens.base import View
 from nmem_tui.store.access import Change
 from nmem_tui.widgets.drawn import Card
-from nmem_tui.widgets.option_bar import Way, Ways
+from nmem_tui.widgets.option_bar import OptionBar, Way
 
 _EVERY_S = 0.5
 """The questions are read again at most this often."""
@@ -65,10 +65,10 @@ class Review(View):
 
     def body(self) -> ComposeResult:
         """The queues, the card, and below it the keys that answer."""
-        yield Ways(id="queues")
+        yield OptionBar(id="queues")
         with Vertical(id="deck"):
             yield Card(id="question")
-            yield Ways(id="answers")
+            yield OptionBar(id="answers")
 
     # What is read
 
@@ -141,7 +141,7 @@ class Review(View):
         done = f"   {len(self._given)} answered" if self._given else ""
         self.header.show(lambda _c: [(" nmem ▸ ", "quiet"), ("Review", "title"), (f"   {left} left{done}", "text")])
         names = [name for name in QUEUES if self._only is None or name == LINKS]
-        self.query_one("#queues", Ways).tell([
+        self.query_one("#queues", OptionBar).tell([
             Way(str(QUEUES.index(name) + 1), f"{review.WORDS[name]} {self.left.get(name, 0)}", name == self.queue,
                 "text" if self.left.get(name) else "quiet") for name in names
         ])  # fmt: skip
@@ -150,7 +150,7 @@ class Review(View):
         if self.queue in (LABELS, REDACTIONS):
             others.append(Way("d", "draws more", tone="quiet"))
         back = [Way("u", "takes the last answer back", tone="quiet"), Way("escape", "back", tone="quiet", mark="esc")]
-        self.query_one("#answers", Ways).tell([*answers, *others, *back])
+        self.query_one("#answers", OptionBar).tell([*answers, *others, *back])
         if one is None:
             queue, counts, given = self.queue or BOUNDARIES, dict(self.left), len(self._given)
             self.card.show(
@@ -172,8 +172,8 @@ class Review(View):
 
     # What the keys do
 
-    @on(Ways.Taken)
-    def take_clicked(self, message: Ways.Taken) -> None:
+    @on(OptionBar.Taken)
+    def take_clicked(self, message: OptionBar.Taken) -> None:
         """A queue or an answer was clicked."""
         clicked = {"y": "yes", "n": "no", "z": "snooze", "v": "resolved", "j": "later", "d": "draw", "u": "undo",
                    "escape": "back"}  # fmt: skip
@@ -238,7 +238,7 @@ class Review(View):
 
     def _accept(self, one: Learning) -> None:
         """See the rule and the file that it goes into first."""
-        from nmem.learn.accept import Plan
+        from nmem.learn.accept import Plan  # on use: start-up stays short
         from nmem_tui.screens.diff_dialog import Accept
 
         def take(planned: Plan | None) -> None:
@@ -249,7 +249,7 @@ class Review(View):
 
     def do_snooze(self) -> None:
         """Ask it again later: choose when."""
-        from nmem_tui.screens.diff_dialog import Snooze
+        from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
 
         one = self.question
 

@@ -17,7 +17,7 @@ from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import lists, search, search_preview, tasks_queries
+from nmem_tui.model import exports, lists, search, search_preview, tasks_queries
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.actions import key_of
 from nmem_tui.model.empty import no_search
@@ -26,7 +26,7 @@ from nmem_tui.model.line import Line, plain
 from nmem_tui.model.search_queries import Found, Moment, Shown, Wanted
 from nmem_tui.model.story import uncut
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.search_actions import Seeking
+from nmem_tui.screens.search_actions import SearchActions
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import TALL
 from nmem_tui.widgets.lines import Lines
@@ -41,7 +41,7 @@ _NEAR = 6
 """Lines from the last hit at which the next page is read."""
 
 
-class Search(Seeking):
+class Search(SearchActions):
     """What was asked, done, answered, told and learned."""
 
     def __init__(self) -> None:
@@ -367,8 +367,6 @@ class Search(Seeking):
 
     def gather(self) -> Gather:
         """All hits, as far as a list holds them."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.search(Wanted(self.box.value.strip(), self.newest, app.clock(), app.project), app.zone)
 

@@ -18,7 +18,7 @@ from nmem_tui.model import actions, search
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.search_queries import Shown
 from nmem_tui.operations import commands
-from nmem_tui.screens.search_box import Boxed
+from nmem_tui.screens.search_box import SearchBox
 from nmem_tui.store.access import Change
 from nmem_tui.widgets.chips import Chips
 from nmem_tui.widgets.drawn import Frame
@@ -47,7 +47,7 @@ def words(editor: list[str], path: str, line: int) -> list[str]:
 
 def open_file(app: Host, path: str, line: int) -> None:
     """Open it, and come back when the editor ends; a cockpit that only reads opens a copy."""
-    from nmem_tui import output
+    from nmem_tui import output  # on use: start-up stays short
 
     if app.read_only:
         _open_copy(app, path)
@@ -80,7 +80,7 @@ def _open_copy(app: Host, path: str) -> None:
 _NOTHING = "there is no hit here"
 
 
-class Seeking(Boxed):
+class SearchActions(SearchBox):
     """The part of the screen Search that moves, opens, pins and copies."""
 
     CONTEXT = "search"
@@ -177,7 +177,7 @@ class Seeking(Boxed):
 
     def do_manual(self) -> None:
         """All that can be typed; one that is taken goes into the box."""
-        from nmem_tui.screens.prompt_dialogs import Manual
+        from nmem_tui.screens.prompt_dialogs import Manual  # on use: start-up stays short
 
         self.app.push_screen(Manual(), self._take)
 
@@ -285,8 +285,6 @@ class Seeking(Boxed):
 
     def do_pin_hit(self) -> None:
         """Pin it, or take its pin away; of several all are pinned, or none where all are."""
-        from nmem_tui.operations import commands
-
         if self.marked:
             hits = self._pinnable()
             pinned = not all(hit.pinned for hit in hits)
@@ -318,7 +316,7 @@ class Seeking(Boxed):
 
     def do_purge(self) -> None:
         """See what goes with the hit, or with what it lies in, then let it go."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         if ids := self._purgeable():
             ask(self.cockpit, ids, then=self.unmark)

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from nmem.stance.model import SessionStance, Stance
-from nmem_tui.model import actions, stance_list
+from nmem_tui.model import actions, exports, stance_list
 from nmem_tui.model import stance as words
 from nmem_tui.model.empty import no_labels, nothing
 from nmem_tui.model.exports import Gather
@@ -22,7 +22,7 @@ from nmem_tui.model.lists import Item
 from nmem_tui.model.stance import Reading, Wanted, reading, sessions
 from nmem_tui.model.stance_list import Models, models
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import Listed, Moving
+from nmem_tui.screens.list_screen import CursorKeys, ItemListScreen
 from nmem_tui.widgets.charts import Chart, Plane
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.item_lists import Items
@@ -31,7 +31,7 @@ from nmem_tui.widgets.lines import Lines
 ONE, OVER, MODELS = "one", "over", "models"
 
 
-class Touring(Moving, Listed):
+class StanceNav(CursorKeys, ItemListScreen):
     """The part of the screen Stance that moves: it decides what is listed, and opens what is under the cursor."""
 
     CONTEXT = "stance"
@@ -157,13 +157,11 @@ class Touring(Moving, Listed):
 
     def gather(self) -> Gather:
         """The session's stance, and those of the project's others where they are listed."""
-        from nmem_tui.model import exports
-
         return exports.stance(self.found, self.cockpit.clock(), self.cockpit.zone)
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
-        from nmem_tui.screens.prompt_dialogs import Sessions
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
 
         self.app.push_screen(Sessions(self.found.session.id if self.found else ""), self.cockpit.choose)
 
@@ -225,7 +223,7 @@ _EVERY_S = 0.5
 """The stance is read at most this often."""
 
 
-class StanceView(Touring):
+class StanceView(StanceNav):
     """The trajectory of one session; or the project's sessions, one a row."""
 
     DEFAULT_CLASSES = "-blank"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
+from nmem.dispatch import act, read
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
 from nmem.text import fit, fit_path, pad, printable
@@ -15,8 +16,8 @@ from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line
 from nmem_tui.model.now_cards import flat
 from nmem_tui.model.tasks_queries import Detail
-from nmem_tui.operations import task_commands
-from nmem_tui.screens.list_screen import Filtering
+from nmem_tui.operations import processes
+from nmem_tui.screens.list_screen import FilterableList
 
 if TYPE_CHECKING:
     from nmem_tui.model.task_form import Draft
@@ -26,7 +27,7 @@ _NAMED = 8
 """So many tasks are named in a question."""
 
 
-class TasksActing(Filtering):
+class TaskActions(FilterableList):
     """The part of the screen Tasks that changes things."""
 
     CONTEXT = "tasks"
@@ -59,13 +60,9 @@ class TasksActing(Filtering):
 
     def _those(self, verb: str) -> list[Task]:
         """Those of the chosen that a verb applies to."""
-        from nmem.dispatch import act
-
         return [one for one in self.chosen() if verb in act.able(one)]
 
     def _able(self, verb: str, otherwise: Callable[[Task], str]) -> str | None:
-        from nmem.dispatch import act
-
         if self.marked:
             return None if self._those(verb) else f"none of the {len(self.marked)} marked ones allows that"
         one = self.one
@@ -77,7 +74,7 @@ class TasksActing(Filtering):
 
     def do_new_task(self) -> None:
         """The form, empty, or as it was left."""
-        from nmem_tui.screens import task_form
+        from nmem_tui.screens import task_form  # on use: start-up stays short
 
         task_form.new(self.cockpit)
 
@@ -96,8 +93,6 @@ class TasksActing(Filtering):
             return
 
         def whole(db: Connection) -> Task | None:
-            from nmem.dispatch import read
-
             return read.task(db, one.id)
 
         def edit(found: Task | None) -> None:
@@ -109,7 +104,7 @@ class TasksActing(Filtering):
         self.reads.ask("whole", whole, edit)
 
     def _edit(self, one: Task | None, prompt: str | None = None) -> None:
-        from nmem_tui.model import task_form
+        from nmem_tui.model import task_form  # on use: start-up stays short
         from nmem_tui.screens.task_form import TaskForm
 
         if one is None:
@@ -152,9 +147,7 @@ class TasksActing(Filtering):
             said += [[], [("! ", "warn"), (f"{tasks.waits(held, at, zone)}: it starts all the same", "text")]]
 
         def start() -> Changed:
-            from nmem_tui.operations.task_commands import start
-
-            return start(path, one.id)
+            return processes.start(path, one.id)
 
         self._ask(f"Run task {one.id} now?", said, "starts it", f"task/{one.id} is being started", start)
 
@@ -167,7 +160,7 @@ class TasksActing(Filtering):
 
     def _ask(self, title: str, said: Sequence[Line], does: str, begun: str, work: Callable[[], Changed]) -> None:
         """Ask; what takes a while is then done in a thread."""
-        from nmem_tui.screens.confirm_dialog import AskTask
+        from nmem_tui.screens.confirm_dialog import ConfirmTask  # on use: start-up stays short
 
         def take(yes: bool | None) -> None:
             if yes:
@@ -175,7 +168,7 @@ class TasksActing(Filtering):
                 self.cockpit.aside(work)
                 self.unmark()
 
-        self.app.push_screen(AskTask(title, said, does), take)
+        self.app.push_screen(ConfirmTask(title, said, does), take)
 
     def _ask_all(self, verb: str, what: str, work: Callable[[str, Sequence[int]], Changed]) -> None:
         """Ask about all marked ones; those to which it does not apply are said, and left alone."""
@@ -204,8 +197,6 @@ class TasksActing(Filtering):
         ids = [one.id for one in self._those("approve")]
 
         def change(db: Connection, now: int) -> str:
-            from nmem.dispatch import act
-
             for each in ids:
                 act.approve(db, each, now)
             return f"{tasks.names(ids)} {'is' if len(ids) == 1 else 'are'} approved: a runner takes what is due"
@@ -221,7 +212,7 @@ class TasksActing(Filtering):
     def do_cancel_task(self) -> None:
         """Ask, then end it and all that it started."""
         if self.marked:
-            self._ask_all("cancel", "is cancelled", task_commands.cancel_many)
+            self._ask_all("cancel", "is cancelled", processes.cancel_many)
             return
         one, path, found = self.one, self.cockpit.db_path, self.known
         if one is None:
@@ -233,9 +224,7 @@ class TasksActing(Filtering):
             said += [[], [("cancelled with it: ", "warn"), (fit(tasks.names(found.waiting), _CELLS - 20), "text")]]
 
         def cancel() -> Changed:
-            from nmem_tui.operations.task_commands import cancel
-
-            return cancel(path, one.id)
+            return processes.cancel(path, one.id)
 
         self._ask(f"Cancel task {one.id}?", said, "cancels it", f"task/{one.id} is being cancelled", cancel)
 
@@ -246,7 +235,7 @@ class TasksActing(Filtering):
     def do_retry_task(self) -> None:
         """Queue it once more, with what was cancelled because of it."""
         if self.marked:
-            self.cockpit.change(task_commands.retry([one.id for one in self._those("retry")]))
+            self.cockpit.change(processes.retry([one.id for one in self._those("retry")]))
             self.unmark()
             return
         one = self.one
@@ -254,8 +243,6 @@ class TasksActing(Filtering):
             return
 
         def change(db: Connection, now: int) -> str:
-            from nmem.dispatch import act
-
             ids = act.retry(db, one.id, now)
             are = "is" if len(ids) == 1 else "are"
             return f"{tasks.names(ids)} {are} queued again: {actions.key_of('run_task')} starts it now"
@@ -268,7 +255,7 @@ class TasksActing(Filtering):
 
     def do_remove_task(self) -> None:
         """See what goes with it, then forget it with its history; u brings it back for a while."""
-        from nmem_tui.screens.purge_dialog import ask
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 
         those = self._those("remove") if self.marked else [self.one] if self.one else []
         found = self.known

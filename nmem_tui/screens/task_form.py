@@ -25,7 +25,7 @@ from nmem_tui.model import actions, symbols, task_form
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, cut, wrap
 from nmem_tui.model.task_form import Checked, Draft
-from nmem_tui.screens.modal import Over
+from nmem_tui.screens.modal import Modal
 from nmem_tui.store.access import Reads, Writes, beside
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.inputs import Choice, Field
@@ -51,7 +51,7 @@ class Prompt(TextArea):
         event.prevent_default()
 
 
-class TaskForm(Over[Draft | int | None]):
+class TaskForm(Modal[Draft | int | None]):
     """Gives back the number of the task that was queued or changed, else the draft as it was left."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
@@ -303,7 +303,7 @@ class TaskForm(Over[Draft | int | None]):
         path, now = self.app.db_path, self.app.clock()  # type: ignore[attr-defined]
 
         def change(db: Connection, at: int) -> str:
-            from nmem.dispatch import act
+            from nmem.dispatch import act  # on use: start-up stays short
 
             if "cwd" in values:
                 values["cwd"] = task_form.folder(db, values["cwd"])
@@ -366,7 +366,7 @@ def of_learning(app: Host, learning_id: int) -> None:
     """What keeps going wrong, with what was recorded of it."""
 
     def begin(db: Connection, now: int) -> NewTask:
-        from nmem.dispatch import learned
+        from nmem.dispatch import learned  # on use: start-up stays short
 
         return learned.task(db, learning_id, now)
 
@@ -377,7 +377,7 @@ def of_episode(app: Host, unit_id: int) -> None:
     """What an episode left to do."""
 
     def begin(db: Connection, now: int) -> NewTask:  # noqa: ARG001 -- nothing of it is dated
-        from nmem.dispatch import left
+        from nmem.dispatch import left  # on use: start-up stays short
 
         return left.task(db, unit_id)
 
@@ -402,7 +402,7 @@ def _open(app: Host, title: str, draft: Draft, begin: Begin | None, gone: str = 
 
 def _client() -> str:
     """As configured; the first one where that cannot be read."""
-    from nmem.dispatch.config import load
+    from nmem.dispatch.config import load  # on use: start-up stays short
 
     try:
         return load().client

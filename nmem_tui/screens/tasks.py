@@ -10,13 +10,14 @@ from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem_tui.model import actions, tasks
+from nmem_tui.model import actions, exports, tasks
 from nmem_tui.model import tasks_queries as reading
 from nmem_tui.model.empty import no_tasks
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.tasks_queries import Detail, Listing
-from nmem_tui.screens.list_screen import Renewing
-from nmem_tui.screens.tasks_nav import TasksMoving
+from nmem_tui.operations.processes import take_up
+from nmem_tui.screens.list_screen import DebouncedReload
+from nmem_tui.screens.tasks_nav import TasksNav
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
@@ -28,7 +29,7 @@ _TAKE_UP, _AGES = 5, 10
 """Ticks after which ends are brought in, and after which ages have moved on."""
 
 
-class Tasks(Renewing, TasksMoving):
+class Tasks(DebouncedReload, TasksNav):
     """The queue of work for coding clients."""
 
     EVERY_S = 0.3
@@ -99,8 +100,6 @@ class Tasks(Renewing, TasksMoving):
     def _take_up(self) -> None:
         if self.cockpit.read_only:
             return
-        from nmem_tui.operations.task_commands import take_up
-
         path = self.cockpit.db_path
         self.run_worker(lambda: take_up(path), group="take-up", thread=True, exit_on_error=False)
 
@@ -180,8 +179,6 @@ class Tasks(Renewing, TasksMoving):
 
     def gather(self) -> Gather:
         """The queue, and the task under the cursor with all that it said last."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
 

@@ -6,14 +6,14 @@ from textual import on
 
 from nmem_tui.model import actions, tasks
 from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import Moving
-from nmem_tui.screens.task_actions import TasksActing
+from nmem_tui.screens.list_screen import CursorKeys
+from nmem_tui.screens.task_actions import TaskActions
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.item_lists import Items, Tail
 from nmem_tui.widgets.lines import Lines
 
 
-class TasksMoving(Moving, TasksActing):
+class TasksNav(CursorKeys, TaskActions):
     """The part of the screen Tasks that moves."""
 
     HINT = "words of prompt, state, project, client; !word"

@@ -20,7 +20,7 @@ from typing import Any
 from textual.dom import DOMNode
 from textual.worker import Worker
 
-from nmem import database
+from nmem import database, tables
 from nmem.errors import NmemError, NoDatabase
 from nmem_tui.messages import Changed, FileChanged, Loaded, ReadFailed
 
@@ -130,8 +130,7 @@ class Writes:
         self._post(self._attempt(path, change, now))
 
     def _attempt(self, path: str, change: Change, now: int) -> Changed:
-        from capture.storage import store
-        from nmem import tables
+        from capture.storage import store  # on use: start-up stays short
 
         if self._read_only:
             return Changed(READ_ONLY, failed=True)

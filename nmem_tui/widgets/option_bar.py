@@ -29,20 +29,20 @@ class Way:
     """How the key is written; the key itself where empty."""
 
 
-class Ways(Widget):
+class OptionBar(Widget):
     """A row of ways to go on, over more rows where there is no room."""
 
-    DEFAULT_CSS = "Ways { height: auto; padding: 0 1; }"
+    DEFAULT_CSS = "OptionBar { height: auto; padding: 0 1; }"
 
     @dataclass
     class Taken(Message):
         """One was clicked."""
 
         key: str
-        ways: Ways
+        ways: OptionBar
 
         @property
-        def control(self) -> Ways:
+        def control(self) -> OptionBar:
             """Where it was."""
             return self.ways
 

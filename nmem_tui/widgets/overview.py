@@ -61,7 +61,7 @@ class Overview(Horizontal):
         """
         self.window = _WINDOW + (reset is not None)
         if stance is not None and stance.points:
-            from nmem_tui.model import stance as stance_words
+            from nmem_tui.model import stance as stance_words  # on use: start-up stays short
 
             self._draw("stance", lambda c, r: stance_words.card(stance, c, r, zone), stance_words.title(stance))
         self.query_one("#stance").display = bool(stance and stance.points)

@@ -21,7 +21,7 @@ from nmem_tui.model import episodes
 from nmem_tui.model.episodes import Entry
 from nmem_tui.model.line import plain
 from nmem_tui.model.story import StoryText
-from nmem_tui.operations import jobs
+from nmem_tui.operations import processes
 from nmem_tui.store.access import Reads
 from tests.nmem_tui.asked import row as ask
 
@@ -440,13 +440,13 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
 async def test_narrate_tells_when_it_is_done(
     told: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, write = threading.Event(), jobs.narrate
+    seen, write = threading.Event(), processes.narrate
 
     def narrate(path: str, unit_id: int) -> Changed:
         seen.wait(300)
         return write(path, unit_id)
 
-    monkeypatch.setattr(jobs, "narrate", narrate)
+    monkeypatch.setattr(processes, "narrate", narrate)
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2", "j", "j")
         await settled(pilot)

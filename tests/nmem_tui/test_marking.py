@@ -132,7 +132,7 @@ async def test_tasks_are_removed_cancelled_and_tried_again_together(
         cancelled.append(" ".join(given))
         return ""
 
-    monkeypatch.setattr("nmem_tui.operations.task_commands._command", command)
+    monkeypatch.setattr("nmem_tui.operations.processes._command", command)
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "7")
         await pilot.press("slash", *"queued", "enter", "asterisk")

@@ -20,7 +20,7 @@ KEYS = int(os.environ.get("NMEM_WALK", "60"))
 @pytest.fixture
 def pristine(whole: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with something on every screen, from which each stretch begins; no other program is started."""
-    for name in ("jobs.narrate", "task_commands.start", "task_commands.cancel"):
+    for name in ("processes.narrate", "processes.start", "processes.cancel"):
         monkeypatch.setattr(f"nmem_tui.operations.{name}", lambda *_: Changed("done", failed=False))
     monkeypatch.setattr("nmem_tui.app.Cockpit._play", lambda _app: None)
     shutil.move(here / "aurora.db", here / "pristine.db")

@@ -38,7 +38,7 @@ class Twins(LineFilter):
         return "".join(char if char.isascii() else "?" * cell_len(char) for char in text)
 
 
-class Looking(App[None]):
+class ThemedApp(App[None]):
     """An app whose looks change while it runs; nothing in it moves by itself."""
 
     _twins: LineFilter | None = None

@@ -1,7 +1,8 @@
-"""Runs, cancels and retries tasks through `nmem task` in a process of its own."""
+"""Work that `nmem` does in a process of its own: running and cancelling tasks, writing a narrative."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -10,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 
+from capture.hook import SKIP
+from nmem import database
 from nmem.errors import NmemError
 from nmem.own_process import words
 from nmem_tui.messages import Changed
@@ -18,6 +21,9 @@ from nmem_tui.store.access import Change
 
 _PATIENCE_S = 60
 """So long what it says is waited for; it goes on after that."""
+
+
+_NARRATE_S = 600
 
 
 def start(db_path: str, task_id: int) -> Changed:
@@ -34,8 +40,7 @@ def cancel(db_path: str, task_id: int) -> Changed:
 
 def take_up(db_path: str) -> None:
     """Bring in what ended meanwhile; nothing where there is no database, or one that an older nmem made."""
-    from nmem import database
-    from nmem.dispatch import runner
+    from nmem.dispatch import runner  # on use: start-up stays short
 
     try:
         database.reader(db_path).close()
@@ -63,8 +68,7 @@ def _command(db_path: str, *given: str) -> str:
 
 
 def _stands(db_path: str, task_id: int) -> Changed:
-    from nmem import database
-    from nmem.dispatch import read
+    from nmem.dispatch import read  # on use: start-up stays short
 
     try:
         with closing(database.reader(db_path)) as db:
@@ -90,7 +94,7 @@ def retry(ids: Sequence[int]) -> Change:
     """Queue them once more, each with what was cancelled because of it."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.dispatch import act
+        from nmem.dispatch import act  # on use: start-up stays short
 
         queued: set[int] = set()
         wrong: list[str] = []
@@ -108,3 +112,30 @@ def retry(ids: Sequence[int]) -> Change:
 
 def _but(wrong: Sequence[str]) -> str:
     return f" · {len(wrong)} could not be: {wrong[0]}" if wrong else ""
+
+
+def narrate(db_path: str, unit_id: int) -> Changed:
+    """Write one episode's narrative; what came of it in a line. Waits until it is done: call it from a worker."""
+    command = words("narrate", str(unit_id), "--json")
+    env = {**os.environ, "NMEM_DB": db_path, SKIP: "1"}
+    try:
+        done = subprocess.run(
+            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_NARRATE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Changed(f"no narrative: it took longer than {_NARRATE_S // 60} minutes", failed=True)
+    except OSError as error:
+        return Changed(f"no narrative: {error}", failed=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        return Changed(f"no narrative: {said[-1] if said else f'exit code {done.returncode}'}", failed=True)
+    return _narrated(done.stdout)
+
+
+def _narrated(answer: str) -> Changed:
+    try:
+        episode = json.loads(answer)["episodes"][0]
+    except (ValueError, LookupError, TypeError):
+        return Changed("no narrative: its answer could not be read", failed=True)
+    fallback = f"; no model: {episode['fallback']}" if episode.get("fallback") else ""
+    return Changed(f"the narrative is written, told by {episode['narrator']}{fallback}", failed=False)
