@@ -78,7 +78,7 @@ def test_imports_inside_functions_of_the_cockpit_say_why() -> None:
 def test_an_import_that_says_nothing_is_found() -> None:
     said = f"def one():\n    import os  # {ON_USE}\n    import json\n"
     assert unexplained(said) == []
-    assert unexplained(f"{said}\n\ndef other():\n    import sys\n") == [6]
+    assert unexplained(f"{said}\n\ndef other():\n    import sys\n") == [7]
 
 
 def unexplained(code: str) -> list[int]:
@@ -88,7 +88,11 @@ def unexplained(code: str) -> list[int]:
     for function in ast.walk(ast.parse(code)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             inside = sorted(
-                {(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(function) if is_import(node)}
+                {
+                    (node.lineno, node.end_lineno or node.lineno)
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.Import | ast.ImportFrom)
+                }
             )
             blocks: list[list[int]] = []
             for first_line, last_line in inside:
@@ -98,10 +102,6 @@ def unexplained(code: str) -> list[int]:
                     blocks.append([first_line, last_line])
             out += [one for one, last in blocks if not any(ON_USE in line for line in lines[one - 1 : last])]
     return sorted(set(out))
-
-
-def is_import(node: ast.AST) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def test_capture_imports_nothing_but_the_standard_library_and_itself() -> None:
