@@ -60,7 +60,7 @@ def header(row: SessionRow, mode: str, found: Preview | None, cells: int) -> Lin
         return spread(where, [], cells)
     who = {START: "the next session", PROMPT: "the prompt", RESET: "after a reset, the session"}[mode]
     verb = "brings" if mode == PROMPT else "is told"
-    what = several(len(found.items), "thing") if found.items else "nothing"
+    what = several(len(found.items), "item") if found.items else "nothing"
     return spread(where, [(f"{who} {verb} ", "quiet"), (what, "strong"), (" ", "text")], cells)
 
 
@@ -192,7 +192,7 @@ def thing(found: Preview | None, key: str) -> Thing | None:
 def about(one: Thing | None, found: Preview | None, mode: str, cells: int, rows: int) -> list[Line]:
     """One item in full: what it is, why it is told, its files, its words."""
     if one is None or found is None:
-        return [[("put the cursor on a thing: its reason and files stand here", "quiet")]]
+        return [[("select an item to see its reason and files", "quiet")]]
     told = any(each is one for each in found.items)
     choice = found.choices.get(subject(one.id), "")
     how = {PINNED: "pinned", INCLUDE: "always told: your choice", EXCLUDE: "never told: your choice"}.get(choice)
@@ -278,7 +278,7 @@ def past_totals(found: Past, cells: int) -> Line:
         return cut([(" nothing was told in this project yet", "quiet")], cells)
     known = found.used + found.unused
     share = f"{found.used / known:.0%} of use" if known else "use not known yet"
-    figures = f" {share}, {found.used} of {several(known, 'thing')}" if known else f" {share}"
+    figures = f" {share}, {found.used} of {several(known, 'item')}" if known else f" {share}"
     right = f"{several(found.tellings, 'text')} in {several(found.sessions, 'session')} "
     if len(figures) + len(right) + 17 > cells:
         right = ""

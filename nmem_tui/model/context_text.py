@@ -110,7 +110,7 @@ def legend(found: Preview, cells: int) -> list[Line]:
 
 def _left_out(found: Preview, *, short: bool) -> Line:
     number, tokens = len(found.left_out), sum(one.tokens for one in found.left_out)
-    said = f"{number} left out" if short else f"left out {several(number, 'thing')}, {tokens:,}"
+    said = f"{number} left out" if short else f"left out {several(number, 'item')}, {tokens:,}"
     return [(f"{symbols.now().held} ", "quiet"), (said, "warn")]
 
 

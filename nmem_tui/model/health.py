@@ -196,10 +196,10 @@ def about_finding(one: Finding | None, cells: int) -> list[Line]:
     lines: list[Line] = [[(f"{glyph} {word.strip()} ", tone), (printable(one.check), "strong"), (who, "text")]]
     lines += [[(row, "text")] for row in wrap(printable(one.evidence), cells, 12)]
     if one.mend:
-        lines.append([("mends it", "quiet"), (f"  {key_of('copy')} copies", "key")])
+        lines.append([("fix", "quiet"), (f"  {key_of('copy')} copies", "key")])
         lines += [[(f"  {row}", "accent")] for row in wrap(printable(one.mend), cells - 2, 4)]
         if one.check in MENDABLE:
-            lines.append([(key_of("mend"), "key"), (" mends it here", "quiet")])
+            lines.append([(key_of("mend"), "key"), (" fixes it here", "quiet")])
     if one.examples:
         named = ", ".join(printable(each) for each in one.examples)
         rows = wrap(named, cells - 4, 3)

@@ -22,6 +22,8 @@ _COUNT = 3
 """Cells of a count of calls: bars below one another begin and end alike."""
 _NAMED = 22
 """Cells of a path below which it gets those of its bar as well."""
+_ROOMY = 64
+"""Cells from which the counts of a file are written out."""
 _WORDY = 76
 """Cells from which on the header says why no hook was seen."""
 
@@ -127,20 +129,26 @@ def prompt_title(view: NowView, at: int) -> str:
 
 
 def _hot(file: HotFile, top: int, cells: int) -> Line:
-    counts = f"r{file.reads} e{file.edits}"
+    counts = _counts(file) if cells < _ROOMY else f"{several(file.reads, 'read')}, {several(file.edits, 'edit')}"
+    column = 11 if cells < _ROOMY else 24
     failed = f" ✗{file.failures}" if file.failures else ""
     bar_cells = max(4, min(10, cells // 5))
-    if cells - 13 - bar_cells < _NAMED:  # the counts say it as well: a name that is cut says nothing
+    if cells - column - 2 - bar_cells < _NAMED:  # the counts say it as well: a name that is cut says nothing
         bar_cells = 0
     done = filled(file.weight, top, bar_cells)
-    room = cells - 11 - bar_cells - 2
+    room = cells - column - bar_cells - 2
     return [
         (pad(fit_path(printable(file.path), room), room) + "  ", "text"),
         (counts, "quiet"),
-        (pad(failed, max(0, 11 - width(counts))), "bad"),
+        (pad(failed, max(0, column - width(counts))), "bad"),
         (symbols.now().bar * done, "bar"),
         (" " * (bar_cells - done), "rest"),
     ]
+
+
+def _counts(file: HotFile) -> str:
+    """The edits of a file; its reads where there are none."""
+    return several(file.edits, "edit") if file.edits else several(file.reads, "read")
 
 
 def hot(files: Sequence[HotFile], cells: int, rows: int) -> list[Line]:
@@ -205,7 +213,7 @@ def _hot_short(files: Sequence[HotFile], cells: int) -> Line:
     for rank, file in enumerate(files[:3]):
         failed: Line = [(f" ✗{file.failures}", "bad")] if file.failures else []
         name = printable(file.path).rpartition("/")[2]
-        parts.append((rank, [(fit(name, 28), "text"), (f" r{file.reads} e{file.edits}", "quiet"), *failed]))
+        parts.append((rank, [(fit(name, 28), "text"), (f" {_counts(file)}", "quiet"), *failed]))
     return [("hot ", "quiet"), *fitting(parts, cells - 4, " · ")]
 
 

@@ -58,7 +58,7 @@ def after_reset(told: Reset | None, cells: int) -> list[Line]:
     if not told[0]:
         return [cut([("after a reset: nothing is told", "quiet")], cells)]
     parts: list[tuple[int, Line]] = [
-        (0, [("after a reset: ", "quiet"), (several(told[0], "thing"), "text")]),
+        (0, [("after a reset: ", "quiet"), (several(told[0], "item"), "text")]),
         (1, [(f", {several(told[1], 'token')}", "text")]), (2, [("; 5 shows", "quiet")]),
     ]  # fmt: skip
     return [fitting(parts, cells, "")]

@@ -111,7 +111,7 @@ WORDS = {BOUNDARIES: "boundaries", LINKS: "links", LEARNINGS: "learnings", LABEL
 _ABOUT = {
     BOUNDARIES: "Where a task nearly changed it is asked here: what is unsure is never cut without you.",
     LINKS: "Where two threads look alike without being certain, it is asked here.",
-    LEARNINGS: "What keeps failing, and what mended it: accepted, its rule goes into the project's instructions.",
+    LEARNINGS: "Recurring failures and their fixes: accepted, its rule goes into the project's instructions.",
     LABELS: "Calls whose labels the model cannot tell. {draw} asks about ten more.",
     REDACTIONS: "What was redacted, a secret or a false alarm: five verdicts tell the audit. d draws a sample.",
 }
@@ -142,7 +142,7 @@ def answers(card: Card) -> list[tuple[str, str]]:
     if isinstance(card, Offer):
         return [("y", "a new task begins here"), ("n", "it belongs to the task before")]
     if isinstance(card, Link):
-        return [("y", "yes, the same line of work"), ("n", "no, two different things")]
+        return [("y", "yes, the same line of work"), ("n", "no, different lines of work")]
     if isinstance(card, Learning):
         return [("y", "accept: its rule, previewed"), ("n", "dismiss"), ("z", "snooze"), ("v", "resolved")]
     if isinstance(card, Doubt):

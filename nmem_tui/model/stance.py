@@ -349,7 +349,7 @@ _LETTERS, _LOW = 2, 3
 def title(stance: Stance) -> str:
     """The title of the card."""
     if stance.few:
-        return f"Stance ─ too few calls: {stance.placed} of {ENOUGH}"
+        return f"Stance ─ needs about {ENOUGH} calls, has {stance.placed}"
     return f"Stance ─ {doing(stance)}"
 
 

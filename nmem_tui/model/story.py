@@ -194,7 +194,7 @@ def _head(
     yield from _belongs(story, cells, keys)
     *sure, (reason, tone) = now_cards.why(story.cut_reason, story.cut_by, story.cut_confidence)
     first, *rest = wrap(reason, cells - _LABEL - length(sure) - 2, 3) or [""]
-    yield [(pad("cut here", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
+    yield [(pad("starts at", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
     for row in rest:
         yield [(" " * _LABEL, "text"), (row, tone)]
 
@@ -358,12 +358,14 @@ def _narrator(told: Narrative, at: int) -> str:
     when = f", {ago(at - told.at)}" if told.at else ""
     if told.by_model:
         return f"written by {printable(told.narrator)}{when}"
-    return f"extractive: from the record itself, no model{when}"
+    return f"summary without a model{when}"
 
 
 def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
     if told.stale:
-        anew: Line = [(": ", "warn"), (actions.key_of("narrate"), "key"), (" tells it anew", "quiet")] if keys else []
+        anew: Line = (
+            [(": ", "warn"), (actions.key_of("narrate"), "key"), (" writes a new one", "quiet")] if keys else []
+        )
         yield [("! the episode has changed since", "warn"), *anew]
     if told.fallback:
         yield from _field("no model", flat(told.fallback), cells, 2, "warn")

@@ -164,7 +164,7 @@ def link(decision_id: int, related: bool) -> Change:
         from nmem.threads import outcomes  # on use: start-up stays short
 
         outcomes.confirm(db, decision_id, related, now)
-        return ("linked: one line of work" if related else "not linked: two different things") + _back()
+        return ("linked: one line of work" if related else "not linked: different lines of work") + _back()
 
     return change
 

@@ -103,7 +103,7 @@ def audit(job: Job, path: str, now: int) -> tuple[str, object]:
         found = read.findings(db, path, now, deep=True, step=step)
     wrong = sum(one.severity == "wrong" for one in found)
     notes = sum(one.severity == "note" for one in found)
-    return f"everything was read: {several(wrong, 'thing')} wrong, {notes} to know", tuple(found)
+    return f"audit done: {several(wrong, 'problem')}, {several(notes, 'note')}", tuple(found)
 
 
 def rescan(job: Job, path: str, now: int) -> tuple[str, object]:

@@ -79,7 +79,7 @@ class ContextView(ContextNav):
 
     def on_mount(self) -> None:
         """The list has the keyboard."""
-        self.query_one("#thing", Panel).border_title = Content("Thing")
+        self.query_one("#thing", Panel).border_title = Content("Item")
         self.set_focus(self.index)
 
     def on_screen_resume(self) -> None:
@@ -223,7 +223,7 @@ class ContextView(ContextNav):
             name, _, rest = title.partition(" ─ ")
             self.things.border_subtitle = Content("")
         else:
-            name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "thing")
+            name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "item")
             legend = "".join(text for text, _ in context.legend()) if self.has_class("-wide") else ""
             self.things.border_subtitle = Content(NOT_CHOSEN if self.mode == RESET else legend)
         self.things.border_title = self.titled(name, rest)
@@ -246,7 +246,7 @@ class ContextView(ContextNav):
         self.pane.border_title = Content(f"Exact text{size}")
         self.pane.border_subtitle = Content(f"{changed} · esc unmarks" if changed else "")
         panel = self.query_one("#thing", Panel)
-        panel.border_title = Content("Thing")
+        panel.border_title = Content("Item")
         mode = self.mode
         panel.show(lambda cells, rows: context.about(one, found, mode, cells, rows))
         self.check_keys()
@@ -296,7 +296,7 @@ class ContextView(ContextNav):
             return
         same = self.told is not None and self.told.told.id == one.id
         self.told = found
-        self.pane.border_title = Content(f"What became of it ─ {several(len(found.items), 'thing')}")
+        self.pane.border_title = Content(f"What became of it ─ {several(len(found.items), 'item')}")
         self.pane.border_subtitle = Content("")
         self._drawn = None
         self.pane.tell(lambda cells: context.past_detail(found, cells), keep=same)

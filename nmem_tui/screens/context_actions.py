@@ -28,7 +28,7 @@ class ContextActions(FilterableList):
     """The part of the screen Context that changes what is told; every change can be undone."""
 
     CONTEXT = "context"
-    HINT = "words of a thing, its reason, its files; !word"
+    HINT = "words of an item, its reason, its files; !word"
     ALONE = frozenset({"copy_id"})
     TOGETHER = frozenset({"exclude", "include", "pin_item", "purge_item"})
 
@@ -68,7 +68,7 @@ class ContextActions(FilterableList):
             return f"what was told stays told: {actions.key_of('next_view')} shows what will be"
         if self.mode == RESET:
             return f"{NOT_CHOSEN}; what is excluded at the start stays out of it"
-        return None if self.chosen() else "put the cursor on a thing"
+        return None if self.chosen() else "select an item first"
 
     def may_include(self) -> str | None:
         """Not what is told always already, nor what is only told while it is open."""

@@ -58,7 +58,7 @@ class HealthActions(HealthNav):
     def may_mend(self) -> str | None:
         """Only what needs no decision."""
         if not health.mendable(self.found):
-            return f"nothing here mends itself: {actions.key_of('copy')} copies a finding's own command"
+            return f"no finding here has an automatic fix: {actions.key_of('copy')} copies the command of a finding"
         return self._idle()
 
     def do_mend(self) -> None:

@@ -169,7 +169,7 @@ class HealthNav(CursorKeys, ItemListScreen):
     def may_copy(self) -> str | None:
         """Only what mends or tells something."""
         if self.mode == FINDINGS and not self._text():
-            return "nothing mends this finding" if self.finding else "put the cursor on a finding"
+            return "this finding has no fix" if self.finding else "put the cursor on a finding"
         return None if self._text() else "there is nothing to copy here"
 
     def give_text(self, take: Take) -> None:

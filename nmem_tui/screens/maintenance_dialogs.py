@@ -47,10 +47,10 @@ class Sweep(ConfirmDialog):
 class Fix(ConfirmDialog):
     """The findings that need no decision, and what is done about them."""
 
-    VERB = "mends this"
+    VERB = "fixes this"
 
     def __init__(self, found: Sequence[Finding]) -> None:
-        super().__init__("Mend what needs no decision")
+        super().__init__("Fix findings that need no decision")
         self.found = found
 
     def look(self) -> None:

@@ -91,7 +91,7 @@ class Purge(ConfirmDialog):
     ]
 
     def __init__(self, ids: Sequence[str], chosen: Selection | None = None, note: str = "") -> None:
-        name = " ".join(("by", *chosen.how)) if chosen else ids[0] if len(ids) == 1 else f"{len(ids)} things"
+        name = " ".join(("by", *chosen.how)) if chosen else ids[0] if len(ids) == 1 else f"{len(ids)} items"
         super().__init__(f"Purge {name}")
         self.ids, self.chosen, self.name_text = tuple(ids), chosen, name
         self.note = printable(note)
@@ -242,7 +242,7 @@ _MEANS = (
     ("file:PATH", "calls that touched a file"),
     ("since:7d before:14:20", "what was then; also 2026-01-31"),
     ("project:NAME", "all of a project; so session:ID"),
-    ("obs/12 episode/3", "one thing; so prompt/5, thread/4, task/7"),
+    ("obs/12 episode/3", "one item; so prompt/5, thread/4, task/7"),
     ("several of them", 'all must hold: "sk live" since:2d'),
 )
 _HELP: list[Line] = [[], *([(pad(typed, 23), "key"), (means, "text")] for typed, means in _MEANS)]

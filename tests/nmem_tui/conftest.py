@@ -297,7 +297,7 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
     """Opens one state and compares it in both sizes: in the dark theme with its styles, and without colours.
 
     It is opened small and grows, or opened large and shrinks, so that traces of a resize are seen as well. Other themes
-    differ in their palettes alone (test_looks).
+    differ in their palettes alone (test_appearance).
     """
     look = request.param
     if look == "nocolor":

@@ -75,7 +75,7 @@ async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: An
         await at_flaky(pilot, settled)
         shown = text(pilot)
         for words in (
-            "nothing that mattered", "sure 91%  new intent: no file and no word in common", "extractive",
+            "nothing that mattered", "sure 91%  new intent: no file and no word in common", "without a model",
             "The test compared minutes of two calls", "With a fixed clock it passes ten times",
             "? nearly cut here, 46%", "friction 0.55", "score 0.64, unsure (l)",
         ):  # fmt: skip
@@ -455,9 +455,7 @@ async def test_narrate_tells_when_it_is_done(
         await pilot.press("n")
         await until(pilot, "a narrative is being written")
         seen.set()
-        await until(
-            pilot, "the narrative is written, told by extractive", "extractive: from the record itself, no model"
-        )
+        await until(pilot, "the narrative is written, told by extractive", "summary without a model")
         assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
 
 

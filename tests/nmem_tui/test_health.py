@@ -112,18 +112,18 @@ async def test_the_worst_finding_stands_first_and_its_command_is_copied(
         assert copied == ["nmem doctor --fix"]
 
 
-async def test_fix_shows_what_it_mends_and_mends_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
+async def test_fix_shows_what_it_fixes_and_fixes_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
     path = make("full")
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
         await until(pilot, "1 hook run of sessions that are gone")
         await pilot.press("f")
-        await until(pilot, "Mend what needs no decision", "mends this")
+        await until(pilot, "Fix findings that need no decision", "fixes this")
         await pilot.press("f", "enter")
-        await until(pilot, "1 hook run of sessions", gone="Mend what needs")
+        await until(pilot, "1 hook run of sessions", gone="Fix findings")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
         await pilot.press("f")
-        await until(pilot, "mends this")
+        await until(pilot, "fixes this")
         await pilot.press("y")
         await until(pilot, "mended: ", gone="1 hook run of sessions that are gone  ")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]

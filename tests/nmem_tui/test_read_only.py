@@ -96,7 +96,7 @@ async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
         await at(pilot, "health")
         assert pilot.app.why_not("audit") is None
         await pilot.press("A")
-        await until(pilot, "everything was read")
+        await until(pilot, "audit done")
 
 
 def test_what_would_write_in_the_background_does_not(whole: Path, seeds: Any) -> None:

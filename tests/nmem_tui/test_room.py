@@ -77,8 +77,8 @@ def test_a_day_without_anything_is_a_dot() -> None:
 def test_what_a_reset_tells_is_never_cut_within_a_figure(cells: int) -> None:
     said = plain(now_gauges.after_reset((1_017, 12_562), cells))
     assert said in (
-        "after a reset: 1,017 things, 12,562 tokens; 5 shows", "after a reset: 1,017 things, 12,562 tokens",
-        "after a reset: 1,017 things",
+        "after a reset: 1,017 items, 12,562 tokens; 5 shows", "after a reset: 1,017 items, 12,562 tokens",
+        "after a reset: 1,017 items",
     )  # fmt: skip
     assert len(said) <= cells
 

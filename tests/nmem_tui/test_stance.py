@@ -156,7 +156,7 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     few = "too few calls to tell (10 of about 20)"
     assert few in plain([words.now(found, 120)])
     assert "2 think, 8 act" in plain([words.now(found, 120)])
-    assert words.title(found) == "Stance ─ too few calls: 10 of 20"
+    assert words.title(found) == "Stance ─ needs about 20 calls, has 10"
     assert few in plain([words.line(found, 100)])
     told = [plain([line]) for line in words.shares(found, 80)]
     assert "▸" not in "".join(told)

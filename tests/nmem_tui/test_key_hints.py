@@ -17,7 +17,7 @@ from nmem_tui.model.actions import ACTIONS
 OWN = {"undo": ("f12",), "again": ("f11",), "run_task": ("f10",), "new_task": ("f9",), "exclude": ("f8",)}
 _VERBS = (
     "looks|starts|shows|brings|keeps|undoes|asks|goes|follows|opens|takes|leads|puts|chooses|lists|queues|cancels|"
-    "retries|mends|reopens|includes|excludes|pins|moves|previews|stops|purges|writes|tells|plays|accepts|draws|makes|"
+    "retries|fixes|reopens|includes|excludes|pins|moves|previews|stops|purges|writes|tells|plays|accepts|draws|makes|"
     "copies|answers|reads everything|next "
 )
 _NAMED = re.compile(rf"(?:^|[(:·;,] |, or |\()(?:[b-zB-Z]|a(?= shows)|\^[a-z]) (?:{_VERBS})")

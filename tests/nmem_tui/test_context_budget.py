@@ -79,7 +79,7 @@ def test_kinds_limit_and_what_is_left_out_are_said() -> None:
     )
     assert drawn.endswith("│" + "╌" * 10)
     legend = plain(context_text.legend(found, 90))
-    assert legend == " P pins 100  E episodes 200  F files 20  h headings 40  ╌ left out 2 things, 120"
+    assert legend == " P pins 100  E episodes 200  F files 20  h headings 40  ╌ left out 2 items, 120"
     assert plain(context_text.legend(found, 60)) == " P pins  E episodes  F files  h headings  ╌ 2 left out"
     assert plain(context_text.legend(found, 28)) == " E episodes  ╌ 2 left out"
 
