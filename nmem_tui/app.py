@@ -19,76 +19,73 @@ from textual.widget import AwaitMount, Widget
 
 from nmem.errors import NmemError
 from nmem.text import printable
-from nmem_tui import ahead
-from nmem_tui.acting import MODES
-from nmem_tui.actions import EVERYWHERE, Keys, bindings
-from nmem_tui.going import Going
-from nmem_tui.home import Home
-from nmem_tui.link import Link
-from nmem_tui.litter import collect
-from nmem_tui.looks import themes
-from nmem_tui.looks.looking import Looking
-from nmem_tui.looks.sheet import Sheeted
+from nmem_tui import idle
+from nmem_tui.appearance import themes
+from nmem_tui.appearance.stylesheets import StyledApp, style
+from nmem_tui.appearance.theming import ThemedApp
+from nmem_tui.dispatcher import MODES
+from nmem_tui.idle import collect
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
-from nmem_tui.model import figures, keyed
-from nmem_tui.paths import style
-from nmem_tui.places import Places
+from nmem_tui.model import actions, figures
+from nmem_tui.model.actions import EVERYWHERE, Keys, bindings
+from nmem_tui.model.locations import Link, Places
+from nmem_tui.model.now_queries import Home
+from nmem_tui.navigation import Navigator
 from nmem_tui.screens.base import View
+from nmem_tui.store.access import Writes, beside
 from nmem_tui.store.feed import BLURRED_S, FOCUSED_S, Feed
-from nmem_tui.store.reads import beside
-from nmem_tui.store.writes import Writes
-from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.widgets.drawn import COMPONENTS
 
 if TYPE_CHECKING:
     from nmem.read.views import SessionRow
-    from nmem_tui.model.tasks_form import Draft
+    from nmem_tui.model.task_form import Draft
     from nmem_tui.store.watch import Watch
 
 
 def _now() -> Screen[None]:
-    from nmem_tui.screens.now import Now
+    from nmem_tui.screens.now import Now  # on use: start-up stays short
 
     return Now()
 
 
 def _episodes() -> Screen[None]:
-    from nmem_tui.screens.episodes import Episodes
+    from nmem_tui.screens.episodes import Episodes  # on use: start-up stays short
 
     return Episodes()
 
 
 def _stance() -> Screen[None]:
-    from nmem_tui.screens.stance import StanceView
+    from nmem_tui.screens.stance import StanceView  # on use: start-up stays short
 
     return StanceView()
 
 
 def _learnings() -> Screen[None]:
-    from nmem_tui.screens.learnings import Learnings
+    from nmem_tui.screens.learnings import Learnings  # on use: start-up stays short
 
     return Learnings()
 
 
 def _context() -> Screen[None]:
-    from nmem_tui.screens.context import ContextView
+    from nmem_tui.screens.context import ContextView  # on use: start-up stays short
 
     return ContextView()
 
 
 def _tasks() -> Screen[None]:
-    from nmem_tui.screens.tasks import Tasks
+    from nmem_tui.screens.tasks import Tasks  # on use: start-up stays short
 
     return Tasks()
 
 
 def _search() -> Screen[None]:
-    from nmem_tui.screens.search import Search
+    from nmem_tui.screens.search import Search  # on use: start-up stays short
 
     return Search()
 
 
 def _health() -> Screen[None]:
-    from nmem_tui.screens.health import Health
+    from nmem_tui.screens.health import Health  # on use: start-up stays short
 
     return Health()
 
@@ -100,12 +97,12 @@ LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
 
 
 def _palette() -> type[Any]:
-    from nmem_tui.palette import Actions
+    from nmem_tui.screens.palette import Actions  # on use: start-up stays short
 
     return Actions
 
 
-class Cockpit(Sheeted, Looking, Going):
+class Cockpit(StyledApp, ThemedApp, Navigator):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
@@ -258,7 +255,7 @@ class Cockpit(Sheeted, Looking, Going):
             self.say(message.path, severity="warning")
 
     def _reload_config(self, path: str) -> None:
-        from nmem_tui.config import read
+        from nmem_tui.config import read  # on use: start-up stays short
 
         own = read(path)
         if own.wrong:
@@ -271,10 +268,10 @@ class Cockpit(Sheeted, Looking, Going):
 
     def use_keys(self, keys: Keys) -> None:
         """The person's own keys from now on, here and on every screen that is open."""
-        keyed.use(keys)
+        actions.use_keys(keys)
         if keys == self.keys:
             return
-        from nmem_tui.keymap import bind
+        from nmem_tui.keymap import bind  # on use: start-up stays short
 
         self.keys = keys
         bind(self, EVERYWHERE, keys)
@@ -293,14 +290,14 @@ class Cockpit(Sheeted, Looking, Going):
         self.feed.every = FOCUSED_S
 
     def _watch_files(self) -> None:
-        from nmem_tui.store.watch import Watch
+        from nmem_tui.store.watch import Watch  # on use: start-up stays short
 
         self._watch = Watch(self.db_path, self.post_message, read_only=self.read_only)
         self._watch.follow(self.session)
         self.run_worker(self._watch.run, group="watch", thread=True, exit_on_error=False)
 
     def _load_ahead(self) -> None:
-        beside(self, partial(ahead.load, LATER), "ahead")
+        beside(self, partial(idle.load, LATER), "ahead")
 
     def exit(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 -- as the base class has it
         """Leave."""
@@ -333,7 +330,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def narrate(self, unit_id: int) -> None:
         """Write an episode's narrative in a process of its own, and say when it is there."""
-        from nmem_tui.doing.background import narrate
+        from nmem_tui.operations.processes import narrate  # on use: start-up stays short
 
         self.narrating = True
         self.say("the narrative is being written")
@@ -354,7 +351,7 @@ class Cockpit(Sheeted, Looking, Going):
             self.run_worker(self._look_connected, group="connected", thread=True, exclusive=True, exit_on_error=False)
 
     def _look_connected(self) -> None:
-        from nmem.read import connected
+        from nmem.read import connected  # on use: start-up stays short
 
         self.call_from_thread(self._tell_connected, not connected.unconnected(str(Path.cwd())))
 
@@ -376,7 +373,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def do_upgrade(self) -> None:
         """Say what is done, then bring it up to date."""
-        from nmem_tui.screens.tidying import Upgrade
+        from nmem_tui.screens.maintenance_dialogs import Upgrade  # on use: start-up stays short
 
         path = self.db_path
         self.push_screen(Upgrade(path), lambda wanted: self.aside(lambda: _upgraded(path)) if wanted else None)
@@ -384,7 +381,7 @@ class Cockpit(Sheeted, Looking, Going):
     # The demo
 
     def _play(self) -> None:
-        from nmem.demo.player import Player
+        from nmem.demo.player import Player  # on use: start-up stays short
 
         self._player = Player(self.db_path)
         self.run_worker(self._player.run, group="demo", thread=True, exit_on_error=False)
@@ -395,7 +392,7 @@ class Cockpit(Sheeted, Looking, Going):
 
     def do_demo(self) -> None:
         """Leave the real database alone and show a temporary one that fills up."""
-        from nmem.demo.player import temporary
+        from nmem.demo.player import temporary  # on use: start-up stays short
 
         self.demo, self.db_path = True, temporary()
         self.feed.turn(self.db_path)
@@ -454,7 +451,7 @@ class Cockpit(Sheeted, Looking, Going):
 
 def _upgraded(path: str) -> Changed:
     """Every migration that the database has not seen; waits for that: call it from a worker."""
-    from nmem import upgrade
+    from nmem import upgrade  # on use: start-up stays short
 
     try:
         upgrade.reader(path).close()

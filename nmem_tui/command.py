@@ -1,10 +1,11 @@
-"""`nmem tui`: opens the cockpit."""
+"""`nmem tui`: opens the cockpit, in the terminal or served to a browser."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ import click
 from capture import paths
 from nmem import database
 from nmem.errors import NmemError, OlderDatabase
+from nmem.own_process import words
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -46,9 +48,10 @@ def command(
     row of the stream as call/123 or prompt/5, and the screens by name: search, health ...
     """
     if list_keys:
-        from nmem_tui.keys_listing import say
+        from nmem_tui import config, keymap  # on use: start-up stays short
 
-        say(as_json=as_json)
+        own = config.read(paths.config())
+        keymap.say(own.keys, own.wrong, as_json=as_json)
         return
     if as_json:
         raise click.UsageError("--json goes with --keys; `nmem now` and others are the screens as JSON")
@@ -64,7 +67,7 @@ def command(
         return
     if not _terminal():
         raise NmemError("the cockpit needs a terminal")
-    gc.disable()  # until the first frame: what is imported and set up is no garbage; see nmem_tui.litter
+    gc.disable()  # until the first frame: what is imported and set up is no garbage; see nmem_tui.idle
     try:
         _open(place, path, project=project, theme=theme, demo=demo, read_only=read_only)
     finally:
@@ -73,19 +76,20 @@ def command(
 
 def _open(place: str, path: str, *, project: str, theme: str, demo: bool, read_only: bool) -> None:
     """Until the person leaves it; the demo has a database of its own."""
-    from nmem_tui import heap, link
+    from nmem_tui import idle  # on use: start-up stays short
     from nmem_tui.app import Cockpit
+    from nmem_tui.model import locations
 
-    heap.share()
+    idle.share_heap()
 
     if not demo:
-        where, own = link.parse(place, path), _configured()
+        where, own = locations.parse(place, path), _configured()
         _run(Cockpit(
             path, project=project, home=_folder(), theme=theme or own.theme, symbols=own.symbols,
             colours=own.colours, link=where, keys=own.keys, read_only=read_only, wrong=own.wrong,
         ))  # fmt: skip
         return
-    from nmem.demo.player import remove, temporary
+    from nmem.demo.player import remove, temporary  # on use: start-up stays short
 
     path = temporary()
     try:
@@ -110,7 +114,7 @@ def _current(path: str) -> None:
     try:
         database.reader(path).close()
     except OlderDatabase:
-        from nmem import upgrade
+        from nmem import upgrade  # on use: start-up stays short
 
         click.echo("bringing the memory up to this version ...", err=True)
         upgrade.ready(path)
@@ -120,10 +124,9 @@ def _current(path: str) -> None:
 
 def _serve(place: str, path: str, port: int) -> None:
     """The same in a browser; every page runs this command with the same options, those of serving left out."""
-    from nmem_tui import link
-    from nmem_tui.serve.begin import begin, options
+    from nmem_tui.model import locations  # on use: start-up stays short
 
-    link.parse(place, path)
+    locations.parse(place, path)
     begin([*options(click.get_current_context()), "--", place], port)
 
 
@@ -139,7 +142,7 @@ def _check_theme(theme: str) -> None:
     """A theme that nobody knows is a wrong option."""
     if not theme:
         return
-    from nmem_tui.looks import themes
+    from nmem_tui.appearance import themes  # on use: start-up stays short
 
     if not themes.known(theme):
         told = f"no theme is called {printable(theme)!r}: try dark, light, ansi, {', '.join(themes.NAMES)}"
@@ -156,7 +159,34 @@ def _terminal() -> bool:
 
 def _configured() -> Own:
     """What the config file says, if there is a readable one."""
-    from nmem_tui.config import Own, read
+    from nmem_tui.config import Own, read  # on use: start-up stays short
 
     there = os.path.exists(paths.config())  # noqa: PTH110 -- pathlib is not loaded yet here
     return read(paths.config()) if there else Own()
+
+
+_NEEDS = ("aiohttp", "textual_serve")
+_OWN = ("serve", "port")
+
+
+def begin(given: list[str], port: int) -> None:
+    """Serve the cockpit that `nmem tui` opens with these words; returns on ctrl+c."""
+    missing = [name for name in _NEEDS if find_spec(name) is None]
+    if missing:
+        raise NmemError(
+            f"--serve needs {' and '.join(missing)}: install nmem with its extra `web`, "
+            "as in: pip install -c constraints.txt '.[web]'"
+        )
+    from nmem_tui.serve import server  # on use: start-up stays short
+
+    server.run(words("tui", *given), port)
+
+
+def options(context: click.Context) -> list[str]:
+    """The options that a command was given, as words again; those that say how to serve are left out."""
+    made = []
+    for each in context.command.params:
+        value = context.params.get(each.name or "")
+        if isinstance(each, click.Option) and each.name not in _OWN and value:
+            made.append(each.opts[0] if each.is_flag else f"{each.opts[0]}={value}")
+    return made

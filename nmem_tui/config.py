@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nmem_tui.actions import Keys
+    from nmem_tui.model.actions import Keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Own:
 
 def read(path: str) -> Own:
     """What can be used; a setting that is wrong counts as not said."""
-    from nmem.settings import file
+    from nmem.settings import file  # on use: start-up stays short
 
     config = file.read(path)
     faults = config.faults("tui")
@@ -45,6 +45,6 @@ def read(path: str) -> Own:
     given = file.value(config.document, ("tui", "keys"))
     if not isinstance(given, Mapping) or not given:
         return Own(theme, {}, wrong, symbols, colours)
-    from nmem_tui.keymap import read as understood
+    from nmem_tui.keymap import read as understood  # on use: start-up stays short
 
     return Own(theme, understood(given)[0], wrong, symbols, colours)

@@ -1,4 +1,4 @@
-"""A person's own keys: `[tui.keys]` of config.toml, an action's id and the key or keys that it shall have.
+"""The person's own keys from `[tui.keys]`, and the listing of all keys for `nmem tui --keys` and docs/keys.md.
 
 What cannot be is said in one line each, and the default stands there. Dialogs and boxes have keys of their own, which
 are not in the registry: nothing here reaches them. Esc always goes back, and ctrl+q always leaves.
@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
 from textual.binding import Binding, BindingsMap
 from textual.keys import Keys as Named
 from textual.keys import _character_to_key
 
-from nmem_tui.actions import ACTIONS, BY_ID, EVERYWHERE, Action, Keys, bindings, key_name
+from nmem.text import to_json
+from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, Action, Keys, bindings, key_name
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -64,7 +66,7 @@ def said(given: Mapping[str, object]) -> list[tuple[str, str]]:
 
 
 def _meant(action: str) -> str:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # on use: start-up stays short
 
     found = get_close_matches(action.lower().replace("-", "_"), BY_ID, 1, 0.5)
     return f": did you mean {found[0]}?" if found else "; `nmem tui --keys` lists them"
@@ -155,3 +157,64 @@ def bind(node: DOMNode, context: str, keys: Keys) -> None:
 
 def _all(known: BindingsMap) -> Iterable[Binding]:
     return (binding for found in known.key_to_bindings.values() for binding in found)
+
+
+BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
+_PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "review")
+
+
+def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
+    """Print all actions with the keys that they have; errors of the config file go to standard error."""
+    from nmem.commands import terminal  # on use: start-up stays short
+
+    for wrong in faults:
+        click.echo(f"nmem: {wrong}", err=True)
+    if as_json:
+        click.echo(to_json({"actions": [_object(one, own) for one in ACTIONS]}))
+        return
+    rows = [
+        (one.id, f"{_listed_keys(one) or '–'}{' (yours)' if one.id in own else ''}  {_places(one)}: {one.help}")
+        for one in (each.with_keys(own) for each in ACTIONS)
+    ]
+    terminal.say("Actions of the cockpit: [tui.keys] in config.toml gives them other keys", [("", rows)])
+
+
+def _object(one: Action, keys: Keys) -> dict[str, object]:
+    mine = one.with_keys(keys)
+    return {"id": one.id, "keys": list(mine.keys), "default": list(one.keys), "screens": one.context.split(),
+            "group": one.group, "writes": one.writes, "help": one.help}  # fmt: skip
+
+
+def _listed_keys(one: Action) -> str:
+    return " ".join(key_name(key) for key in one.keys)
+
+
+def _places(one: Action) -> str:
+    return ", ".join(one.context.split())
+
+
+def markdown() -> str:
+    """A table for all screens, then one for each of what it has beside that."""
+    out = []
+    for place in _PLACES:
+        found = [one for one in ACTIONS if place in one.context.split()]
+        if not found:
+            continue
+        out += [f"### {place.capitalize()}", "", "| keys | id | what it does |", "|---|---|---|"]
+        out += [f"| {_cells(one)} | `{one.id}` | {one.help}{' (writes)' if one.writes else ''} |" for one in found]
+        out.append("")
+    return "\n".join(out)
+
+
+def _cells(one: Action) -> str:
+    named = (f"`` {key_name(key)} ``" if "`" in key_name(key) else f"`{key_name(key)}`" for key in one.keys)
+    return " ".join(named).replace("|", "\\|")
+
+
+def renewed(text: str) -> str:
+    """A document with the tables as they are now. Raises ValueError where it has no place for them."""
+    before, mark, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not mark or not end:
+        raise ValueError("the marks between which the keys stand are gone")
+    return f"{before}{BEGIN}\n\n{markdown()}\n{END}{after}"

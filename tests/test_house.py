@@ -6,6 +6,7 @@ import ast
 import shutil
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,77 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 def test_imports_point_down_only() -> None:
     done = run(tool("lint-imports"), "--no-cache")
     assert done.returncode == 0, done.stdout
+
+
+def test_no_modules_of_the_cockpit_import_each_other_in_a_circle() -> None:
+    """Neither at the top, nor in functions, nor for types alone."""
+    graph = imports_between(sorted((ROOT / "nmem_tui").rglob("*.py")))
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_a_circle_is_found() -> None:
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"c"}, "c": {"a"}}).prepare()
+
+
+def imports_between(files: list[Path]) -> dict[str, set[str]]:
+    """Which module imports which of the same set; `from package import module` means the module."""
+    names = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in files}
+    return {
+        name: {
+            full if full in names else node.module
+            for node in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.module
+            for full in (f"{node.module}.{alias.name}" for alias in node.names)
+            if full in names or node.module in names
+        }
+        for name, file in names.items()
+    }
+
+
+ON_USE = "on use: start-up stays short"
+
+
+def test_imports_inside_functions_of_the_cockpit_say_why() -> None:
+    """They keep start-up short; each block of them says so on one of its lines."""
+    found = {
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in (ROOT / "nmem_tui").rglob("*.py")
+        for line in unexplained(file.read_text("utf-8"))
+    }
+    assert found == set()
+
+
+def test_an_import_that_says_nothing_is_found() -> None:
+    said = f"def one():\n    import os  # {ON_USE}\n    import json\n"
+    assert unexplained(said) == []
+    assert unexplained(f"{said}\n\ndef other():\n    import sys\n") == [7]
+
+
+def unexplained(code: str) -> list[int]:
+    """First lines of the blocks of imports inside functions that do not say why they stand there."""
+    lines = code.splitlines()
+    out = []
+    for function in ast.walk(ast.parse(code)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = sorted(
+                {
+                    (node.lineno, node.end_lineno or node.lineno)
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.Import | ast.ImportFrom)
+                }
+            )
+            blocks: list[list[int]] = []
+            for first_line, last_line in inside:
+                if blocks and first_line == blocks[-1][1] + 1:
+                    blocks[-1][1] = last_line
+                else:
+                    blocks.append([first_line, last_line])
+            out += [one for one, last in blocks if not any(ON_USE in line for line in lines[one - 1 : last])]
+    return sorted(set(out))
 
 
 def test_capture_imports_nothing_but_the_standard_library_and_itself() -> None:

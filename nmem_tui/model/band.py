@@ -15,10 +15,10 @@ from string import ascii_lowercase, ascii_uppercase
 from nmem.read.episodes import EpisodeRow
 from nmem.text import fit, width
 from nmem_tui.model import symbols
+from nmem_tui.model.episodes import Shelf, day_of
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, cut, fitting, length
-from nmem_tui.model.shelf import Shelf, day_of
-from nmem_tui.model.unit import flat
+from nmem_tui.model.now_cards import flat
 
 IDLE_MS = 30 * 60_000
 """From here on nothing was done in between."""

@@ -1,8 +1,9 @@
-"""What a session would be told, as the screen Context shows it: each thing a row, the budget a bar, the exact text."""
+"""The rows of the screen Context: what a session would be told, and what past sessions were told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import tzinfo
 
 from nmem.context.config import HIGHEST
 from nmem.context.decide import WAITS
@@ -10,16 +11,17 @@ from nmem.context.effect import MEASURES, Effect
 from nmem.context.episodes import saying
 from nmem.context.items import Item as Thing
 from nmem.context.items import subject
+from nmem.context.past import Past, Telling, Told, ToldItem
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem.context.preview import UNKNOWN, Preview
 from nmem.context.recovery import CHANGED
 from nmem.read.views import SessionRow
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import budget, keyed
-from nmem_tui.model.context_reading import MODES, PAST, PROMPT, RESET, START
-from nmem_tui.model.figures import several
-from nmem_tui.model.items import Item
+from nmem_tui.model import actions, context_text, symbols
+from nmem_tui.model.context_queries import MODES, PAST, PROMPT, RESET, START
+from nmem_tui.model.figures import age, ago, date, day, filled, several
 from nmem_tui.model.line import Line, cut, fitting, joined, spread, wrap
+from nmem_tui.model.lists import Item, plain_items
 
 THING = "thing"
 NAMES = {START: "at the start", PROMPT: "at a prompt", RESET: "after a reset", PAST: "told before"}
@@ -46,7 +48,7 @@ def bar(mode: str, cells: int) -> Line:
     for each in MODES:
         here = each == mode
         line += [("▸" if here else " ", "accent"), (NAMES[each], "tab" if here else "quiet"), ("  ", "text")]
-    return spread(line, [(f"{keyed.of('next_view')} next ", "quiet")], cells)
+    return spread(line, [(f"{actions.key_of('next_view')} next ", "quiet")], cells)
 
 
 def header(row: SessionRow, mode: str, found: Preview | None, cells: int) -> Line:
@@ -58,7 +60,7 @@ def header(row: SessionRow, mode: str, found: Preview | None, cells: int) -> Lin
         return spread(where, [], cells)
     who = {START: "the next session", PROMPT: "the prompt", RESET: "after a reset, the session"}[mode]
     verb = "brings" if mode == PROMPT else "is told"
-    what = several(len(found.items), "thing") if found.items else "nothing"
+    what = several(len(found.items), "item") if found.items else "nothing"
     return spread(where, [(f"{who} {verb} ", "quiet"), (what, "strong"), (" ", "text")], cells)
 
 
@@ -69,13 +71,13 @@ def gauge(found: Preview, configured: int, mode: str, cells: int) -> Line:
     same = found.budget == configured
     source: Line = [(f"as configured: {SETTINGS[mode]}", "quiet")]
     if not same:
-        source = [(f"configured {configured:,} · {keyed.of('keep')} keeps {found.budget:,}", "warn")]
+        source = [(f"configured {configured:,} · {actions.key_of('keep')} keeps {found.budget:,}", "warn")]
     if known + width(source[0][0]) + _BAR > cells:
-        source = [("as configured", "quiet") if same else (f"{keyed.of('keep')} keeps {found.budget:,}", "warn")]
+        source = [("as configured", "quiet") if same else (f"{actions.key_of('keep')} keeps {found.budget:,}", "warn")]
     if same and cells - known - width(source[0][0]) < _ROOMY:
         source = [("", "quiet")]
     room = max(6, min(48, cells - known - width(source[0][0]) - 13))
-    parts: Line = [(" budget ", "quiet"), *budget.bar(found, room), *figures]
+    parts: Line = [(" budget ", "quiet"), *context_text.bar(found, room), *figures]
     return spread(parts, [*source, (" ", "text")], cells)
 
 
@@ -105,7 +107,10 @@ def items(found: Preview, mode: str) -> list[Item]:
         out += [*_gap(out), _say([("Not told: it quotes what you excluded", "title")])]
         out += [_row(one, found, "left") for one in found.held]
     if found.excluded:
-        out += [*_gap(out), _say([(f"Never told: you excluded it ({keyed.of('exclude')} brings it back)", "title")])]
+        out += [
+            *_gap(out),
+            _say([(f"Never told: you excluded it ({actions.key_of('exclude')} brings it back)", "title")]),
+        ]
         out += [_row(one, found, "excluded") for one in found.excluded]
     return out
 
@@ -131,9 +136,9 @@ def silence(found: Preview, mode: str, cells: int) -> list[Line]:
     head, colon, rest = rows[0].partition(":")
     lines[0][1:] = [(head + colon, "strong"), (rest, "text")]
     if mode == START:
-        lines += [[(f" {keyed.of('ask')}", "key"), (" shows what a prompt would bring", "quiet")]]
+        lines += [[(f" {actions.key_of('ask')}", "key"), (" shows what a prompt would bring", "quiet")]]
     elif mode == PROMPT:
-        lines += [[(f" {keyed.of('ask')}", "key"), (" asks something else; naming a file helps most", "quiet")]]
+        lines += [[(f" {actions.key_of('ask')}", "key"), (" asks something else; naming a file helps most", "quiet")]]
     return lines
 
 
@@ -187,7 +192,7 @@ def thing(found: Preview | None, key: str) -> Thing | None:
 def about(one: Thing | None, found: Preview | None, mode: str, cells: int, rows: int) -> list[Line]:
     """One item in full: what it is, why it is told, its files, its words."""
     if one is None or found is None:
-        return [[("put the cursor on a thing: its reason and files stand here", "quiet")]]
+        return [[("select an item to see its reason and files", "quiet")]]
     told = any(each is one for each in found.items)
     choice = found.choices.get(subject(one.id), "")
     how = {PINNED: "pinned", INCLUDE: "always told: your choice", EXCLUDE: "never told: your choice"}.get(choice)
@@ -211,7 +216,7 @@ def about(one: Thing | None, found: Preview | None, mode: str, cells: int, rows:
     if left > 0:
         lines += [[(row, "quiet")] for row in wrap(printable(one.text), cells, left)]
     if one.kind == "file" and mode != RESET and choice != EXCLUDE and rows - len(lines) > 1:
-        row = f"{keyed.of('exclude')} keeps it off lists of files; notes and stories may still speak of it"
+        row = f"{actions.key_of('exclude')} keeps it off lists of files; notes and stories may still speak of it"
         lines += [[(row, "quiet")] for row in wrap(row, cells, rows - len(lines))]
     return lines
 
@@ -258,3 +263,121 @@ def legend() -> Line:
         ("●", "good", "told"), ("○", "quiet", "left out"), ("★", "warn", "pinned"), ("✚", "good", "always"),
         ("✗", "quiet", "never")))  # fmt: skip
     return joined(marks)
+
+
+TELLING = "telling"
+_EVENTS = {"prompt": "prompt", "startup": "start", "resume": "resumed", "clear": "cleared", "compact": "compacted",
+           "fork": "forked", "failure": "failure", "call": "call"}  # fmt: skip
+_EVENT, _CLIENT = 9, 6
+_USED = {True: ("✓", "good", "of use"), False: ("✗", "quiet", "not of use"), None: ("?", "warn", "not known yet")}
+
+
+def past_totals(found: Past, cells: int) -> Line:
+    """What became of all that was told, as a bar with its words."""
+    if not found.tellings:
+        return cut([(" nothing was told in this project yet", "quiet")], cells)
+    known = found.used + found.unused
+    share = f"{found.used / known:.0%} of use" if known else "use not known yet"
+    figures = f" {share}, {found.used} of {several(known, 'item')}" if known else f" {share}"
+    right = f"{several(found.tellings, 'text')} in {several(found.sessions, 'session')} "
+    if len(figures) + len(right) + 17 > cells:
+        right = ""
+    room = max(6, min(32, cells - len(figures) - len(right) - 10))
+    done = filled(found.used, known, room)
+    return spread(
+        [(" of use ", "quiet"), (symbols.now().much * done, "bar"),
+         (symbols.now().free * (room - done), "rest"), (figures, "text")],
+        [(right, "quiet")], cells,
+    )  # fmt: skip
+
+
+def past_columns(cells: int) -> Line:
+    """The heads of the columns."""
+    return cut(
+        [(f" {pad('when', 11)} {pad('at', _EVENT)} {'tok':>4} {pad('of use', 8)} asked, or why", "quiet")], cells
+    )
+
+
+def past_items(found: Past, cells: int, at: int, zone: tzinfo | None) -> list[Item]:  # noqa: ARG001 -- a row is cut when it is drawn
+    """One row each, the newest first."""
+    out = [_past_row(one, at, zone) for one in found.found]
+    rest = found.tellings - len(out)
+    return (
+        [*out, *plain_items([[(f" {rest} older ones: nmem context --past --limit N", "quiet")]])] if rest > 0 else out
+    )
+
+
+def _past_row(one: Told, at: int, zone: tzinfo | None) -> Item:
+    event = _EVENTS.get(one.event, printable(one.event))
+
+    def draw(cells: int) -> Line:
+        room = cells - 11 - _EVENT - 18
+        kept = "kept back" if one.withheld else ""
+        words = printable(" ".join((one.prompt or one.reason).split()))
+        return [
+            (f" {pad(date(one.at, at, zone), 11)} ", "quiet"),
+            (pad(fit(event, _EVENT), _EVENT) + " ", "look"),
+            (f"{min(one.tokens, 9999):4} ", "quiet" if one.withheld else "text"),
+            *_counts(one),
+            (f"{kept}  " if kept else "", "warn"),
+            (fit(words, max(0, room - (len(kept) + 2 if kept else 0))), "quiet" if one.withheld else "text"),
+        ]
+
+    return Item(draw, TELLING, str(one.id), one.at)
+
+
+def _counts(one: Told) -> Line:
+    if not one.items:
+        return [(pad("–", 9), "quiet")]
+    if one.undecided == one.items:
+        return [(pad(f"? of {min(one.items, 99)}", 9), "warn")]
+    return [(pad(f"✓ {min(one.used, 99)} of {min(one.items, 99)}", 9), "good" if one.used else "quiet")]
+
+
+def past_detail(found: Telling, cells: int) -> list[Item]:
+    """What became of each thing, then the exact text."""
+    lines: list[Line] = []
+    for one in found.items:
+        lines += _became(one, cells)
+    lines += [[], [("exactly as it was told" if not found.told.withheld else "what it would have been told", "title")]]
+    for line in found.text.split("\n"):
+        lines += [[(row, "text")] for row in wrap(printable(line), max(8, cells), 60) or [""]]
+    return list(plain_items(lines))
+
+
+def _became(one: ToldItem, cells: int) -> list[Line]:
+    mark, tone, words = _USED[one.used]
+    how = printable(one.how) or words
+    why = f"  ·  told because {printable(one.reason)}" if one.reason else ""
+    figures = f"{one.score:.2f}  {one.tokens:4} tok"
+    name = fit_path(printable(one.id), max(12, cells - 18))
+    first = spread([(f"{mark} ", tone), (name, "strong")], [(figures, "quiet")], cells)
+    return [
+        first,
+        cut([("  ", "text"), (how, tone), (why, "quiet")], cells),
+    ]
+
+
+def past_about(one: Told | None, cells: int, at: int, zone: tzinfo | None) -> list[Line]:
+    """One telling: when, to whom, why then."""
+    if one is None:
+        return [[("nothing was told yet", "quiet")]]
+    kept: Line = [("kept back, to see what difference it makes", "warn")] if one.withheld else []
+    lines: list[Line] = [
+        fitting([
+            (0, [(day(one.at, zone)[:16], "strong"), (f"  {ago(at - one.at)}", "quiet")]),
+            (1, [(printable(one.client), "text")]), (2, [(several(one.tokens, "token"), "quiet")]),
+            *([(1, kept)] if kept else []),
+        ], cells, "  ·  "),
+        cut([("session ", "quiet"), (printable(one.session_id), "text")], cells),
+        cut([("because ", "quiet"), (printable(one.reason) or "unknown", "text")], cells),
+    ]  # fmt: skip
+    if one.prompt:
+        lines += [[(row, "text")] for row in wrap(f"“{printable(' '.join(one.prompt.split()))}”", cells, 3)]
+    return lines
+
+
+def past_title(found: Past, at: int) -> str:
+    """The list's title."""
+    newest = f", the newest {age(at - found.found[0].at)} old" if found.found else ""
+    return f"Told before ─ {several(found.tellings, 'text')}{newest}"

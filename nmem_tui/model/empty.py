@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmem.text import printable
-from nmem_tui.model import keyed
+from nmem_tui.model import actions
 from nmem_tui.model.line import Line, wrap
 
 _WIDEST = 74
@@ -53,7 +53,7 @@ _LEARNINGS: tuple[tuple[str, str, str], ...] = (
     ("nmem import", "find them in the sessions that you already had", "key"),
     ("nmem init", "connect a client: they are looked for when a session ends", "key"),
     ("", "", ""),
-    ("What happened in one session is none: it takes two or three.", "", "quiet"),
+    ("A pattern needs at least two sessions.", "", "quiet"),
     ("", "", ""),
     ("{show_now}", "the session that runs now", "key"),
     ("{help}", "every key", "key"),
@@ -64,7 +64,7 @@ _CONTEXT: tuple[tuple[str, str, str], ...] = (
     ("Nothing to tell yet", "", "title"),
     ("", "", ""),
     ("Here stands, word by word, what the next session of a project will be told:", "", "text"),
-    ("earlier work on the same files, what often fails and what mends it, what you", "", "text"),
+    ("earlier work on the same files, what often fails and what fixes it, what you", "", "text"),
     ("pinned, and which files it will likely edit. Nothing is recorded yet.", "", "text"),
     ("", "", ""),
     ("nmem import", "learn from the sessions that you already had", "key"),
@@ -171,7 +171,7 @@ def _middle(text: Text, cells: int, rows: int, project: str = "", *, connected: 
     indent = " " * max(1, (cells - _WIDEST) // 2)
     lines: list[Line] = []
     for ours, second, tone in text if room >= _WIDEST else _joined(text):
-        first = keyed.filled(ours)
+        first = actions.fill_keys(ours)
         if second:
             lines += [[(indent, "text"), *line] for line in _key(first, second, room)]
         else:

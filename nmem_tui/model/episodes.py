@@ -1,16 +1,161 @@
-"""A line of the list of episodes, drawn: when, in which state, about what, how it ended, how rough, how long."""
+"""The list of episodes: its queries, its groups by day and thread, and how a line is drawn.
+
+A session that is by itself gets no heading of its own: all of a day share one, and none when there are no threads.
+
+Slots arrive newest first in pages; what a page adds is grouped, the day it begins in once more. No terminal, no
+database. Row texts come in blocks, and those used least are forgotten.
+"""
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmem.read.episodes import EpisodeRow, Outcome
+from nmem.read import episodes, stories
+from nmem.read.episode_filter import Filter
+from nmem.read.episodes import EpisodeRow, Outcome, Slot, Stamp
+from nmem.read.stories import Story
 from nmem.read.threads import whole
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
 from nmem_tui.model.line import Line, fit_words
-from nmem_tui.model.shelf import Entry, day_name
-from nmem_tui.model.unit import flat
+from nmem_tui.model.now_cards import flat
+
+if TYPE_CHECKING:
+    from nmem.learn.learning import Warned
+
+BLOCK = 64
+_KEPT = 4096
+
+
+class Entry(NamedTuple):
+    """One place: a heading of a day or of a thread, or an episode."""
+
+    kind: str
+    """day, thread, single (of sessions that are by themselves) or unit."""
+    day: int
+    """Days since the year 1."""
+    id: int
+    """The episode, or the first one below the heading."""
+    size: int
+    """Episodes below a heading."""
+
+
+def day_of(at: int, zone: tzinfo | None) -> int:
+    """The day of a time, as a number; 0 for a time no calendar has."""
+    try:
+        return datetime.fromtimestamp(at / 1000, zone).toordinal()
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def day_name(day: int, today: int) -> str:
+    """How a heading calls a day."""
+    if day <= 0:
+        return "at an unknown time"
+    named = {today: "Today ─ ", today - 1: "Yesterday ─ "}.get(day, "")
+    return named + datetime.fromordinal(day).replace(tzinfo=UTC).strftime("%a %d %b %Y")
+
+
+class Shelf:
+    """What is known of the list."""
+
+    def __init__(self, zone: tzinfo | None = None) -> None:
+        self.zone = zone
+        self.slots: list[Slot] = []
+        self.entries: list[Entry] = []
+        self.places: dict[int, int] = {}
+        """Episode -> its place."""
+        self.order: dict[int, int] = {}
+        """Episode -> which of the slots is its own."""
+        self.complete = True
+        self._rows: OrderedDict[int, EpisodeRow] = OrderedDict()
+        self._asked: set[int] = set()
+        self._open: list[Slot] = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def add(self, page: Sequence[Slot], *, complete: bool) -> None:
+        """Put an older page after what there is."""
+        self.complete = complete
+        self.order |= {slot.id: number for number, slot in enumerate(page, len(self.slots))}
+        self.slots += page
+        pending = self._open + list(page)
+        if self._open:  # the last day goes on: group it again
+            first = next(place for place in range(len(self.entries) - 1, -1, -1) if self.entries[place].kind == "day")
+            del self.entries[first:]
+        days: dict[int, list[Slot]] = {}
+        for slot in pending:
+            days.setdefault(day_of(slot.last_at, self.zone), []).append(slot)
+        for day, slots in days.items():
+            self._put(day, slots)
+        self._open = next(reversed(days.values()), [])
+
+    def _put(self, day: int, slots: list[Slot]) -> None:
+        self.entries.append(Entry("day", day, slots[0].id, len(slots)))
+        threads: dict[int | None, list[Slot]] = {}
+        for slot in slots:
+            threads.setdefault(slot.thread_id, []).append(slot)
+        for thread, group in threads.items():
+            if thread is not None or len(threads) > 1:
+                kind = "single" if thread is None else "thread"
+                self.entries.append(Entry(kind, day, group[0].id, len(group)))
+            for slot in group:
+                self.places[slot.id] = len(self.entries)
+                self.entries.append(Entry("unit", day, slot.id, 0))
+
+    def able(self, place: int) -> bool:
+        """Whether the cursor may rest there."""
+        return 0 <= place < len(self.entries) and self.entries[place].kind == "unit"
+
+    def oldest(self) -> Slot | None:
+        """Where the next older page ends."""
+        return self.slots[-1] if self.slots else None
+
+    def unit(self, place: int) -> int | None:
+        """The episode at a place."""
+        return self.entries[place].id if self.able(place) else None
+
+    def row(self, unit_id: int) -> EpisodeRow | None:
+        """The row of an episode if it is in memory."""
+        row = self._rows.get(unit_id)
+        if row is not None:
+            self._rows.move_to_end(unit_id)
+        return row
+
+    def wanted(self, first: int, last: int) -> list[int]:
+        """Episodes around [first, last) that are neither in memory nor asked for; now they are asked for."""
+        low, high = max(0, first - BLOCK), min(len(self.entries), last + BLOCK)
+        ids = {entry.id for entry in self.entries[low:high]}
+        found = [each for each in ids if each not in self._rows and each not in self._asked]
+        shown = {entry.id for entry in self.entries[max(0, first) : last]}
+        if not shown & set(found):
+            return []
+        self._asked.update(found)
+        return found
+
+    def shown(self, first: int, last: int) -> list[int]:
+        """The episodes on screen, to be read again."""
+        return list({entry.id for entry in self.entries[max(0, first) : last]})
+
+    def fill(self, rows: dict[int, EpisodeRow], asked: Iterable[int] = ()) -> None:
+        """Keep rows that were asked for."""
+        self._asked.difference_update(asked)
+        for key, row in rows.items():
+            self._rows[key] = row
+            self._rows.move_to_end(key)
+        while len(self._rows) > _KEPT:
+            self._rows.popitem(last=False)
+
+    def inherit(self, other: Shelf) -> None:
+        """Take over the rows of an older list."""
+        self._rows.update(other._rows)
+
 
 _TELLING = 20
 """Cells of a name from which on what begins alike is alike."""
@@ -91,3 +236,48 @@ def _same(title: str, name: str) -> bool:
 def words(row: EpisodeRow) -> str:
     """What finds it in a dialog."""
     return f"{flat(row.name)} {flat(row.thread)} {state(row)[0]} {ended(row.outcome)[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A story, None where the episode is gone; and what the episode runs into again."""
+
+    story: Story | None
+    warned: tuple[Warned, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is on screen as it is now."""
+
+    stamp: Stamp
+    waiting: int
+    rows: dict[int, EpisodeRow]
+    told: Told
+
+
+def told(db: Connection, unit_id: int, at: int) -> Told:
+    """All that stands beside the list for one episode."""
+    from nmem.learn import warnings  # on use: start-up stays short
+
+    story = stories.story(db, unit_id)
+    return Told(story, tuple(warnings.of_unit(db, unit_id, at)) if story else ())
+
+
+def rest(db: Connection, known: Sequence[Slot], query: Filter, project: str, zone: tzinfo | None) -> Shelf:
+    """The list to its end, after what is known of it: grouped here, not where keys wait for it."""
+    older = episodes.older(db, known[-1], query, project)
+    shelf = Shelf(zone)
+    shelf.add([*known, *older], complete=len(older) < episodes.COUNTED)
+    shelf.fill(episodes.rows(db, [slot.id for slot in older[-BLOCK:]]))
+    return shelf
+
+
+def look(db: Connection, shown: Sequence[int], unit_id: int, at: int) -> Look:
+    """The rows on screen, the story of one of them, and whether the list may have changed."""
+    return Look(
+        episodes.stamp(db),
+        stories.waiting(db),
+        episodes.rows(db, shown),
+        told(db, unit_id, at) if unit_id else Told(None),
+    )

@@ -1,15 +1,17 @@
-"""What each screen takes out of itself when it is exported: everything that it lists, beyond the rows on the screen."""
+"""Exports of whole views as text and JSON, one for each screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import tzinfo
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
-from nmem_tui.model.exported import CELLS, MOST, Exported, Gather, all_lines, data, heading, with_id
+from nmem.text import printable, to_json
 from nmem_tui.model.figures import several
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, plain
 
 if TYPE_CHECKING:
     from nmem.dispatch.order import Place
@@ -17,12 +19,72 @@ if TYPE_CHECKING:
     from nmem.read.episode_filter import Filter
     from nmem.read.episodes import EpisodeRow, Slot
     from nmem.read.stream import Query
-    from nmem_tui.model.context_reading import Wanted as WantedContext
-    from nmem_tui.model.items import Item
-    from nmem_tui.model.learnings_reading import Scope
-    from nmem_tui.model.search_reading import Wanted as WantedHits
-    from nmem_tui.model.stance_reading import Reading
-    from nmem_tui.model.words import Words
+    from nmem_tui.model.context_queries import Wanted as WantedContext
+    from nmem_tui.model.learnings import Scope
+    from nmem_tui.model.lists import Item, Words
+    from nmem_tui.model.search_queries import Wanted as WantedHits
+    from nmem_tui.model.stance import Reading
+
+MOST = 5_000
+"""Rows of a list that are taken out; where there are more, the text and the data say so."""
+CELLS = 120
+"""Cells of a line of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One view."""
+
+    view: str
+    title: str
+    lines: tuple[Line, ...]
+    data: Mapping[str, object]
+
+    def written(self, form: str) -> str:
+        """As text, or as JSON; that of a long list takes a moment."""
+        return self.json() if form == "json" else self.text()
+
+    def text(self) -> str:
+        """As it would be read."""
+        return f"{printable(self.title)}\n\n{plain(self.lines).rstrip()}\n"
+
+    def json(self) -> str:
+        """As another program takes it."""
+        whole = {"view": self.view, "title": self.title, **self.data}
+        return to_json(data(whole), indent=2) + "\n"
+
+
+Gather = Callable[[Connection], Exported]
+"""Reads what the view shows, all of it up to MOST rows."""
+
+
+def data(value: object) -> object:
+    """What JSON has a form for: records become objects with the names of their fields."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: data(getattr(value, each.name)) for each in fields(value) if not each.name.startswith("_")}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return data(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(key): data(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | array):
+        return [data(each) for each in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def with_id(kind: str, number: object, value: object) -> dict[str, object]:
+    """A record with its id as commands take it."""
+    made = data(value)
+    return {**(made if isinstance(made, dict) else {"value": made}), "id": f"{kind}/{number}"}
+
+
+def heading(text: str) -> list[Line]:
+    """A line that begins a part."""
+    return [[], [(text, "title")]]
+
+
+def all_lines(*parts: Iterable[Line]) -> tuple[Line, ...]:
+    """Parts one after the other."""
+    return tuple(line for part in parts for line in part)
 
 
 def _drawn(items: Sequence[Item]) -> Iterator[Line]:
@@ -37,9 +99,9 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
     """The session at a glance, and its stream from the oldest row that is taken out."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem.read.standing import row_id, standing
-        from nmem_tui.model import cards, rows
+        from nmem_tui.model import now_cards, stream
 
         found = standing(db, session_id, at, MOST, query, whole=True)
         if found is None:
@@ -47,10 +109,10 @@ def now(session_id: str, query: Query, at: int, zone: tzinfo | None) -> Gather:
         view = found.view
         count = several(len(found.rows), "row") + (f", the newest {MOST:,}" if found.more else "")
         lines = all_lines(
-            [cards.header(view, at, CELLS, found.unit)],
-            cards.narrow(view, at, zone, CELLS, 99, found.unit, None, None),
+            [now_cards.header(view, at, CELLS, found.unit)],
+            now_cards.narrow(view, at, zone, CELLS, 99, found.unit, None, None),
             heading(f"Stream ─ {count}{f' for “{query.text}”' if query else ''}"),
-            (rows.draw(row, CELLS, zone) for row in found.rows),
+            (stream.draw(row, CELLS, zone) for row in found.rows),
             heading("What it would be told after a reset"), ([(row, "text")] for row in found.told.text.splitlines()),
         )  # fmt: skip
         values = {
@@ -68,10 +130,10 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
     """The list by day and thread, and the story of one."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.read import episodes as views
+        from nmem.read import episodes as views  # on use: start-up stays short
         from nmem.read import stories
         from nmem_tui.model import episodes as drawn
-        from nmem_tui.model.shelf import Shelf, day_of
+        from nmem_tui.model.episodes import Shelf, day_of
         from nmem_tui.model.story import uncut
 
         slots, more = _slots(db, query, project)
@@ -100,7 +162,7 @@ def episodes(query: Filter, project: str, unit_id: int, at: int, zone: tzinfo | 
 
 
 def _slots(db: Connection, query: Filter, project: str) -> tuple[list[Slot], bool]:
-    from nmem.read import episodes as views
+    from nmem.read import episodes as views  # on use: start-up stays short
 
     out: list[Slot] = []
     while len(out) < MOST:
@@ -115,9 +177,9 @@ def stance(found: Reading | None, at: int, zone: tzinfo | None) -> Gather:
     """One session's stance in words, and the project's sessions."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem_tui.model import stance_list
-        from nmem_tui.model.stance_reading import sessions
+        from nmem_tui.model.stance import sessions
 
         if found is None:
             raise NmemError("nothing is recorded yet: there is nothing to export")
@@ -139,18 +201,17 @@ def learnings(
     """The list, and one of them with its evidence."""
 
     def gather(db: Connection) -> Exported:
+        from nmem_tui.model import learning_detail  # on use: start-up stays short
         from nmem_tui.model import learnings as drawn
-        from nmem_tui.model import learnings_detail
-        from nmem_tui.model import learnings_reading as reading
 
-        found = reading.listing(db, scope, state, at)
+        found = drawn.listing(db, scope, state, at)
         shown = drawn.matching(words, found.found)[:MOST]
-        told = reading.detail(db, one) if one else None
+        told = drawn.detail(db, one) if one else None
         lines = all_lines(
             [drawn.columns(CELLS, states=True, where=True)],
             (drawn.row(each, CELLS, at, states=True, where=True) for each in shown),
-            heading(learnings_detail.title(one)) if one else [],
-            _drawn(learnings_detail.items(told, CELLS, at, zone)) if told else (),
+            heading(learning_detail.title(one)) if one else [],
+            _drawn(learning_detail.items(told, CELLS, at, zone)) if told else (),
         )
         values = {"state": state, "filter": words.text, "counts": found.counts, "learning": told,
                   "learnings": [with_id("learning", each.id, each) for each in shown]}  # fmt: skip
@@ -164,18 +225,17 @@ def context(wanted: WantedContext, zone: tzinfo | None) -> Gather:
     """The exact text and each thing in it; or what was told before."""
 
     def gather(db: Connection) -> Exported:
-        from nmem.errors import NmemError
+        from nmem.errors import NmemError  # on use: start-up stays short
         from nmem_tui.model import context as drawn
-        from nmem_tui.model import context_past
-        from nmem_tui.model import context_reading as reading
+        from nmem_tui.model import context_queries as reading
 
         if wanted.mode == reading.PAST:
             before = reading.told(db, wanted)
             if before is None:
                 raise NmemError("nothing is recorded yet: there is nothing to export")
-            lines = all_lines(_drawn(context_past.items(before.past, CELLS, wanted.at, zone)))
+            lines = all_lines(_drawn(drawn.past_items(before.past, CELLS, wanted.at, zone)))
             told = [with_id("told", each.id, each) for each in before.past.found]
-            return Exported("context", context_past.title(before.past, wanted.at), lines, {"told": told})
+            return Exported("context", drawn.past_title(before.past, wanted.at), lines, {"told": told})
         shown = reading.shown(db, wanted)
         found = shown.found if shown else None
         if found is None:
@@ -194,8 +254,8 @@ def search(wanted: WantedHits, zone: tzinfo | None) -> Gather:
     """Every hit that a list can hold."""
 
     def gather(db: Connection) -> Exported:
-        from nmem_tui.model import search as drawn
-        from nmem_tui.model import search_reading as reading
+        from nmem_tui.model import search as drawn  # on use: start-up stays short
+        from nmem_tui.model import search_queries as reading
 
         if not wanted.text:
             return Exported(
@@ -222,10 +282,9 @@ def tasks(words: Words, task_id: int, place: Place | None, at: int, zone: tzinfo
     """The queue, and one task with all that it said last."""
 
     def gather(db: Connection) -> Exported:
-        from nmem_tui.model import tasks as drawn
-        from nmem_tui.model import tasks_detail
-        from nmem_tui.model import tasks_reading as reading
-        from nmem_tui.model.words import narrowed, text_of
+        from nmem_tui.model import tasks as drawn  # on use: start-up stays short
+        from nmem_tui.model import tasks_queries as reading
+        from nmem_tui.model.lists import narrowed, text_of
 
         found = reading.listing(db, at)
         told = reading.detail(db, task_id, place) if task_id else None
@@ -234,12 +293,47 @@ def tasks(words: Words, task_id: int, place: Place | None, at: int, zone: tzinfo
         lines = all_lines(
             [drawn.columns(CELLS)], _drawn(items),
             heading(drawn.title(told.task, CELLS)) if told else [],
-            _drawn(tasks_detail.items(told, CELLS, at, zone)) if told else (),
+            _drawn(drawn.detail_items(told, CELLS, at, zone)) if told else (),
             heading("Output") if told and told.output else [],
-            _drawn(tasks_detail.output(told.output, CELLS)) if told else (),
+            _drawn(drawn.output(told.output, CELLS)) if told else (),
         )  # fmt: skip
         every = (*found.live, *(each.task for each in found.queued), *found.over)
         values = {"counts": found.counts, "task": told, "tasks": [with_id("task", each.id, each) for each in every]}
         return Exported("tasks", f"Tasks ─ {drawn.total(found)}", lines, values)
+
+    return gather
+
+
+def health(path: str, at: int, zone: tzinfo | None, stopped: Callable[[], bool]) -> Gather:
+    """Findings, hooks, redactions, storage, what is kept; every row is counted, unless nobody waits for it."""
+
+    def gather(db: Connection) -> Exported:
+        from nmem.read.health import health as signs  # on use: start-up stays short
+        from nmem_tui.model import health as drawn
+        from nmem_tui.model import health_cards, health_storage
+
+        view, found = signs(db, path), drawn.worst_first(drawn.read_findings(db, path, at))
+        secrets, stored, kept = (
+            drawn.read_secrets(db, at),
+            drawn.read_stored(db, at, stopped),
+            drawn.read_kept(db, path),
+        )
+        parts = (
+            (drawn.findings_title(found), drawn.findings(found, 0, at, zone)),
+            ("Redactions", drawn.secrets(secrets, None, CELLS)),
+            ("Storage by type", health_storage.items(stored, at, zone)),
+            ("Backups and purges", drawn.kept(kept, at, zone)),
+        )
+        cards = (
+            ("Hooks", health_cards.hooks(view, CELLS)), ("Events", health_cards.events(view, CELLS)),
+            ("Rows by table", health_cards.storage(view, CELLS)), ("Clients", health_cards.clients(view, at, CELLS)),
+            ("Fields nobody knew", health_cards.drift(view, CELLS)), ("Log", health_cards.log(view, CELLS)),
+        )  # fmt: skip
+        lines = all_lines(
+            *((*heading(name), *(item.draw(CELLS) for item in items)) for name, items in parts),
+            *((*heading(name), *card) for name, card in cards),
+        )
+        values = {"findings": found, "health": view, "redactions": secrets, "storage": stored, "kept": kept}
+        return Exported("health", "Health", lines, values)
 
     return gather

@@ -1,23 +1,93 @@
-"""The views of the screen Health that are lists: findings, redactions, backups and purges; and one of them in full."""
+"""The lists of the screen Health: findings, redactions, backups and purges, with their queries."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import PurePath
+from sqlite3 import Connection
 
-from nmem.audit import redaction
-from nmem.audit.finding import NOTE, OK, Finding
-from nmem.audit.redaction import Judged
+from nmem import tables
+from nmem.audit import read, redaction, review
+from nmem.audit.finding import NOTE, OK, WRONG, Finding
+from nmem.audit.redaction import Daily, Judged, Rate
+from nmem.backup import places
 from nmem.backup.places import Kept
 from nmem.purge import said as wording
-from nmem.purge.past import Past
+from nmem.purge.past import Past, past
+from nmem.retention import read as retention
+from nmem.retention.read import Forecast, Standing
 from nmem.text import fit, fit_path, pad, printable
 from nmem_tui.model import symbols
+from nmem_tui.model.actions import key_of
 from nmem_tui.model.figures import age, by_day, count, date, day, filled, several, size
-from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets
-from nmem_tui.model.items import Item
-from nmem_tui.model.keyed import of as key_of
 from nmem_tui.model.line import Line, cut, fitting, spread, wrap
+from nmem_tui.model.lists import Item
+
+FINDINGS, HOOKS, SECRETS, STORAGE, KEPT = "findings", "hooks", "secrets", "storage", "kept"
+MODES = (FINDINGS, HOOKS, SECRETS, STORAGE, KEPT)
+_WORST = {WRONG: 0, NOTE: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Redactions: by kind and day, what a person judged of them, what waits."""
+
+    daily: tuple[Daily, ...]
+    rates: tuple[Rate, ...]
+    judged: tuple[Judged, ...]
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What there is by type, and what of it is to go."""
+
+    standing: Standing
+    forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What can be brought back: backups, and purges within their window."""
+
+    folder: str
+    backups: tuple[Kept, ...]
+    purges: tuple[Past, ...]
+
+
+def read_findings(db: Connection, path: str, now: int) -> tuple[Finding, ...]:
+    """What can be seen quickly; nothing before anything was concluded."""
+    return tuple(read.findings(db, path, now)) if tables.version(db) else ()
+
+
+def worst_first(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """In the order in which a person should read them."""
+    return tuple(sorted(found, key=lambda one: _WORST.get(one.severity, 2)))
+
+
+def read_secrets(db: Connection, now: int) -> Secrets:
+    """Redactions and their review."""
+    if not tables.version(db):
+        return Secrets(redaction.daily(db, now), (), (), 0)
+    return Secrets(redaction.daily(db, now), redaction.rates(db, now), redaction.judged(db), review.waiting(db))
+
+
+def read_stored(db: Connection, now: int, stopped: Callable[[], bool]) -> Stored | None:
+    """Every row is counted: not to be asked often."""
+    if not tables.version(db):
+        return None
+    return Stored(retention.standing(db, now), retention.forecast(db, now=now, stopped=stopped))
+
+
+def read_kept(db: Connection, path: str) -> Keeping:
+    """Backups in their folder, and past purges."""
+    folder = places.folder(path)
+    purges = tuple(past(db)) if tables.version(db) else ()
+    return Keeping(str(folder), tuple(places.kept(folder)), purges)
+
 
 NAMES = {FINDINGS: "findings", HOOKS: "hooks", SECRETS: "redactions", STORAGE: "storage", KEPT: "backups, purges"}
 FINDING, KIND, BACKUP, PURGE = "finding", "kind", "backup", "purge"
@@ -126,10 +196,10 @@ def about_finding(one: Finding | None, cells: int) -> list[Line]:
     lines: list[Line] = [[(f"{glyph} {word.strip()} ", tone), (printable(one.check), "strong"), (who, "text")]]
     lines += [[(row, "text")] for row in wrap(printable(one.evidence), cells, 12)]
     if one.mend:
-        lines.append([("mends it", "quiet"), (f"  {key_of('copy')} copies", "key")])
+        lines.append([("fix", "quiet"), (f"  {key_of('copy')} copies", "key")])
         lines += [[(f"  {row}", "accent")] for row in wrap(printable(one.mend), cells - 2, 4)]
         if one.check in MENDABLE:
-            lines.append([(key_of("mend"), "key"), (" mends it here", "quiet")])
+            lines.append([(key_of("mend"), "key"), (" fixes it here", "quiet")])
     if one.examples:
         named = ", ".join(printable(each) for each in one.examples)
         rows = wrap(named, cells - 4, 3)
@@ -301,8 +371,6 @@ def about_backup(one: Kept | None, cells: int) -> list[Line]:
 
 def restore(one: Kept) -> str:
     """The command that puts a backup back."""
-    import shlex
-
     return f"nmem restore {shlex.quote(one.path)}"
 
 

@@ -13,10 +13,9 @@ from nmem.retention.sweep import Swept
 from nmem.text import fit, pad, printable
 from nmem_tui.model import symbols
 from nmem_tui.model.figures import ago, count, date, duration, plural, scaled, several, size
-from nmem_tui.model.health import say
-from nmem_tui.model.health_reading import Stored
-from nmem_tui.model.items import Item
+from nmem_tui.model.health import Stored, say
 from nmem_tui.model.line import Line, cut, wrap
+from nmem_tui.model.lists import Item
 
 TYPE, LIFE, SWEEP = "type", "life", "sweep"
 _NAME = 15

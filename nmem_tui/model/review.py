@@ -1,4 +1,4 @@
-"""The cards of the review deck: one question each, with what a person needs to answer it, and what the keys answer."""
+"""The cards of the review deck, and the labels of one call as a person corrects them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,111 @@ from datetime import tzinfo
 
 from nmem.audit.review import BY_REDACTION, Review
 from nmem.labels.doubt import Doubt
+from nmem.labels.read import Labelled, Word
 from nmem.learn.learning import Learning
 from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDACTIONS, Card
 from nmem.read.stories import Offer
 from nmem.read.threads import Link, whole
 from nmem.text import fit_path, lines, pad, printable
-from nmem_tui.model import keyed, learnings, secrets
-from nmem_tui.model.figures import age, ago, day, several
-from nmem_tui.model.labels import POLES
-from nmem_tui.model.learnings_detail import what
-from nmem_tui.model.line import Line, wrap
-from nmem_tui.model.rows import word as kind
-from nmem_tui.model.unit import flat
+from nmem_tui.model import actions, learnings, symbols
+from nmem_tui.model.figures import age, ago, day, filled, several
+from nmem_tui.model.learning_detail import what
+from nmem_tui.model.line import Line, cut, joined, wrap
+from nmem_tui.model.now_cards import flat
+from nmem_tui.model.stream import POLES, sure
+from nmem_tui.model.stream import word as kind
+
+
+def redaction_card(one: Review, cells: int, rows: int) -> list[Line]:
+    """One redaction: its kind, where it stands, and the text around it; the secret itself is gone, or masked."""
+    kept = one.found_by != BY_REDACTION
+    ask = "Is this a secret that redaction left?" if kept else "Was this a secret?"
+    lines: list[Line] = [[(ask, "title")], []]
+    seen = f"  seen by {printable(one.found_by)}, kept by redaction" if kept else ""
+    lines.append([(pad("kind", 8), "quiet"), (printable(one.kind), "strong"), (seen, "warn")])
+    lines.append([(pad("where", 8), "quiet"), (one.target, "text"), (f"  {printable(one.day)}", "quiet")])
+    lines.append([])
+    lines += _around(one, cells, max(2, rows - 8))
+    if kept:
+        then = "If it is: add a pattern, then `nmem redact --history` takes it out of what is stored."
+        lines += [[], *([(row, "quiet")] for row in wrap(then, cells, 2))]
+    return lines[:rows]
+
+
+def _around(one: Review, cells: int, most: int) -> list[Line]:
+    """The text around it, over several lines; the place itself stands out."""
+    before, masked, after = (" ".join(printable(text).split()) for text in (one.before, one.masked, one.after))
+    out: list[Line] = []
+    for text, tone in ((before, "text"), (masked, "accent"), (after, "text")):
+        out += [[("  │ ", "line"), (row, tone)] for row in (wrap(text, max(8, cells - 4), 4) if text else [])]
+    return out[:most]
+
+
+KEYS = {"phase": "p", "scope": "s", "locus": "l", "novelty": "n", "friction": "f"}
+"""Dimension -> the key that flips it; the capital takes it back."""
+_BAR = 10
+_INDENT = 14
+
+
+def flipped(word: Word) -> str:
+    """The word that a flip says: the other one; where the model abstains, first the one that it leans to."""
+    left, right = POLES[word.dimension]
+    if not word.word:
+        return word.thinks or right
+    return left if word.word == right else right
+
+
+def relabel_lines(found: Labelled, cells: int, *, why: bool = True) -> list[Line]:
+    """The call, its five words, and the keys; the reasons where there is room."""
+    name, tone = kind(found.obs_type)
+    text = flat(found.content) or printable(found.file_path) or "–"
+    first, *rest = wrap(text, cells - 8, 2) or ["–"]
+    out: list[Line] = [[(pad(name, 8), tone), (first, "strong")], *([(" " * 8, "text"), (row, "text")] for row in rest)]
+    if found.prompt:
+        out.append([(pad("you", 8), "user"), (flat(found.prompt), "quiet")])
+    out.append([])
+    for word in found.words:
+        out += _word(word, cells, why=why)
+    keys: list[tuple[str, str]] = [("p s l n f", "the other word"), ("P S L N F", "the model's"), ("u", "undo")]
+    out += [[], joined([[(key, "key"), (f" {does}", "quiet")] for key, does in keys], "  ")]
+    return [cut(line, cells) for line in out]
+
+
+def _word(word: Word, cells: int, *, why: bool) -> Iterator[Line]:
+    left, right = POLES[word.dimension]
+    said = word.word or "~"
+    size = abs(word.score or 0.0)
+    done = filled(size, 1, _BAR)
+    by: Line
+    if word.own:
+        by = [("✓ by your word", "good"), (f"  the model says {flat(word.thinks)}" if word.thinks else "", "quiet")]
+    elif word.word:
+        by = [
+            (symbols.now().bar * done, "bar"),
+            (symbols.now().track * (_BAR - done), "off"),
+            (f" {size:.2f} {sure(word.score)}", "text"),
+        ]
+    else:
+        lean = (
+            f"not clear; leans to {flat(word.thinks)} {abs(word.leaning):.2f}" if word.thinks else "no model has said"
+        )
+        by = [(lean, "quiet")]
+    yield [
+        (f" {KEYS[word.dimension]} ", "key"), (pad(word.dimension, _INDENT - 4), "quiet"),
+        (pad(flat(said), 10), "strong"), *by, (f"   {left}/{right}" if cells >= 72 else "", "quiet"),
+    ]  # fmt: skip
+    if why and word.reasons and not word.own:
+        told = ", ".join(flat(reason.words) for reason in word.reasons[:3] if reason.weight > 0)
+        if told:
+            yield [(" " * (_INDENT - 1), "text"), (f"as {told}", "quiet")]
+
 
 WORDS = {BOUNDARIES: "boundaries", LINKS: "links", LEARNINGS: "learnings", LABELS: "labels", REDACTIONS: "redactions"}
 """Queue -> its name."""
 _ABOUT = {
     BOUNDARIES: "Where a task nearly changed it is asked here: what is unsure is never cut without you.",
     LINKS: "Where two threads look alike without being certain, it is asked here.",
-    LEARNINGS: "What keeps failing, and what mended it: accepted, its rule goes into the project's instructions.",
+    LEARNINGS: "Recurring failures and their fixes: accepted, its rule goes into the project's instructions.",
     LABELS: "Calls whose labels the model cannot tell. {draw} asks about ten more.",
     REDACTIONS: "What was redacted, a secret or a false alarm: five verdicts tell the audit. d draws a sample.",
 }
@@ -56,7 +142,7 @@ def answers(card: Card) -> list[tuple[str, str]]:
     if isinstance(card, Offer):
         return [("y", "a new task begins here"), ("n", "it belongs to the task before")]
     if isinstance(card, Link):
-        return [("y", "yes, the same line of work"), ("n", "no, two different things")]
+        return [("y", "yes, the same line of work"), ("n", "no, different lines of work")]
     if isinstance(card, Learning):
         return [("y", "accept: its rule, previewed"), ("n", "dismiss"), ("z", "snooze"), ("v", "resolved")]
     if isinstance(card, Doubt):
@@ -83,7 +169,7 @@ def card(one: Card, cells: int, rows: int, at: int, zone: tzinfo | None) -> list
     elif isinstance(one, Doubt):
         drawn = _doubt(one, cells, zone)
     else:
-        return secrets.card(one, cells, rows)
+        return redaction_card(one, cells, rows)
     return list(drawn)[:rows]
 
 
@@ -91,9 +177,9 @@ def nothing(queue: str, counts: Mapping[str, int], answered: int, cells: int) ->
     """What stands where no card of a queue is left."""
     said = f"all answered: {several(answered, 'question')}" if answered else "nothing waits here"
     out: list[Line] = [[(f"✓ {said}", "good")], []]
-    out += [[(row, "quiet")] for row in wrap(keyed.filled(_ABOUT[queue]), cells, 3)]
+    out += [[(row, "quiet")] for row in wrap(actions.fill_keys(_ABOUT[queue]), cells, 3)]
     if waits := [f"{WORDS[name]} {counts[name]}" for name in QUEUES if counts.get(name)]:
-        out += [[], [(f"{keyed.of('next_queue')} ", "key"), (f"goes on: {' · '.join(waits)}", "text")]]
+        out += [[], [(f"{actions.key_of('next_queue')} ", "key"), (f"goes on: {' · '.join(waits)}", "text")]]
     return out
 
 

@@ -12,10 +12,10 @@ from nmem.search.facets import Facet, Facets
 from nmem.search.query import TIMES
 from nmem.search.search import Hit, Results
 from nmem.text import fit, fit_path, pad, printable, width
-from nmem_tui.model import keyed, rows, symbols
+from nmem_tui.model import actions, stream, symbols
 from nmem_tui.model.figures import date, several
-from nmem_tui.model.items import Item
 from nmem_tui.model.line import Line, Span, cut, fitting, spread, wrap
+from nmem_tui.model.lists import Item
 
 QUERY = "query"
 """What an item of the empty box can stand for."""
@@ -113,7 +113,7 @@ def told(results: Results | None, *, newest: bool, searching: bool, stale: bool,
     ]
     remarks = list(results.remarks)
     if stale:
-        remarks.insert(0, f"more was recorded since: {keyed.of('again')} looks again")
+        remarks.insert(0, f"more was recorded since: {actions.key_of('again')} looks again")
     if not remarks:
         return cut(left, cells)
     more = f" (+{len(remarks) - 1})" if len(remarks) > 1 else ""
@@ -124,10 +124,10 @@ def told(results: Results | None, *, newest: bool, searching: bool, stale: bool,
 def word(hit: Hit) -> Span:
     """What a hit is, in a word, and its tone."""
     if hit.kind == kinds.REASONING:
-        return rows.word(f"agent/{hit.type}")
+        return stream.word(f"agent/{hit.type}")
     if hit.kind == decisions.KIND:
         return ("how" if hit.snippet.text.startswith("/how") else "when"), "accent"
-    return _KINDS.get(hit.kind) or rows.word(hit.type)
+    return _KINDS.get(hit.kind) or stream.word(hit.type)
 
 
 def first(hit: Hit, cells: int) -> Line:
@@ -232,13 +232,13 @@ def nothing(results: Results, cells: int) -> list[Line]:
         out.append(
             [
                 (" a filter may be too narrow: ", "quiet"),
-                (keyed.of("chips"), "key"),
+                (actions.key_of("chips"), "key"),
                 (" takes filters out again", "quiet"),
             ]
         )
     if query.unwanted:
         out.append([(" !word leaves out whatever holds the word", "quiet")])
-    out.append([(f" {keyed.of('manual')}", "key"), (" says what can be typed", "quiet")])
+    out.append([(f" {actions.key_of('manual')}", "key"), (" says what can be typed", "quiet")])
     return [cut(line, cells) for line in out]
 
 
@@ -263,7 +263,7 @@ def _guide(asked: Sequence[str], examples: Sequence[Example] | None, cells: int)
         yield from (_still([]), _still([(" Try", "title"), (symbols.keys("   ↓ and enter, or a click"), "quiet")]))
         for one in examples:
             yield _query(one.text, f"{one.words} · {one.found}{'+' if one.more else ''}", cells)
-    yield from (_still([]), _still([(f" {keyed.of('manual')}", "key"), (" all that can be typed", "quiet")]))
+    yield from (_still([]), _still([(f" {actions.key_of('manual')}", "key"), (" all that can be typed", "quiet")]))
 
 
 def _still(line: Line) -> Item:

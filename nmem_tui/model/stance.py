@@ -1,18 +1,71 @@
-"""What the screen Stance says in words: where the session stands, its shares, shifts, episodes, advice, comparison."""
+"""The stance of a session in words: its queries, the text of the screen Stance, the card on Now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
+from sqlite3 import Connection
+from typing import NamedTuple
 
-from nmem.stance.model import QUADRANTS, Advice, Compared, Share, Shift, Stance, Strip, Stuck
+from nmem.read import views
+from nmem.read.views import SessionRow
+from nmem.stance import read
+from nmem.stance.model import ENOUGH, QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
+from nmem.stance.read import Following
 from nmem.stance.words import stands
 from nmem.text import fit, pad, width
-from nmem_tui.model import symbols
+from nmem_tui.model import figures, symbols
 from nmem_tui.model.figures import age, clock, filled, plural, several
-from nmem_tui.model.line import Line, cut, joined, length, spread, wrap
-from nmem_tui.model.stance_chart import fill, path
-from nmem_tui.model.unit import flat
+from nmem_tui.model.line import Line, cut, fitting, joined, length, spread, wrap
+from nmem_tui.model.now_cards import flat
+from nmem_tui.model.now_queries import Home, pick
+from nmem_tui.model.stance_chart import Trace, fill, path, small, trace
+
+SESSIONS = 200
+
+
+class Wanted(NamedTuple):
+    """Which session to read: the chosen one, the one on screen, the project's; and the time (ms)."""
+
+    chosen: str
+    current: str
+    project: str
+    at: int
+    home: Home | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A session, its stance, its trajectory made ready for the chart's width, and what goes on from there."""
+
+    session: SessionRow
+    stance: Stance
+    trace: Trace
+    following: Following
+
+
+def reading(db: Connection, wanted: Wanted, one: Following | None, cells: int) -> Reading | None:
+    """The stance of the session that the cockpit shows; None when there is no session.
+
+    `one` is what an earlier reading left: only what is new is read. It belongs to one reading at a time.
+    """
+    row = views.session(db, pick(db, wanted.chosen, wanted.current, wanted.project, wanted.at, wanted.home))
+    found = go_on(db, row.id, one, wanted.at) if row else None
+    return Reading(row, found[0], trace(found[0], cells), found[1]) if row and found else None
+
+
+def go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
+    """The stance of a session, and what the next reading goes on from; None when there is no such session."""
+    if one is None or one.session_id != session_id:
+        one = read.follow(db, session_id, at)
+    return (read.advance(db, one, at), one) if one else None
+
+
+def sessions(db: Connection, project: str) -> Sequence[SessionStance]:
+    """The newest sessions of a project."""
+    return read.sessions(db, project, SESSIONS)
+
 
 MEANING = {
     "explore": "thinks, widens",
@@ -140,7 +193,7 @@ def legend() -> Line:
     return joined([[(f"{fill(name)} ", name), (name, "quiet")] for name in QUADRANTS], "  ")
 
 
-def figures(stance: Stance, cells: int) -> list[Line]:
+def figure_lines(stance: Stance, cells: int) -> list[Line]:
     """The other three dimensions and the windows, each in a line."""
     rows: list[tuple[str, Mapping[str, Share], str]] = [
         ("locus", stance.locus, "external"),
@@ -283,3 +336,75 @@ def told(stance: Stance, cells: int) -> Iterator[Line]:
     yield from guidance(stance.guidance, cells)
     yield []
     yield from shares(stance, cells)
+
+
+_LAST = 200
+"""Observations that the small chart shows."""
+_LINE = 60
+"""Those that the one line shows."""
+_LETTERS, _LOW = 2, 3
+"""Cells for the lines' letters; rows below which a chart says less than blocks do."""
+
+
+def title(stance: Stance) -> str:
+    """The title of the card."""
+    if stance.few:
+        return f"Stance ─ needs about {ENOUGH} calls, has {stance.placed}"
+    return f"Stance ─ {doing(stance)}"
+
+
+def card(stance: Stance, cells: int, rows: int, zone: tzinfo | None) -> list[Line]:
+    """The small chart, the newest shifts, and what to do: as much of it as there is room for."""
+    below = [line for line in (shifts(stance, cells, zone), advice(stance, cells)) if line]
+    below = below[-max(0, rows - 1) :]
+    high = max(1, rows - len(below))
+    if high < _LOW:
+        return [line(stance, cells, told=False), *below][:rows]
+    return [*small(trace(stance, cells, right=_LETTERS, last=_LAST), high), *below][:rows]
+
+
+def shifts(stance: Stance, cells: int, zone: tzinfo | None) -> Line:
+    """The newest shifts, as many as fit."""
+    if not stance.shifts:
+        return cut([("no shift yet", "quiet")], cells)
+    parts: list[tuple[int, Line]] = []
+    for rank, each in enumerate(reversed(stance.shifts[-3:])):
+        before = each.before if rank == len(stance.shifts[-3:]) - 1 and each.before else ""
+        way = flat(f"{before}→{each.after or each.to}")
+        parts.append((rank, [(f"{clock(each.at, zone)[:5]} ", "quiet"), (way, "text")]))
+    return [("shifts ", "quiet"), *fitting(parts[::-1], cells - 7, " · ")]
+
+
+def advice(stance: Stance, cells: int) -> Line:
+    """The weightiest piece of guidance."""
+    if not stance.guidance:
+        return []
+    return cut([("◆ ", "accent"), (flat(stance.guidance[0].text), "text")], cells)
+
+
+def spark(stance: Stance, cells: int) -> str:
+    """The newest stretch of phase: the higher, the more acting."""
+    values = [point.ema_phase for point in stance.points[-_LINE:] if point.ema_phase is not None]
+    if not values or cells <= 0:
+        return ""
+    step = max(1, len(values) // cells)
+    shown = values[::-1][::step][:cells][::-1]
+    return figures.spark([max(-1.0, min(1.0, value)) + 1 for value in shown], cells, 2.0)
+
+
+def line(stance: Stance, cells: int, *, told: bool = True) -> Line:
+    """Phase as a line of blocks, where the session came from and where it is, and what to do."""
+    last = stance.shifts[-1] if stance.shifts else None
+    came = (
+        f"{last.before} → "
+        if last and last.before in MEANING and last.before != stance.quadrant and not stance.few
+        else ""
+    )
+    parts: list[tuple[int, Line]] = [
+        (1, [("phase ", "quiet"), (spark(stance, max(8, min(20, cells // 5))), "phase")]),
+        (0, [(came, "quiet"), (doing(stance), "strong")]),
+    ]
+    if stance.guidance and told:
+        parts.append((2, [("◆ ", "accent"), (flat(stance.guidance[0].text), "text")]))
+    whole = fitting(parts, 10**6)
+    return cut(whole, cells) if cells >= 40 else fitting(parts[:2], cells)

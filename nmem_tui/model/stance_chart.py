@@ -1,4 +1,4 @@
-"""The trajectory of a session as a chart: phase as a solid line, scope as a dotted one, both around one middle.
+"""Charts of stance: the trajectory of a session over time, and the plane of phase and scope.
 
 Above the middle a session acts and converges, below it thinks and diverges. Places along the chart are numbers of
 observations, so that a night between two prompts takes no room; times stand below it.
@@ -7,14 +7,118 @@ observations, so that a night between two prompts takes no room; times stand bel
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from nmem.stance.model import Point, Stance, Stretch
+from nmem.stance.model import Point, Share, Stance, Stretch
 from nmem.text import width
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line
-from nmem_tui.model.plot import ACROSS, DOWN, Canvas, column_of, level, stretched
+
+ACROSS, DOWN = 2, 4
+"""Dots of one cell."""
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_EMPTY = 0x2800
+
+
+class Canvas:
+    """`cells` by `rows` cells; the origin is at the top left. What is drawn later has its tone; text covers dots."""
+
+    def __init__(self, cells: int, rows: int) -> None:
+        self.cells, self.rows = max(0, cells), max(0, rows)
+        self._dots = [[0] * self.cells for _ in range(self.rows)]
+        self._text = [[""] * self.cells for _ in range(self.rows)]
+        self._tones = [["text"] * self.cells for _ in range(self.rows)]
+
+    def dot(self, x: int, y: int, tone: str) -> None:
+        """One dot; outside of the canvas nothing happens."""
+        cell, row = x // ACROSS, y // DOWN
+        if 0 <= cell < self.cells and 0 <= row < self.rows:
+            self._dots[row][cell] |= _BITS[y % DOWN][x % ACROSS]
+            self._tones[row][cell] = tone
+
+    def text(self, cell: int, row: int, text: str, tone: str) -> None:
+        """Characters of one cell each, over whatever is there; what does not fit is left out."""
+        if not 0 <= row < self.rows:
+            return
+        for place, char in enumerate(text, cell):
+            if 0 <= place < self.cells:
+                self._text[row][place] = char
+                self._tones[row][place] = tone
+
+    def behind(self, cell: int, row: int, char: str, tone: str) -> None:
+        """A character, only where nothing is drawn yet."""
+        free = 0 <= row < self.rows and 0 <= cell < self.cells
+        if free and not self._dots[row][cell] and not self._text[row][cell]:
+            self.text(cell, row, char, tone)
+
+    def lines(self) -> list[Line]:
+        """What was drawn; each line fills the canvas' cells."""
+        return [self._line(row) for row in range(self.rows)]
+
+    def _line(self, row: int) -> Line:
+        out: Line = []
+        glyph = _rough if symbols.now().name == symbols.ASCII else _dotted
+        for text, dots, tone in zip(self._text[row], self._dots[row], self._tones[row], strict=True):
+            char = text or (glyph(dots) if dots else " ")
+            tone = tone if char != " " else "text"  # noqa: PLW2901 -- blanks have none
+            if out and out[-1][1] == tone:
+                out[-1] = (out[-1][0] + char, out[-1][1])
+            else:
+                out.append((char, tone))
+        return out
+
+
+_ROWS = (0x09, 0x12, 0x24, 0xC0)
+_LEFT = 0x47
+_THICK, _THIN = '"==_', "'::."
+"""What stands for dots side by side, and for single ones, in the four rows of a cell."""
+
+
+def _dotted(dots: int) -> str:
+    return chr(_EMPTY + dots)
+
+
+def _rough(dots: int) -> str:
+    """The sign that lies nearest: upright where three rows are dotted, heavier where dots stand side by side."""
+    rows = [row for row, bits in enumerate(_ROWS) if dots & bits]
+    if rows[-1] - rows[0] > 1:
+        return "|"
+    signs = _THICK if dots & _LEFT and dots & ~_LEFT else _THIN
+    return signs[sum(rows) // len(rows)]
+
+
+def level(value: float, dots: int) -> int:
+    """The dot row, from the top, of a value from -1 (lowest) to 1."""
+    value = max(-1.0, min(1.0, value))
+    return round((1 - value) / 2 * (dots - 1))
+
+
+def stretched(values: Sequence[float], columns: int) -> list[float]:
+    """One value a column: means where there are more values than columns, straight lines between them where fewer."""
+    count = len(values)
+    if not count or columns <= 0:
+        return []
+    if count > columns:
+        edges = [column * count // columns for column in range(columns + 1)]
+        return [sum(values[low:high]) / (high - low) for low, high in pairwise(edges)]
+    if count == 1 or columns == 1:
+        return [values[-1]] * columns
+    out = []
+    for column in range(columns):
+        place = column * (count - 1) / (columns - 1)
+        low = min(int(place), count - 2)
+        out.append(values[low] + (values[low + 1] - values[low]) * (place - low))
+    return out
+
+
+def column_of(place: int, count: int, columns: int) -> int:
+    """The column in which the value at a place stands."""
+    if count > columns:
+        return max(0, min(columns - 1, ((place + 1) * columns - 1) // count))
+    return round(place * (columns - 1) / (count - 1)) if count > 1 else columns - 1
+
 
 LEFT, RIGHT = 7, 11
 """Cells for the names of the poles at both sides."""
@@ -243,3 +347,76 @@ def path(stretches: Sequence[Stretch], cells: int) -> Line:
             place, tally = place + 1, dict.fromkeys(FILLS, 0.0)
     line += [line[-1]] * (cells - len(line)) if line else [(" " * cells, "rest")]
     return merged(line)
+
+
+Place = tuple[float, float]
+"""Phase and scope, both from -1 to 1 with their middle at 0."""
+_CORNERS = (("reason", 0, 0), ("finish", 0, 1), ("explore", 1, 0), ("scaffold", 1, 1))
+"""Quadrant, whether it is below, whether it is at the right."""
+NEWEST = 20
+"""So many of the newest steps are drawn without gaps."""
+_SHOWN = 80
+"""Older steps are not drawn: they lie under each other."""
+
+
+def way(stance: Stance) -> list[Place]:
+    """The newest places of a session, the oldest first."""
+    return [
+        (point.ema_phase, lifted(point.ema_scope, stance.scope_base))
+        for point in stance.points[-_SHOWN:]
+        if point.ema_phase is not None and point.ema_scope is not None
+    ]
+
+
+def told(stance: Stance) -> Mapping[str, Share] | None:
+    """The shares that its corners say; None of a session with too few calls to tell."""
+    return None if stance.few else stance.quadrants
+
+
+def draw_plane(way: Sequence[Place], shares: Mapping[str, Share] | None, cells: int, rows: int) -> list[Line]:
+    """The plane in `cells` by `rows` cells: act at the right, converge above; without shares, the corners' names."""
+    canvas = Canvas(cells, rows)
+    _way(canvas, way)
+    for name, below, right in _CORNERS:
+        said = name if shares is None else f"{name} {shares.get(name, Share()).share:.0%}"
+        said = f" {said} " if cells >= 36 else said
+        row = rows - 1 if below else 0
+        canvas.text(cells - width(said) if right else 0, row, said, name)
+    if len(way) > NEWEST:
+        _point(canvas, way[-1 - NEWEST], "○", "quiet")
+    if way:
+        _point(canvas, way[-1], "●", "strong")
+    poles = ((cells // 2 - 4, 0, "converge"), (cells // 2 - 3, rows - 1, "diverge"))
+    for cell, row, pole in poles if cells >= 48 else ():
+        canvas.text(cell, row, pole, "quiet")
+    for pole, cell in (("think", 0), ("act", cells - 3)):
+        canvas.text(cell, rows // 2, pole, "quiet")
+    for cell in range(cells):
+        canvas.behind(cell, rows // 2, "┼" if cell == cells // 2 else "─", "line")
+    for row in range(rows):
+        canvas.behind(cells // 2, row, "│", "line")
+    return canvas.lines()
+
+
+def _way(canvas: Canvas, way: Sequence[Place]) -> None:
+    """Older steps are dotted, the newest are a line."""
+    first = len(way) - 1 - NEWEST
+    for number, (start, end) in enumerate(pairwise(way)):
+        recent = number >= first
+        ax, ay = _dot(canvas, start)
+        bx, by = _dot(canvas, end)
+        steps = max(abs(bx - ax), abs(by - ay), 1)
+        for step in range(0, steps + 1, 1 if recent else steps):
+            x, y = ax + (bx - ax) * step // steps, ay + (by - ay) * step // steps
+            canvas.dot(x, y, "accent" if recent else "quiet")
+
+
+def _dot(canvas: Canvas, place: Place) -> tuple[int, int]:
+    """The dot of a place; the first and the last row belong to the corners' names."""
+    across, down = canvas.cells * ACROSS, max(1, canvas.rows - 2) * DOWN
+    return across - 1 - level(place[0], across), DOWN + level(place[1], down)
+
+
+def _point(canvas: Canvas, place: Place, char: str, tone: str) -> None:
+    x, y = _dot(canvas, place)
+    canvas.text(x // ACROSS, y // DOWN, char, tone)

@@ -10,11 +10,11 @@ from nmem.read.stories import Judged, Narrative, Story
 from nmem.read.threads import Link, whole
 from nmem.read.views import StreamRow
 from nmem.text import fit, fit_path, lines, pad, printable, width
-from nmem_tui.model import keyed, learnings, rows, symbols, unit
+from nmem_tui.model import actions, learnings, now_cards, stream, symbols
 from nmem_tui.model.episodes import friction, state
 from nmem_tui.model.figures import age, ago, clock, day, filled, several
 from nmem_tui.model.line import Line, cut, fit_words, joined, length, section, wrap
-from nmem_tui.model.unit import flat
+from nmem_tui.model.now_cards import flat
 
 _LABEL = 10
 _ROOMY = 60
@@ -70,7 +70,7 @@ class StoryText:
         item = self._items[place]
         if cells >= _WIDE and isinstance(item, StreamRow):
             cells = max(_RULE, width(flat(item.text)) + _RULE)
-        return rows.draw(item, cells, self.zone) if isinstance(item, StreamRow) else item
+        return stream.draw(item, cells, self.zone) if isinstance(item, StreamRow) else item
 
     def prompt(self, place: int) -> int | None:
         """The prompt of the person's that the line at a place is a part of."""
@@ -119,7 +119,7 @@ class StoryText:
         owner = row.key // 2 if source == "user" else None
         if source == "user":
             self._put([], None)
-        name, tone = rows.word(row.word)
+        name, tone = stream.word(row.word)
         limit = _SAID.get(source, _SAID.get(kind, 2))
         text_tone = "strong" if source == "user" else "text" if limit > 2 else "quiet"
         badge = _badge(self.story.prompts.get(owner)) if owner is not None else []
@@ -188,13 +188,13 @@ def _head(
     if told:
         yield from _field("intent", flat(story.intent), cells, 8)
     none = "open: told once it is over" if story.row.state == "open" else "nothing tested or committed"
-    yield [(pad("outcome", _LABEL), "quiet"), *(unit.outcome(story.row.outcome) or [(none, "quiet")])]
+    yield [(pad("outcome", _LABEL), "quiet"), *(now_cards.outcome(story.row.outcome) or [(none, "quiet")])]
     yield from _obstacle(story, cells)
     yield from _warned(warned, cells)
     yield from _belongs(story, cells, keys)
-    *sure, (reason, tone) = unit.why(story.cut_reason, story.cut_by, story.cut_confidence)
+    *sure, (reason, tone) = now_cards.why(story.cut_reason, story.cut_by, story.cut_confidence)
     first, *rest = wrap(reason, cells - _LABEL - length(sure) - 2, 3) or [""]
-    yield [(pad("cut here", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
+    yield [(pad("starts at", _LABEL), "quiet"), *sure, ("  " if sure else "", "text"), (first, tone)]
     for row in rest:
         yield [(" " * _LABEL, "text"), (row, tone)]
 
@@ -333,7 +333,7 @@ def _decided(story: Story, cells: int, zone: tzinfo | None, *, keys: bool) -> It
         pairs = (("undecide", "no decision"), ("reword", "words it anew"), ("promote", "writes it as a /when entry"))
         hints: Line = [(" " * _LABEL, "text")]
         for action, text in pairs:
-            hints += [(keyed.of(action), "key"), (f" {text}  ", "quiet")]
+            hints += [(actions.key_of(action), "key"), (f" {text}  ", "quiet")]
         yield 0, hints
 
 
@@ -342,7 +342,7 @@ def _narrated(story: Story, cells: int, at: int, keys: bool) -> Iterator[Line]:
     told = story.narrative
     if told is None:
         yield _section("Narrative", "none yet", cells)
-        now: Line = [(keyed.of("narrate"), "key"), (" writes one now; otherwise ", "quiet")] if keys else []
+        now: Line = [(actions.key_of("narrate"), "key"), (" writes one now; otherwise ", "quiet")] if keys else []
         yield [("no narrative yet: ", "quiet"), *now, ("it comes at the session's end", "quiet")]
     else:
         yield _section("Narrative", _narrator(told, at), cells)
@@ -358,12 +358,14 @@ def _narrator(told: Narrative, at: int) -> str:
     when = f", {ago(at - told.at)}" if told.at else ""
     if told.by_model:
         return f"written by {printable(told.narrator)}{when}"
-    return f"extractive: from the record itself, no model{when}"
+    return f"summary without a model{when}"
 
 
 def _narrative(told: Narrative, cells: int, keys: bool) -> Iterator[Line]:
     if told.stale:
-        anew: Line = [(": ", "warn"), (keyed.of("narrate"), "key"), (" tells it anew", "quiet")] if keys else []
+        anew: Line = (
+            [(": ", "warn"), (actions.key_of("narrate"), "key"), (" writes a new one", "quiet")] if keys else []
+        )
         yield [("! the episode has changed since", "warn"), *anew]
     if told.fallback:
         yield from _field("no model", flat(told.fallback), cells, 2, "warn")

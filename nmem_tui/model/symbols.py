@@ -1,7 +1,7 @@
 """Every glyph that is drawn, by what it means, in three sets: blocks, braille, ascii. Each is one cell wide.
 
 Drawings take their glyphs from `now()`. What stands as a literal in a text (`✓`, `·`, `─`) is made its ASCII twin on
-the way to the screen (`nmem_tui.widgets.ascii`), so that both ways lead to the same screen.
+the way to the screen (`nmem_tui.appearance.theming`), so that both ways lead to the same screen.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -17,21 +17,17 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from nmem.text import printable
-from nmem_tui.actions import bindings
+from nmem.text import pad, printable
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
-from nmem_tui.model import keyed
+from nmem_tui.model import actions
+from nmem_tui.model.actions import bindings
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.screens.giving import Giving
-from nmem_tui.screens.painting import Painting
-from nmem_tui.store.reads import Reads
+from nmem_tui.screens.copy_export import CopyExport
+from nmem_tui.screens.host import Host
+from nmem_tui.screens.paint_scheduler import PaintScheduler
+from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
-from nmem_tui.widgets.tones import COMPONENTS
-
-if TYPE_CHECKING:
-    from nmem_tui.app import Cockpit
+from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
 
 _COUNT_S = 2.0
 """What the tabs count is read at most this often."""
@@ -42,7 +38,7 @@ _BANNER_SHORT = "a recorded session: nothing of yours is read or written · q le
 """Where there is too little room for all of it: how to leave stays."""
 
 
-class View(Giving, Painting, inherit_bindings=False):
+class View(CopyExport, PaintScheduler, inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -89,12 +85,10 @@ class View(Giving, Painting, inherit_bindings=False):
         """What all it shows was read for: see `reads_now` and `is_old`."""
 
     @property
-    def cockpit(self) -> Cockpit:
+    def cockpit(self) -> Host:
         """The app, by its own type."""
-        from nmem_tui.app import Cockpit
-
         app = self.app
-        assert isinstance(app, Cockpit)
+        assert isinstance(app, Host)
         return app
 
     def compose(self) -> ComposeResult:
@@ -127,7 +121,7 @@ class View(Giving, Painting, inherit_bindings=False):
     def action_copy_text(self) -> None:
         """Copy what the mouse has marked; where nothing is, say what leaves, which ctrl+c does elsewhere."""
         if self.get_selected_text() is None:
-            self.cockpit.say(f"{keyed.of('quit')} leaves; ctrl+c copies what the mouse has marked")
+            self.cockpit.say(f"{actions.key_of('quit')} leaves; ctrl+c copies what the mouse has marked")
         else:
             super().action_copy_text()
 
@@ -135,7 +129,7 @@ class View(Giving, Painting, inherit_bindings=False):
         """Start with what there is; a screen's own `on_mount` runs before this one, and does not call it."""
         self.seen = self.cockpit.generation
         if self.cockpit.keys:
-            from nmem_tui.keymap import bind
+            from nmem_tui.keymap import bind  # on use: start-up stays short
 
             bind(self, self.CONTEXT, self.cockpit.keys)
         self.tell_demo()
@@ -200,7 +194,7 @@ class View(Giving, Painting, inherit_bindings=False):
             return  # whose learnings is not known yet: the session that is shown tells
 
         def count(db: Connection) -> int:
-            from nmem_tui.model import learnings_reading as reading
+            from nmem_tui.model import learnings as reading  # on use: start-up stays short
 
             return reading.hot(db, reading.scope_of(kind or reading.PROJECT, project, session), at)
 
@@ -215,9 +209,9 @@ class View(Giving, Painting, inherit_bindings=False):
 
     def _count_live(self) -> None:
         def count(db: Connection) -> tuple[int, int]:
-            from nmem_tui.model import tasks_reading
+            from nmem_tui.model import tasks_queries  # on use: start-up stays short
 
-            return tasks_reading.live(db)
+            return tasks_queries.live(db)
 
         self.reads.ask("live", count, self.show_live)
 
@@ -292,7 +286,7 @@ class View(Giving, Painting, inherit_bindings=False):
     def _below(self) -> str:
         """What stands under the reason: what can be done, or whether what is below may be old."""
         if self.cockpit.why_not("upgrade") is None:
-            return f"{keyed.of('upgrade')} brings it up to date"
+            return f"{actions.key_of('upgrade')} brings it up to date"
         old = "" if self.is_blank() else "what is below may be old; "
         return f"{old}this is tried again by itself"
 
@@ -312,8 +306,6 @@ class View(Giving, Painting, inherit_bindings=False):
 
 def banner(cells: int) -> Line:
     """That the demo plays, and how to leave it."""
-    from nmem.text import pad
-
     said = DEMO_BANNER if len(DEMO_BANNER) + 7 <= cells else _BANNER_SHORT
     return [(" DEMO ", "key"), (pad(f" {said}", max(0, cells - 6)), "warn")]
 

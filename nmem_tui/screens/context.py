@@ -12,19 +12,18 @@ from nmem.context.effect import Effect
 from nmem.context.past import Telling, telling
 from nmem.context.preview import Preview
 from nmem.text import printable
-from nmem_tui.model import budget, context, context_past, context_text
-from nmem_tui.model import context_reading as reading
-from nmem_tui.model.context_reading import PAST, PROMPT, RESET, Shown, Wanted
-from nmem_tui.model.context_reading import Told as Before
+from nmem_tui.model import context, context_text, exports
+from nmem_tui.model import context_queries as reading
+from nmem_tui.model.context_queries import PAST, PROMPT, RESET, Shown, Wanted
+from nmem_tui.model.context_queries import Told as Before
 from nmem_tui.model.empty import no_context
-from nmem_tui.model.exported import Gather
+from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
-from nmem_tui.model.items import Item
-from nmem_tui.screens.choosing import NOT_CHOSEN
-from nmem_tui.screens.giving import Take
-from nmem_tui.screens.turning import Turning
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.model.lists import Item
+from nmem_tui.screens.context_actions import NOT_CHOSEN
+from nmem_tui.screens.context_nav import ContextNav
+from nmem_tui.screens.copy_export import Take
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -35,7 +34,7 @@ _WORTH_S = 60.0
 """And whether it helps, which is counted over all sessions, at most this often."""
 
 
-class ContextView(Turning):
+class ContextView(ContextNav):
     """What the next session is told, and what the person makes of it."""
 
     CONTEXT = "context"
@@ -80,7 +79,7 @@ class ContextView(Turning):
 
     def on_mount(self) -> None:
         """The list has the keyboard."""
-        self.query_one("#thing", Panel).border_title = Content("Thing")
+        self.query_one("#thing", Panel).border_title = Content("Item")
         self.set_focus(self.index)
 
     def on_screen_resume(self) -> None:
@@ -202,7 +201,7 @@ class ContextView(Turning):
     def _list(self, found: Preview, configured: int, *, keep: bool) -> None:
         mode = self.mode
         self.query_one("#budget", Panel).show(
-            lambda cells, _: [context.gauge(found, configured, mode, cells), *budget.legend(found, cells)]
+            lambda cells, _: [context.gauge(found, configured, mode, cells), *context_text.legend(found, cells)]
         )
         self.query_one("#columns", Panel).show(lambda cells, _: [[(" ", "text"), *context.columns(cells - 2)]])
         self.query_one("#silent", Panel).show(lambda cells, _: context.silence(found, mode, cells))
@@ -220,11 +219,11 @@ class ContextView(Turning):
         shown = self.shown.found if self.shown else None
         if self.mode == PAST:
             past = self.before.past if self.before else None
-            title = context_past.title(past, self.cockpit.clock()) if past else "Told before"
+            title = context.past_title(past, self.cockpit.clock()) if past else "Told before"
             name, _, rest = title.partition(" ─ ")
             self.things.border_subtitle = Content("")
         else:
-            name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "thing")
+            name, rest = f"Told {context.NAMES[self.mode]}", several(len(shown.items) if shown else 0, "item")
             legend = "".join(text for text, _ in context.legend()) if self.has_class("-wide") else ""
             self.things.border_subtitle = Content(NOT_CHOSEN if self.mode == RESET else legend)
         self.things.border_title = self.titled(name, rest)
@@ -247,7 +246,7 @@ class ContextView(Turning):
         self.pane.border_title = Content(f"Exact text{size}")
         self.pane.border_subtitle = Content(f"{changed} · esc unmarks" if changed else "")
         panel = self.query_one("#thing", Panel)
-        panel.border_title = Content("Thing")
+        panel.border_title = Content("Item")
         mode = self.mode
         panel.show(lambda cells, rows: context.about(one, found, mode, cells, rows))
         self.check_keys()
@@ -270,19 +269,19 @@ class ContextView(Turning):
         at, zone, past = self.cockpit.clock(), self.cockpit.zone, found.past
         self.remove_class("-empty", "-blank")
         self._bars(lambda cells: context.header(found.session, PAST, None, cells))
-        self.query_one("#budget", Panel).show(lambda cells, _: [context_past.totals(past, cells)])
+        self.query_one("#budget", Panel).show(lambda cells, _: [context.past_totals(past, cells)])
         self.query_one("#columns", Panel).show(
-            lambda cells, _: [[(" ", "text"), *context_past.columns(cells - 2)]] if past.found else [[]]
+            lambda cells, _: [[(" ", "text"), *context.past_columns(cells - 2)]] if past.found else [[]]
         )
         self.index.hint = "  nothing was told in this project yet: it begins with a session's first prompt"
-        self.index.tell(lambda cells: context_past.items(past, cells, at, zone), keep=not first, free=False)
+        self.index.tell(lambda cells: context.past_items(past, cells, at, zone), keep=not first, free=False)
         self._tell_past()
 
     def _tell_past(self) -> None:
         at, zone, one = self.cockpit.clock(), self.cockpit.zone, self.telling
         panel = self.query_one("#thing", Panel)
         panel.border_title = Content("Told")
-        panel.show(lambda cells, _rows: context_past.about(one, cells, at, zone))
+        panel.show(lambda cells, _rows: context.past_about(one, cells, at, zone))
         if one is None:
             self.pane.hint = "  what was told stands here, with what came of it"
             self.pane.tell(lambda _cells: [], keep=False)
@@ -297,10 +296,10 @@ class ContextView(Turning):
             return
         same = self.told is not None and self.told.told.id == one.id
         self.told = found
-        self.pane.border_title = Content(f"What became of it ─ {several(len(found.items), 'thing')}")
+        self.pane.border_title = Content(f"What became of it ─ {several(len(found.items), 'item')}")
         self.pane.border_subtitle = Content("")
         self._drawn = None
-        self.pane.tell(lambda cells: context_past.detail(found, cells), keep=same)
+        self.pane.tell(lambda cells: context.past_detail(found, cells), keep=same)
 
     def _show_worth(self, found: Effect) -> None:
         self.worth = found
@@ -352,8 +351,6 @@ class ContextView(Turning):
 
     def gather(self) -> Gather:
         """The text with each thing in it, or what was told before."""
-        from nmem_tui.model import exports
-
         return exports.context(self._wanted(), self.cockpit.zone)
 
 

@@ -16,18 +16,16 @@ from nmem.read import stories as story_views
 from nmem.read.episode_filter import Filter
 from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.text import printable
-from nmem_tui.model import episodes, keyed, shelf
-from nmem_tui.model import episodes_reading as reading
+from nmem_tui.model import actions, episodes
+from nmem_tui.model import episodes as reading
 from nmem_tui.model.empty import no_episodes
-from nmem_tui.model.episodes_reading import Look, Told
+from nmem_tui.model.episodes import Look, Shelf, Told
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, fitting
-from nmem_tui.model.shelf import Shelf
-from nmem_tui.model.words import NO_MATCH
-from nmem_tui.screens.browsing import Browsing
-from nmem_tui.widgets.band import Band
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.model.lists import NO_MATCH
+from nmem_tui.screens.episodes_nav import EpisodesNav
+from nmem_tui.widgets.charts import Band
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -38,7 +36,7 @@ _EVERY_S = 0.3
 """The list is looked at again at most this often."""
 
 
-class Episodes(Browsing):
+class Episodes(EpisodesNav):
     """What was worked on, and how it went."""
 
     def __init__(self) -> None:
@@ -219,7 +217,7 @@ class Episodes(Browsing):
 
     def _arrange(self, cursor: int) -> None:
         """Draw the list anew, and tell the story under the cursor."""
-        today = shelf.day_of(self.cockpit.clock(), self.cockpit.zone)
+        today = episodes.day_of(self.cockpit.clock(), self.cockpit.zone)
         known = self.shelf
 
         def draw(place: int, cells: int) -> Line:
@@ -344,7 +342,7 @@ class Episodes(Browsing):
     def name_list(self) -> None:
         self.listing.border_title = self.titled("Episodes", "" if self.filter else several(self.total, "episode"))
         self.index.hint = NO_MATCH if self.filter and not self.total else ""
-        asks = f"? {several(self.waiting, 'question')} · {keyed.of('review')} answers" if self.waiting else ""
+        asks = f"? {several(self.waiting, 'question')} · {actions.key_of('review')} answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)
         total, waiting = self.total, self.waiting
         self.header.show(lambda cells: _header(total, waiting, self.cockpit.project, cells))
@@ -365,6 +363,6 @@ def _header(total: int, waiting: int, project: str, cells: int) -> Line:
         (0, [(" nmem ▸ ", "quiet"), (where, "title"), (f"   {several(total, 'episode')}", "text")]),
         (1, [(f"   ? {several(waiting, 'open question')}", "warn")] if waiting else []),
         (3, [(" on boundaries, links", "warn")] if waiting else []),
-        (2, [(f" · {keyed.of('review')} answers", "quiet")] if waiting else []),
+        (2, [(f" · {actions.key_of('review')} answers", "quiet")] if waiting else []),
     ]
     return fitting([part for part in parts if part[1]], cells, "")

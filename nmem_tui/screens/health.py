@@ -18,13 +18,12 @@ from nmem.read.health import HealthView
 from nmem.read.health import health as vital_signs
 from nmem.read.pace import Pace
 from nmem.read.pace import pace as pace_of
-from nmem_tui.model import health, health_storage, pace, vitals
-from nmem_tui.model import health_reading as reading
-from nmem_tui.model.health_reading import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
+from nmem_tui.model import health, health_cards, health_storage
+from nmem_tui.model import health as reading
+from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, SECRETS, STORAGE
 from nmem_tui.model.line import Line
-from nmem_tui.screens.mending import Mending
-from nmem_tui.widgets.card import Card, Panel
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.screens.health_actions import HealthActions
+from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _EVERY_S = 1.0
@@ -36,7 +35,7 @@ _TITLES = {SECRETS: "Secrets taken out before anything was stored", STORAGE: "St
            KEPT: "Backups and purges"}  # fmt: skip
 
 
-class Health(Mending):
+class Health(HealthActions):
     """Is the memory alive, fast, complete, and no larger than it should be?"""
 
     DEFAULT_CLASSES = "-blank -findings"
@@ -125,12 +124,12 @@ class Health(Mending):
 
         def work(db: Connection) -> Any:  # noqa: ANN401 -- each view has its own
             if mode == FINDINGS:
-                return reading.worst_first((*self._unconnected(), *reading.findings(db, path, at)))
+                return reading.worst_first((*self._unconnected(), *reading.read_findings(db, path, at)))
             if mode == SECRETS:
-                return reading.secrets(db, at)
+                return reading.read_secrets(db, at)
             if mode == STORAGE:
-                return reading.stored(db, at, lambda: self.mode != STORAGE or not self.is_attached)
-            return reading.kept(db, path)
+                return reading.read_stored(db, at, lambda: self.mode != STORAGE or not self.is_attached)
+            return reading.read_kept(db, path)
 
         if mode == HOOKS:
             self.reads.ask("pace", lambda db: pace_of(db, at), self._show_pace)
@@ -151,22 +150,22 @@ class Health(Mending):
         self.view = view
         self.remove_class("-blank")
         alone, registered = self.alone, self.registered
-        self.header.show(lambda cells: vitals.header(view, at, zone, cells, alone=alone))
+        self.header.show(lambda cells: health_cards.header(view, at, zone, cells, alone=alone))
         show = self.query_one
         show("#hooks", Card).show(
-            lambda c, _: [*vitals.hooks(view, c, registered=registered), *pace.hooks(known, zone, c)],
+            lambda c, _: [*health_cards.hooks(view, c, registered=registered), *health_cards.hook_bars(known, zone, c)],
             "Hooks ─ what they cost",
         )
-        show("#events", Card).show(lambda c, _: vitals.events(view, c), "Events ─ what became of them")
+        show("#events", Card).show(lambda c, _: health_cards.events(view, c), "Events ─ what became of them")
         show("#storage", Card).show(
             lambda c, _: [
-                *vitals.storage(view, c), *pace.growth(known, view.database_bytes, view.stored, c)
+                *health_cards.storage(view, c), *health_cards.growth(known, view.database_bytes, view.stored, c)
             ],
             "Storage ─ rows by table",
         )  # fmt: skip
-        show("#clients", Card).show(lambda c, _: vitals.clients(view, at, c), "Clients ─ their newest event")
-        show("#drift", Card).show(lambda c, _: vitals.drift(view, c), "Drift ─ fields nobody knew")
-        show("#log", Card).show(lambda c, _: vitals.log(view, c), "Log ─ the newest lines")
+        show("#clients", Card).show(lambda c, _: health_cards.clients(view, at, c), "Clients ─ their newest event")
+        show("#drift", Card).show(lambda c, _: health_cards.drift(view, c), "Drift ─ fields nobody knew")
+        show("#log", Card).show(lambda c, _: health_cards.log(view, c), "Log ─ the newest lines")
         self._bars()
         self.show_job()
 
@@ -287,7 +286,7 @@ class Health(Mending):
         """What cannot be read is not in order: neither the header nor the list's title says so."""
         super().lost(reason)
         if self.has_class("-error"):
-            self.header.show(vitals.unread)
+            self.header.show(health_cards.unread)
             self.query_one("#listed").border_title = Content("Not known: the database cannot be read")
 
     def is_blank(self) -> bool:

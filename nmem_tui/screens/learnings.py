@@ -10,19 +10,18 @@ from textual.timer import Timer
 
 from nmem.learn.learning import SKILL, Learning
 from nmem.text import printable
-from nmem_tui.model import keyed, learnings, learnings_detail
-from nmem_tui.model import learnings_reading as reading
+from nmem_tui.model import actions, exports, learning_detail, learnings
+from nmem_tui.model import learnings as reading
 from nmem_tui.model.empty import no_learnings
-from nmem_tui.model.exported import Gather
+from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
-from nmem_tui.model.learnings_reading import Detail, Listing, Scope
+from nmem_tui.model.learnings import Detail, Listing, Scope
 from nmem_tui.model.line import Line
-from nmem_tui.model.words import NO_MATCH
-from nmem_tui.screens.leafing import Leafing
-from nmem_tui.screens.renewing import Renewing
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
-from nmem_tui.widgets.heatmap import HeatMap
+from nmem_tui.model.lists import NO_MATCH
+from nmem_tui.screens.learnings_nav import LearningsNav
+from nmem_tui.screens.list_screen import DebouncedReload
+from nmem_tui.widgets.charts import HeatMap
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -34,7 +33,7 @@ _MOST_WEEKS = 16
 """Rows that the heat map may take."""
 
 
-class Learnings(Renewing, Leafing):
+class Learnings(DebouncedReload, LearningsNav):
     """Patterns across sessions that shall end in something fixed."""
 
     EVERY_S = 0.5
@@ -239,10 +238,10 @@ class Learnings(Renewing, Leafing):
         if self.words:
             return NO_MATCH
         if found.counts.get(learnings.ALL, 0):
-            return f"  nothing is {found.state} here: {keyed.of('next_state')} shows what is in another state"
+            return f"  nothing is {found.state} here: {actions.key_of('next_state')} shows what is in another state"
         if found.scope.kind == reading.ACROSS:
-            return f"  no pattern that two projects share · {keyed.of('projects')} shows each project's own"
-        more = f"{keyed.of('projects')} shows all projects, with {found.elsewhere}"
+            return f"  no pattern that two projects share · {actions.key_of('projects')} shows each project's own"
+        more = f"{actions.key_of('projects')} shows all projects, with {found.elsewhere}"
         return f"  nothing came back in this project yet · {more}"
 
     def _show_detail(self, found: Detail) -> None:
@@ -255,13 +254,11 @@ class Learnings(Renewing, Leafing):
             return
         self.detail = found
         at, zone = self.cockpit.clock(), self.cockpit.zone
-        self.about.border_title = Content(learnings_detail.title(one))
-        self.pane.tell(lambda cells: learnings_detail.items(found, cells, at, zone), keep=same)
+        self.about.border_title = Content(learning_detail.title(one))
+        self.pane.tell(lambda cells: learning_detail.items(found, cells, at, zone), keep=same)
 
     def gather(self) -> Gather:
         """The list, and the learning under the cursor with its evidence."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.learnings(self._scope(), self.state, self.words, self.one, app.clock(), app.zone)
 

@@ -12,15 +12,14 @@ from textual.containers import Horizontal
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui.doing import steering
-from nmem_tui.model import cards
+from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.empty import nothing
-from nmem_tui.model.reading import Glance, Opening, glance, pick
-from nmem_tui.screens.streaming import Streaming
-from nmem_tui.screens.warns import Warns
-from nmem_tui.widgets.card import Panel
+from nmem_tui.model.now_queries import Glance, Opening, glance, pick
+from nmem_tui.operations import commands
+from nmem_tui.screens.episode_warnings import EpisodeWarnings
+from nmem_tui.screens.now_stream import NowStream
 from nmem_tui.widgets.details import Details
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from nmem.read.days import Days
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
-    from nmem_tui.model.exported import Gather
-    from nmem_tui.model.gauge import Reset
+    from nmem_tui.model.exports import Gather
     from nmem_tui.model.line import Line
+    from nmem_tui.model.now_gauges import Reset
 
 _CARDS_S, _STANCE_S, _DAYS_S = 0.25, 1.0, 2.0
 """The cards, the stance and the days are read at most this often; the stream at once."""
@@ -41,7 +40,7 @@ _FULL = 24
 """Rows of a terminal below which a narrow one keeps the line of the days for the stream."""
 
 
-class Now(Streaming, Warns):
+class Now(NowStream, EpisodeWarnings):
     """The session that is worked in, at a glance and row by row."""
 
     CONTEXT = "now"
@@ -218,7 +217,7 @@ class Now(Streaming, Warns):
         if self.view is None:
             return
         view, here, at = self.view, self.unit, self.cockpit.clock()
-        self.header.show(lambda cells: cards.header(view, at, cells, here))
+        self.header.show(lambda cells: now_cards.header(view, at, cells, here))
         if self._roomy:
             self.query_one(Overview).tell(
                 view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset, self.days
@@ -230,7 +229,7 @@ class Now(Streaming, Warns):
         days = self.days if self.size.height >= _FULL else None
         self.query_one("#summary", Panel).show(
             lambda c, _: [
-                *cards.narrow(
+                *now_cards.narrow(
                     view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
                 ),
                 *_days_line(days, c),
@@ -256,7 +255,7 @@ class Now(Streaming, Warns):
 
     def gather(self) -> Gather:
         """The session at a glance, and its stream."""
-        from nmem_tui.model import exports
+        from nmem_tui.model import exports  # on use: start-up stays short
 
         app = self.cockpit
         return exports.now(self.session_id, self.query_now, app.clock(), app.zone)
@@ -271,12 +270,12 @@ class Now(Streaming, Warns):
     def do_pin(self) -> None:
         """Pin the work unit, or unpin it."""
         if self.unit:
-            self.cockpit.change(steering.pin(self.unit.id, not self.unit.pinned))
+            self.cockpit.change(commands.pin(self.unit.id, not self.unit.pinned))
 
     def do_pin_everywhere(self) -> None:
         """Pin the work unit and tell it in every project, or in its own alone."""
         if self.unit:
-            self.cockpit.change(steering.pin_everywhere("episode", self.unit.id))
+            self.cockpit.change(commands.pin_everywhere("episode", self.unit.id))
 
     def do_story(self) -> None:
         """The story of the work unit, on the screen Episodes."""
@@ -285,7 +284,7 @@ class Now(Streaming, Warns):
 
     def do_sessions(self) -> None:
         """Choose a session from the list."""
-        from nmem_tui.screens.sessions import Sessions
+        from nmem_tui.screens.prompt_dialogs import Sessions  # on use: start-up stays short
 
         self.app.push_screen(Sessions(self.session_id), self.cockpit.choose)
 
@@ -301,15 +300,15 @@ class Now(Streaming, Warns):
 
 def _go_on(db: Connection, session_id: str, one: Following | None, at: int) -> tuple[Stance, Following] | None:
     """Read the stance; what that and its card need is imported in the worker, after the first frame."""
-    from nmem_tui.model import stance_card  # noqa: F401
-    from nmem_tui.model.stance_reading import go_on
+    from nmem_tui.model import stance as stance_words  # noqa: F401 -- on use: start-up stays short
+    from nmem_tui.model.stance import go_on
 
     return go_on(db, session_id, one, at)
 
 
 def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
     """Whose packet, how many things are in it, and in how many tokens; imported in the worker, too."""
-    from nmem_tui.model.context_reading import after_reset
+    from nmem_tui.model.context_queries import after_reset  # on use: start-up stays short
 
     found = after_reset(db, session_id, at)
     return session_id, (len(found.items), found.tokens)
@@ -317,16 +316,14 @@ def _after_reset(db: Connection, session_id: str, at: int) -> tuple[str, Reset]:
 
 def _by_day(db: Connection, session_id: str, at: int, zone: tzinfo | None, known: Days | None) -> Days | None:
     """The days of the session's project; what counts them is imported in the worker, too."""
-    from nmem.read.days import days, midnights
+    from nmem.read.days import days, midnights  # on use: start-up stays short
 
     return days(db, session_id, midnights(at, zone), known)
 
 
 def _days_line(days: Days | None, cells: int) -> list[Line]:
     """The days in one line; none while they are not known, or nothing was done in them."""
-    from nmem_tui.model import today
-
-    drawn = today.line(days, cells)
+    drawn = now_gauges.line(days, cells)
     return [drawn] if drawn else []
 
 
@@ -334,6 +331,6 @@ def _stance_line(stance: Stance | None) -> Callable[[int], Line] | None:
     """What draws the stance in one line; None while no call is labelled."""
     if stance is None or not stance.points:
         return None
-    from nmem_tui.model import stance_card
+    from nmem_tui.model import stance as stance_words  # on use: start-up stays short
 
-    return lambda cells: stance_card.line(stance, cells)
+    return lambda cells: stance_words.line(stance, cells)

@@ -13,27 +13,26 @@ from textual.content import Content
 from nmem.labels import read
 from nmem.labels.read import Labelled, Word
 from nmem.text import printable
-from nmem_tui.doing import steering
 from nmem_tui.messages import Loaded, ReadFailed
-from nmem_tui.model import relabel
-from nmem_tui.screens.over import Over
-from nmem_tui.store.reads import Reads
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.tones import COMPONENTS
+from nmem_tui.model import review
+from nmem_tui.operations import commands
+from nmem_tui.screens.modal import Modal
+from nmem_tui.store.access import Reads
+from nmem_tui.widgets.drawn import COMPONENTS, Panel
 
 _ROOMY = 24
 """Rows of the terminal from which on there is room for reasons."""
 
 
-class Relabel(Over[None]):
+class Relabel(Modal[None]):
     """What is said of one call; each key is one correction, undone as one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape,enter,q", "leave", show=False),
         Binding("u", "undo", show=False),
-        *(Binding(key, f"flip({name!r})", show=False) for name, key in relabel.KEYS.items()),
-        *(Binding(key.upper(), f"clear({name!r})", show=False) for name, key in relabel.KEYS.items()),
+        *(Binding(key, f"flip({name!r})", show=False) for name, key in review.KEYS.items()),
+        *(Binding(key.upper(), f"clear({name!r})", show=False) for name, key in review.KEYS.items()),
     ]
 
     words = getters.query_one("#words", Panel)
@@ -76,7 +75,7 @@ class Relabel(Over[None]):
     def _show(self, found: Labelled) -> None:
         self.found = found
         why = self.app.size.height >= _ROOMY
-        self.words.show(lambda cells, _rows: relabel.lines(found, cells, why=why))
+        self.words.show(lambda cells, _rows: review.relabel_lines(found, cells, why=why))
 
     def _word(self, dimension: str) -> Word | None:
         return next((word for word in self.found.words if word.dimension == dimension), None) if self.found else None
@@ -84,7 +83,7 @@ class Relabel(Over[None]):
     def action_flip(self, dimension: str) -> None:
         """The other word."""
         if word := self._word(dimension):
-            self._say(dimension, relabel.flipped(word))
+            self._say(dimension, review.flipped(word))
 
     def action_clear(self, dimension: str) -> None:
         """The model's word again."""
@@ -92,11 +91,11 @@ class Relabel(Over[None]):
             self._say(dimension, None)
 
     def _say(self, dimension: str, word: str | None) -> None:
-        self.app.change(steering.relabel(self.observation_id, dimension, word))  # type: ignore[attr-defined]
+        self.app.change(commands.relabel(self.observation_id, dimension, word))  # type: ignore[attr-defined]
 
     def action_undo(self) -> None:
         """The newest correction did not happen."""
-        self.app.change(steering.undo)  # type: ignore[attr-defined]
+        self.app.change(commands.undo)  # type: ignore[attr-defined]
 
     def action_leave(self) -> None:
         """Back to the stream."""

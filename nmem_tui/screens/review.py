@@ -19,14 +19,14 @@ from nmem.read.queues import BOUNDARIES, LABELS, LEARNINGS, LINKS, QUEUES, REDAC
 from nmem.read.queues import Card as Question
 from nmem.read.stories import Offer
 from nmem.read.threads import Link
-from nmem_tui.doing import steering
-from nmem_tui.doing.steering import Change
-from nmem_tui.model import keyed, review
+from nmem_tui.model import actions, review
 from nmem_tui.model.figures import several
-from nmem_tui.places import Asked
+from nmem_tui.model.locations import Asked
+from nmem_tui.operations import commands
 from nmem_tui.screens.base import View
-from nmem_tui.widgets.card import Card
-from nmem_tui.widgets.ways import Way, Ways
+from nmem_tui.store.access import Change
+from nmem_tui.widgets.drawn import Card
+from nmem_tui.widgets.option_bar import OptionBar, Way
 
 _EVERY_S = 0.5
 """The questions are read again at most this often."""
@@ -65,10 +65,10 @@ class Review(View):
 
     def body(self) -> ComposeResult:
         """The queues, the card, and below it the keys that answer."""
-        yield Ways(id="queues")
+        yield OptionBar(id="queues")
         with Vertical(id="deck"):
             yield Card(id="question")
-            yield Ways(id="answers")
+            yield OptionBar(id="answers")
 
     # What is read
 
@@ -141,7 +141,7 @@ class Review(View):
         done = f"   {len(self._given)} answered" if self._given else ""
         self.header.show(lambda _c: [(" nmem ▸ ", "quiet"), ("Review", "title"), (f"   {left} left{done}", "text")])
         names = [name for name in QUEUES if self._only is None or name == LINKS]
-        self.query_one("#queues", Ways).tell([
+        self.query_one("#queues", OptionBar).tell([
             Way(str(QUEUES.index(name) + 1), f"{review.WORDS[name]} {self.left.get(name, 0)}", name == self.queue,
                 "text" if self.left.get(name) else "quiet") for name in names
         ])  # fmt: skip
@@ -150,7 +150,7 @@ class Review(View):
         if self.queue in (LABELS, REDACTIONS):
             others.append(Way("d", "draws more", tone="quiet"))
         back = [Way("u", "takes the last answer back", tone="quiet"), Way("escape", "back", tone="quiet", mark="esc")]
-        self.query_one("#answers", Ways).tell([*answers, *others, *back])
+        self.query_one("#answers", OptionBar).tell([*answers, *others, *back])
         if one is None:
             queue, counts, given = self.queue or BOUNDARIES, dict(self.left), len(self._given)
             self.card.show(
@@ -160,7 +160,9 @@ class Review(View):
         else:
             name = f"{review.title(one)} ─ {self.place + 1} of {several(self.left[self.queue], 'question')}"
             self.card.show(lambda cells, rows: review.card(one, cells, rows, at, zone), name)
-        self.card.border_subtitle = Content("" if self.may_read() else f"{keyed.of('read')} reads the whole of it")
+        self.card.border_subtitle = Content(
+            "" if self.may_read() else f"{actions.key_of('read')} reads the whole of it"
+        )
         self.check_keys()
 
     def nothing_yet(self) -> None:
@@ -170,8 +172,8 @@ class Review(View):
 
     # What the keys do
 
-    @on(Ways.Taken)
-    def take_clicked(self, message: Ways.Taken) -> None:
+    @on(OptionBar.Taken)
+    def take_clicked(self, message: OptionBar.Taken) -> None:
         """A queue or an answer was clicked."""
         clicked = {"y": "yes", "n": "no", "z": "snooze", "v": "resolved", "j": "later", "d": "draw", "u": "undo",
                    "escape": "back"}  # fmt: skip
@@ -182,7 +184,11 @@ class Review(View):
 
     def may_yes(self) -> str | None:
         """Only a question can be answered."""
-        return None if self.question else f"no question is left here: {keyed.of('next_queue')} goes to the next queue"
+        return (
+            None
+            if self.question
+            else f"no question is left here: {actions.key_of('next_queue')} goes to the next queue"
+        )
 
     may_no = may_later = may_before = may_yes
 
@@ -206,50 +212,50 @@ class Review(View):
         """A new task begins here; one line of work; a rule; what the model leans to; a secret."""
         one = self.question
         if isinstance(one, Offer):
-            self._answer(steering.split(one.unit_id, one.prompt_id))
+            self._answer(commands.split(one.unit_id, one.prompt_id))
         elif isinstance(one, Link):
-            self._answer(steering.link(one.id, True))
+            self._answer(commands.link(one.id, True))
         elif isinstance(one, Learning):
             self._accept(one)
         elif isinstance(one, Doubt):
-            self._answer(steering.relabel(one.call.id, one.word.dimension, one.word.thinks))
+            self._answer(commands.relabel(one.call.id, one.word.dimension, one.word.thinks))
         elif isinstance(one, Redaction):
-            self._answer(steering.judge(one.id, "real"))
+            self._answer(commands.judge(one.id, "real"))
 
     def do_no(self) -> None:
         """It belongs to the task before; two things; nothing to learn; the other word; a false alarm."""
         one = self.question
         if isinstance(one, Offer):
-            self._answer(steering.belongs(one.prompt_id))
+            self._answer(commands.belongs(one.prompt_id))
         elif isinstance(one, Link):
-            self._answer(steering.link(one.id, False))
+            self._answer(commands.link(one.id, False))
         elif isinstance(one, Learning):
-            self._answer(steering.dismiss(one.id))
+            self._answer(commands.dismiss(one.id))
         elif isinstance(one, Doubt):
-            self._answer(steering.relabel(one.call.id, one.word.dimension, review.other(one)))
+            self._answer(commands.relabel(one.call.id, one.word.dimension, review.other(one)))
         elif isinstance(one, Redaction):
-            self._answer(steering.judge(one.id, "false"))
+            self._answer(commands.judge(one.id, "false"))
 
     def _accept(self, one: Learning) -> None:
         """See the rule and the file that it goes into first."""
-        from nmem.learn.accept import Plan
-        from nmem_tui.screens.previewing import Accept
+        from nmem.learn.accept import Plan  # on use: start-up stays short
+        from nmem_tui.screens.diff_dialog import Accept
 
         def take(planned: Plan | None) -> None:
             if planned is not None and self._still(one):
-                self._answer(steering.accept(planned))
+                self._answer(commands.accept(planned))
 
         self.app.push_screen(Accept(one.id, self.cockpit.clock()), take)
 
     def do_snooze(self) -> None:
         """Ask it again later: choose when."""
-        from nmem_tui.screens.previewing import Snooze
+        from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
 
         one = self.question
 
         def take(words: str | None) -> None:
             if words and isinstance(one, Learning) and self._still(one):
-                self._answer(steering.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
+                self._answer(commands.snooze(one.id, Snooze.SPANS[words] * _DAY_MS, words))
 
         self.app.push_screen(Snooze(), take)
 
@@ -263,7 +269,7 @@ class Review(View):
     def do_resolved(self) -> None:
         """What it tells of is fixed."""
         if isinstance(self.question, Learning):
-            self._answer(steering.resolve(self.question.id))
+            self._answer(commands.resolve(self.question.id))
 
     def _answer(self, change: Change) -> None:
         """Carry it out, and go on; where the queue is empty, with the next one."""
@@ -337,7 +343,7 @@ class Review(View):
             self.asked += reading.DRAWN
             self._read()
         else:
-            self.cockpit.change(steering.draw(_SAMPLE))
+            self.cockpit.change(commands.draw(_SAMPLE))
 
     def do_read(self) -> None:
         """What the question is about, in full, on its own screen."""

@@ -17,18 +17,18 @@ from nmem.search.decisions import Decision
 from nmem.search.examples import Example
 from nmem.search.search import Results
 from nmem.text import fit, printable
-from nmem_tui.model import keyed, search, search_preview, tasks_reading, words
-from nmem_tui.model import search_reading as reading
+from nmem_tui.model import exports, lists, search, search_preview, tasks_queries
+from nmem_tui.model import search_queries as reading
+from nmem_tui.model.actions import key_of
 from nmem_tui.model.empty import no_search
-from nmem_tui.model.exported import Gather
+from nmem_tui.model.exports import Gather
 from nmem_tui.model.line import Line, plain
-from nmem_tui.model.search_reading import Found, Moment, Shown, Wanted
+from nmem_tui.model.search_queries import Found, Moment, Shown, Wanted
 from nmem_tui.model.story import uncut
-from nmem_tui.screens.giving import Take
-from nmem_tui.screens.seeking import Seeking
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
-from nmem_tui.widgets.hits import TALL
+from nmem_tui.screens.copy_export import Take
+from nmem_tui.screens.search_actions import SearchActions
+from nmem_tui.widgets.drawn import Frame, Panel
+from nmem_tui.widgets.item_lists import TALL
 from nmem_tui.widgets.lines import Lines
 
 _TYPING_S = 0.06
@@ -41,7 +41,7 @@ _NEAR = 6
 """Lines from the last hit at which the next page is read."""
 
 
-class Search(Seeking):
+class Search(SearchActions):
     """What was asked, done, answered, told and learned."""
 
     def __init__(self) -> None:
@@ -288,7 +288,7 @@ class Search(Seeking):
             self.listing.border_subtitle = Content("")
             return
         about = fit(printable(results.query.text), 40)
-        self.listing.border_title = Content(words.title("Hits", f"for “{about}”", "", "", self.marks_told)
+        self.listing.border_title = Content(lists.title("Hits", f"for “{about}”", "", "", self.marks_told)
                                             if self.all_marked else f"Hits for “{about}”")  # fmt: skip
         listed = f"{len(self.hits)} listed" if self._next or len(self.hits) < results.found else ""
         self.listing.border_subtitle = Content(listed)
@@ -327,14 +327,14 @@ class Search(Seeking):
         at, zone = self.cockpit.clock(), self.cockpit.zone
         self.side.border_title = Content(search_preview.title(found))
         self.side.border_subtitle = Content(
-            f"{keyed.of('details_down')} {keyed.of('details_up')} scroll · {keyed.of('go')} goes there"
+            f"{key_of('details_down')} {key_of('details_up')} scroll · {key_of('go')} goes there"
         )
         self.pane.tell(lambda cells: search_preview.items(found, cells, at, zone), keep=same)
 
     def give_text(self, take: Take) -> None:
         """The whole text of a call or a saying, the prompt of a task; of anything else what is told of it."""
         found = self.known
-        if isinstance(found.thing if found else None, (Moment, Decision, tasks_reading.Detail)):
+        if isinstance(found.thing if found else None, (Moment, Decision, tasks_queries.Detail)):
             assert found is not None
             take(search_preview.text(found))
         elif found is not None and isinstance(found.thing, Story):
@@ -367,8 +367,6 @@ class Search(Seeking):
 
     def gather(self) -> Gather:
         """All hits, as far as a list holds them."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.search(Wanted(self.box.value.strip(), self.newest, app.clock(), app.project), app.zone)
 

@@ -1,21 +1,20 @@
-"""The box of the screen Search: what is typed, the last queries, and the way in and out of it."""
+"""The box of the screen Search: the query, its history, focus."""
 
 from __future__ import annotations
 
 from textual import on
 from textual.widgets import Input
 
-from nmem_tui.screens.marking import Marking
-from nmem_tui.screens.moving import Moving
+from nmem_tui.screens.list_screen import CursorKeys, MarkableList
 from nmem_tui.widgets.chips import Chips
-from nmem_tui.widgets.fields import Field
-from nmem_tui.widgets.items import Items
+from nmem_tui.widgets.inputs import Field
+from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
 _LONGEST = 2_000
 
 
-class Boxed(Moving, Marking):
+class SearchBox(CursorKeys, MarkableList):
     """The part of the screen Search that is typed into."""
 
     def __init__(self) -> None:

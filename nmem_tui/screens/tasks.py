@@ -10,15 +10,15 @@ from textual.timer import Timer
 
 from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
-from nmem_tui.model import keyed, tasks, tasks_detail
-from nmem_tui.model import tasks_reading as reading
+from nmem_tui.model import actions, exports, tasks
+from nmem_tui.model import tasks_queries as reading
 from nmem_tui.model.empty import no_tasks
-from nmem_tui.model.exported import Gather
-from nmem_tui.model.tasks_reading import Detail, Listing
-from nmem_tui.screens.renewing import Renewing
-from nmem_tui.screens.tasks_moving import TasksMoving
-from nmem_tui.widgets.card import Panel
-from nmem_tui.widgets.frame import Frame
+from nmem_tui.model.exports import Gather
+from nmem_tui.model.tasks_queries import Detail, Listing
+from nmem_tui.operations.processes import take_up
+from nmem_tui.screens.list_screen import DebouncedReload
+from nmem_tui.screens.tasks_nav import TasksNav
+from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
 _REST_S = 0.06
@@ -29,7 +29,7 @@ _TAKE_UP, _AGES = 5, 10
 """Ticks after which ends are brought in, and after which ages have moved on."""
 
 
-class Tasks(Renewing, TasksMoving):
+class Tasks(DebouncedReload, TasksNav):
     """The queue of work for coding clients."""
 
     EVERY_S = 0.3
@@ -100,8 +100,6 @@ class Tasks(Renewing, TasksMoving):
     def _take_up(self) -> None:
         if self.cockpit.read_only:
             return
-        from nmem_tui.doing.tasking import take_up
-
         path = self.cockpit.db_path
         self.run_worker(lambda: take_up(path), group="take-up", thread=True, exit_on_error=False)
 
@@ -128,7 +126,7 @@ class Tasks(Renewing, TasksMoving):
             return
         at, zone = self.cockpit.clock(), self.cockpit.zone
         first = not self.index.count
-        self.index.hint = f"  no task is left: {keyed.of('new_task')} writes one"
+        self.index.hint = f"  no task is left: {actions.key_of('new_task')} writes one"
         self.index.tell(lambda _cells: tasks.items(found, at, zone), keep=not first, free=False)
         self.query_one("#task-heads", Panel).show(lambda cells, _: [[(" ", "text"), *tasks.columns(cells - 2)]])
         self.name_list()
@@ -155,20 +153,20 @@ class Tasks(Renewing, TasksMoving):
         old, self.detail = self.detail if same else None, found
         at, zone = self.cockpit.clock(), self.cockpit.zone
         self.pane.border_title = Content(tasks.title(found.task, 60))
-        self.pane.tell(lambda cells: tasks_detail.items(found, cells, at, zone), keep=same)
+        self.pane.tell(lambda cells: tasks.detail_items(found, cells, at, zone), keep=same)
         self.set_class(bool(found.output.strip()) or found.task.live, "-says")
         self.tail.hint = "  it has said nothing yet" if found.task.live else "  it has said nothing"
         if old is None or old.output != found.output:
-            self.tail.grow(lambda cells: tasks_detail.output(found.output, cells), fresh=not same)
+            self.tail.grow(lambda cells: tasks.output(found.output, cells), fresh=not same)
         self.name_output()
 
     def name_output(self) -> None:
         """As the part that moves asks for."""
         if self.detail is not None:
-            title = tasks_detail.output_title(self.detail.task, following=self.tail.following)
+            title = tasks.output_title(self.detail.task, following=self.tail.following)
             self.tail.border_title = Content(title)
             self.tail.border_subtitle = Content(
-                "esc closes" if self.has_class("-output") else f"{keyed.of('output')} whole"
+                "esc closes" if self.has_class("-output") else f"{actions.key_of('output')} whole"
             )
 
     def nothing_yet(self) -> None:
@@ -181,8 +179,6 @@ class Tasks(Renewing, TasksMoving):
 
     def gather(self) -> Gather:
         """The queue, and the task under the cursor with all that it said last."""
-        from nmem_tui.model import exports
-
         app = self.cockpit
         return exports.tasks(self.words, self.one.id if self.one else 0, self.place, app.clock(), app.zone)
 

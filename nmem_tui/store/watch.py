@@ -77,7 +77,7 @@ class Watch:
 
     def run(self) -> None:
         """Watch until stopped."""
-        from watchfiles import watch
+        from watchfiles import watch  # on use: start-up stays short
 
         while True:
             self._moved.clear()
@@ -129,7 +129,7 @@ class Watch:
         self._transcript_was = _signature(session.transcript_path or "") if session else (0, 0)
         if session is None or self._read_only or not session.transcript_path or session.state == "ended":
             return
-        from capture import transcript
+        from capture import transcript  # on use: start-up stays short
         from capture.storage import store
 
         try:

@@ -8,8 +8,8 @@ from textual.events import Click
 from textual.widgets import Input
 
 from nmem.text import width
-from nmem_tui.actions import Action, bar
-from nmem_tui.model import keyed
+from nmem_tui.model import actions
+from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import Line, Span, length
 from nmem_tui.widgets.drawn import Drawn
 
@@ -146,7 +146,7 @@ class KeyBar(Bar):
         if not isinstance(box, Input):
             return []
         if getattr(self.screen, "untouched", False) and box.id != "filter":
-            numbers = f"  {keyed.of('show_now')}–{keyed.of('show_health')}"
+            numbers = f"  {actions.key_of('show_now')}–{actions.key_of('show_health')}"
             return [*_TYPING, (numbers, "key"), (" other screens", "quiet")]
         return _FILTERING if box.id == "filter" else _TYPING
 

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from nmem.text import fit, pad, width
 from nmem_tui.model.line import Line, cut, length
 from nmem_tui.model.search import Chip
-from nmem_tui.widgets.tones import content
+from nmem_tui.widgets.drawn import content
 
 _NAME = 6
 _WIDEST = 28

@@ -13,11 +13,11 @@ from textual.widgets import Static
 from nmem.read.views import StreamRow
 from nmem.text import lines as text_lines
 from nmem.text import printable
-from nmem_tui.model import keyed, labels
+from nmem_tui.model import actions, stream
 from nmem_tui.model.figures import day, duration, several
 from nmem_tui.model.line import Line
-from nmem_tui.model.rows import outcome, word
-from nmem_tui.widgets.tones import content
+from nmem_tui.model.stream import outcome, word
+from nmem_tui.widgets.drawn import content
 
 _LABELS = 3
 """Labels on the first of their two lines."""
@@ -52,14 +52,14 @@ def _what(row: StreamRow) -> str:
 
 def _labels(row: StreamRow) -> list[tuple[str, str, str]]:
     """Each dimension's word with its score, and which of them the person set; over two lines, as they are as many."""
-    if len(row.labels) != len(labels.POLES):
+    if len(row.labels) != len(stream.POLES):
         return []
-    mine = labels.by_person(row.labelled_by)
+    mine = stream.by_person(row.labelled_by)
     said = [
         f"{name} ~"
         if score is None
-        else f"{labels.word(name, score)} {'by you' if name in mine else f'{abs(score):.2f}'}"
-        for name, score in zip(labels.POLES, row.labels, strict=True)
+        else f"{stream.label_word(name, score)} {'by you' if name in mine else f'{abs(score):.2f}'}"
+        for name, score in zip(stream.POLES, row.labels, strict=True)
     ]
     return [("labels", " · ".join(said[:_LABELS]), "text"), ("", " · ".join(said[_LABELS:]), "text")]
 
@@ -101,7 +101,9 @@ class Details(VerticalScroll):
         super().__init__(id="details")
         self.zone = zone
         self.border_title = Content("Details")
-        self.border_subtitle = Content(f"esc closes · {keyed.of('details_down')} {keyed.of('details_up')} scroll")
+        self.border_subtitle = Content(
+            f"esc closes · {actions.key_of('details_down')} {actions.key_of('details_up')} scroll"
+        )
         self.key: int | None = None
         self._row: StreamRow | None = None
 

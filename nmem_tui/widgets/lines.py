@@ -1,4 +1,4 @@
-"""A virtual list with a cursor over lines that a function draws: only what is on screen is drawn."""
+"""A virtual list with a cursor: only the lines on screen are drawn, and only changed parts are painted."""
 
 from __future__ import annotations
 
@@ -6,19 +6,62 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from textual.events import Click
-from textual.geometry import Region
+from textual.events import Blur, Click, DescendantBlur, DescendantFocus, Focus
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from nmem_tui.model import symbols
 from nmem_tui.model.line import Line, Span
-from nmem_tui.widgets.attended import Attended
-from nmem_tui.widgets.frame import Titled
-from nmem_tui.widgets.span import lengthen
-from nmem_tui.widgets.tones import Palette
+from nmem_tui.widgets.drawn import Palette, Titled
+
+
+class Attended(Widget):
+    """The library paints the whole of it, and looks all of its styles up."""
+
+    def on_focus(self, event: Focus) -> None:
+        """The keyboard is here."""
+        event.prevent_default()
+        self.has_focus = True
+        self.attend()
+        if self.parent is not None:
+            self.parent.post_message(DescendantFocus(self))
+
+    def on_blur(self, event: Blur) -> None:
+        """It is elsewhere."""
+        event.prevent_default()
+        self.has_focus = False
+        self.attend()
+        if self.parent is not None:
+            self.parent.post_message(DescendantBlur(self))
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Only where it has a frame of its own do styles depend on it."""
+        if self.styles.border_top[0]:
+            super().watch_has_focus(has_focus)
+
+    def attend(self) -> None:
+        """Paint what shows where the keyboard is."""
+
+
+def lengthen(view: ScrollView, count: int) -> None:
+    """A list has so many lines from now on; the library would lay out the whole screen for it."""
+    size = Size(view.size.width, count)
+    if size == view.virtual_size:
+        return
+    turns = view.styles.overflow_y == "auto" and view.show_vertical_scrollbar != (count > view.container_size.height)
+    if turns or not view.size:
+        view.virtual_size = size
+        return
+    view.set_reactive(ScrollView.virtual_size, size)
+    if view.show_vertical_scrollbar:
+        view.vertical_scrollbar.window_virtual_size = count
+    if view.scroll_y > view.max_scroll_y:
+        view.scroll_to(y=view.max_scroll_y, animate=False, immediate=True, force=True)
+
 
 DrawLine = Callable[[int, int], Line]
 """The line at a place in so many cells."""

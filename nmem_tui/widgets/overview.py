@@ -12,9 +12,9 @@ from textual.containers import Horizontal, Vertical
 from nmem.read.days import Days
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
-from nmem_tui.model import cards, gauge, today, unit
+from nmem_tui.model import now_cards, now_gauges
 from nmem_tui.model.line import Line
-from nmem_tui.widgets.card import Card, Draw
+from nmem_tui.widgets.drawn import Card, Draw
 
 if TYPE_CHECKING:
     from nmem.stance.model import Stance
@@ -53,7 +53,7 @@ class Overview(Horizontal):
 
     def tell(
         self, view: NowView, here: CurrentUnit | None, stance: Stance | None, at: int, zone: tzinfo | None,
-        warned: Callable[[int], Line] | None = None, reset: gauge.Reset | None = None, days: Days | None = None,
+        warned: Callable[[int], Line] | None = None, reset: now_gauges.Reset | None = None, days: Days | None = None,
     ) -> None:  # fmt: skip
         """Show a session, its work unit, its stance once some call is labelled, its warnings, and its project's days.
 
@@ -61,17 +61,17 @@ class Overview(Horizontal):
         """
         self.window = _WINDOW + (reset is not None)
         if stance is not None and stance.points:
-            from nmem_tui.model import stance_card
+            from nmem_tui.model import stance as stance_words  # on use: start-up stays short
 
-            self._draw("stance", lambda c, r: stance_card.card(stance, c, r, zone), stance_card.title(stance))
+            self._draw("stance", lambda c, r: stance_words.card(stance, c, r, zone), stance_words.title(stance))
         self.query_one("#stance").display = bool(stance and stance.points)
         if here is None:
-            self._draw("unit", lambda c, r: _prompt(view, c, r), cards.prompt_title(view, at))
+            self._draw("unit", lambda c, r: _prompt(view, c, r), now_cards.prompt_title(view, at))
         else:
-            self._draw("unit", lambda c, r: unit.card(view, here, c, r, warned), unit.title(here, at))
-        self._draw("today", lambda c, r: today.card(days, zone, c, r) if days else [], today.TITLE)
-        self._draw("window", lambda c, _: gauge.card(view.window, at, c, reset), "Context window")
-        self._draw("failures", lambda c, r: cards.failures(view, zone, c, r), cards.failures_title(view))
+            self._draw("unit", lambda c, r: now_cards.card(view, here, c, r, warned), now_cards.title(here, at))
+        self._draw("today", lambda c, r: now_gauges.days_card(days, zone, c, r) if days else [], now_gauges.TITLE)
+        self._draw("window", lambda c, _: now_gauges.window_card(view.window, at, c, reset), "Context window")
+        self._draw("failures", lambda c, r: now_cards.failures(view, zone, c, r), now_cards.failures_title(view))
         self.fit()
 
     def fit(self) -> None:
@@ -98,5 +98,5 @@ class Overview(Horizontal):
 def _prompt(view: NowView, cells: int, rows: int) -> list[Line]:
     """The prompt where no work unit is known, and the session's files."""
     files = min(3, len(view.hot), max(0, rows - 4))
-    said = cards.prompt(view, cells, rows - files)
-    return [*said, *unit.hot(view.hot, cells, rows - len(said))]
+    said = now_cards.prompt(view, cells, rows - files)
+    return [*said, *now_cards.hot_files(view.hot, cells, rows - len(said))]

@@ -14,12 +14,11 @@ from textual.strip import Strip
 
 from nmem.read.views import StreamRow
 from nmem.text import width
-from nmem_tui.model import keyed, rows, symbols
-from nmem_tui.model.marked import Marked
-from nmem_tui.model.window import Window
-from nmem_tui.widgets.attended import Attended
-from nmem_tui.widgets.span import lengthen
-from nmem_tui.widgets.tones import Palette
+from nmem_tui.model import actions, stream, symbols
+from nmem_tui.model.lists import Marked
+from nmem_tui.model.stream import Window
+from nmem_tui.widgets.drawn import Palette
+from nmem_tui.widgets.lines import Attended, lengthen
 
 
 class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
@@ -158,7 +157,7 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
     @property
     def pill(self) -> str:
         """What stands over the end of the lowest line while rows wait below it."""
-        return f" {self.unseen:,} new {symbols.now().down}  {keyed.of('follow')} follows " if self.unseen else ""
+        return f" {self.unseen:,} new {symbols.now().down}  {actions.key_of('follow')} follows " if self.unseen else ""
 
     def _row(self, place: int, cells: int, palette: Palette) -> Strip:
         if place >= len(self.window):
@@ -171,7 +170,7 @@ class Stream(ScrollView, Attended, can_focus=True, inherit_bindings=False):
         if row is None:
             self._ask()
             return palette.strip([mark, ("·" * min(12, cells // 2), "rest")], cells, cursor=here)
-        return palette.strip([mark, *rows.draw(row, cells - 1, self.zone)], cells, cursor=here)
+        return palette.strip([mark, *stream.draw(row, cells - 1, self.zone)], cells, cursor=here)
 
     def _ask(self) -> None:
         first, last = self.places()

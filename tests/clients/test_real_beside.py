@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nmem.episodes import titles
-from nmem_tui.model.rows import WORDS
+from nmem_tui.model.stream import WORDS
 from tests.clients.test_real_clients import (
     as_called,
     expected,

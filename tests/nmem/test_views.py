@@ -18,8 +18,8 @@ from nmem import database
 from nmem.errors import NmemError, NoDatabase
 from nmem.read import health, stream, views
 from nmem.read.stream import Marks, Query
-from nmem_tui.model import cards
-from nmem_tui.model.window import Window
+from nmem_tui.model import now_cards
+from nmem_tui.model.stream import Window
 
 _SPEC = importlib.util.spec_from_file_location(
     "cockpit_seed", Path(__file__).parents[1] / "nmem_tui" / "cockpit_seed.py"
@@ -65,7 +65,7 @@ def test_what_waits_in_the_spool_is_said(story: Any, db_path: str) -> None:
     def header() -> str:
         view = views.now(story, seeds.SESSION, NOW)
         assert view is not None
-        return "".join(text for text, _ in cards.header(view, NOW, 200))
+        return "".join(text for text, _ in now_cards.header(view, NOW, 200))
 
     assert "spooled" not in header()
     made = Batch("claude", "s", NOW, "/srv/work")

@@ -24,8 +24,8 @@ from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
 
-from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
+from nmem_tui.model.actions import NUMBERED
 from tests.nmem_tui.gallery import reading, screen_text
 from tests.nmem_tui.gallery import still as settle
 
@@ -82,7 +82,7 @@ def own_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "TMUX", "TMUX_PANE", "STY", "VISUAL", "EDITOR",
                  "TEXTUAL_THEME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", PLAIN)
+    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", PLAIN)
     monkeypatch.setattr("locale.getencoding", lambda: "utf-8")
 
 
@@ -95,7 +95,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(config.DEFAULTS, "deadline_ms", 600_000.0)
     monkeypatch.setitem(search.__kwdefaults__ or {}, "seconds", 300.0)
     monkeypatch.setattr("nmem.search.examples._SECONDS", 300.0)
-    monkeypatch.setattr("nmem_tui.acting._PATIENCE_S", 60.0)
+    monkeypatch.setattr("nmem_tui.dispatcher._PATIENCE_S", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -297,7 +297,7 @@ def looks(request: pytest.FixtureRequest, cockpit: Open, harmless: Any, monkeypa
     """Opens one state and compares it in both sizes: in the dark theme with its styles, and without colours.
 
     It is opened small and grows, or opened large and shrinks, so that traces of a resize are seen as well. Other themes
-    differ in their palettes alone (test_looks).
+    differ in their palettes alone (test_appearance).
     """
     look = request.param
     if look == "nocolor":

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, matching, of
 from nmem_tui.app import Cockpit
 from nmem_tui.keymap import meet
+from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, bar, bindings, matching, of
 from nmem_tui.screens.base import View
 
 HERE = Path(__file__).parent
@@ -61,13 +61,13 @@ DRIVEN = {
     ("test_every_key.py", "test_the_theme_turns_and_the_demo_leaves_the_database_alone"): "theme demo",
     ("test_every_key.py", "test_views_are_turned_both_ways"): "next_check last_check last_view",
     ("test_every_key.py", "test_what_is_told_beside_the_list_is_scrolled"): "details_down details_up",
-    ("test_handing.py", "test_a_story_is_read_in_the_editor_as_a_copy"): "editor",
-    ("test_handing.py", "test_every_screen_copies_text_and_id"): (
+    ("test_app_services.py", "test_a_story_is_read_in_the_editor_as_a_copy"): "editor",
+    ("test_app_services.py", "test_every_screen_copies_text_and_id"): (
         "projects copy copy_id show_now show_stance show_learnings show_search show_tasks show_health"
     ),
-    ("test_handing.py", "test_every_screen_goes_out_whole_as_text_and_as_data"): "export",
+    ("test_app_services.py", "test_every_screen_goes_out_whole_as_text_and_as_data"): "export",
     ("test_health.py", "test_backup_now_is_listed_and_whole"): "backup",
-    ("test_health.py", "test_fix_shows_what_it_mends_and_mends_it_only_with_y"): "mend",
+    ("test_health.py", "test_fix_shows_what_it_fixes_and_fixes_it_only_with_y"): "mend",
     ("test_health.py", "test_purge_shows_what_goes_takes_it_and_gives_it_back"): "purge up",
     ("test_health.py", "test_sweep_counts_first_and_forgets_only_with_y"): "sweep",
     ("test_health.py", "test_the_deep_audit_reads_everything_on_a_key_only"): "audit reload",

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from nmem.read.episodes import EpisodeRow, Outcome, Slot
 from nmem_tui.model import band, symbols
 from nmem_tui.model.band import Letters, Stretch
-from nmem_tui.model.episodes import heading
+from nmem_tui.model.episodes import Shelf, heading
 from nmem_tui.model.line import length, plain
-from nmem_tui.model.shelf import Shelf
 
 NOW = 1_760_000_000_000
 MINUTE = 60_000

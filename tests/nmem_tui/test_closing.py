@@ -13,7 +13,7 @@ from textual.events import Mount, ScreenResume
 from textual.message import Message
 
 from nmem_tui.messages import Changed, FileChanged, Finished, Progress, StoreChanged, StoreGone
-from nmem_tui.screens.help import Help
+from nmem_tui.screens.palette import Help
 
 
 @pytest.mark.parametrize(

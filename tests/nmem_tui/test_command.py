@@ -18,9 +18,9 @@ from textual.app import App
 
 from capture.storage import store
 from nmem import schema, tables
-from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
 from nmem_tui.command import command
+from nmem_tui.model.actions import NUMBERED
 
 COCKPIT = [sys.executable, "-m", "nmem", "tui"]
 NO_TERMINAL = b"nmem: the cockpit needs a terminal\n"

@@ -16,13 +16,13 @@ import pytest
 from nmem.episodes import storytelling
 from nmem.read.episodes import rows
 from nmem.read.stories import story
-from nmem_tui.doing import background
 from nmem_tui.messages import Changed
 from nmem_tui.model import episodes
+from nmem_tui.model.episodes import Entry
 from nmem_tui.model.line import plain
-from nmem_tui.model.shelf import Entry
 from nmem_tui.model.story import StoryText
-from nmem_tui.store.reads import Reads
+from nmem_tui.operations import processes
+from nmem_tui.store.access import Reads
 from tests.nmem_tui.asked import row as ask
 
 
@@ -75,7 +75,7 @@ async def test_story_tells_everything_in_order(told: Any, cockpit: Any, text: An
         await at_flaky(pilot, settled)
         shown = text(pilot)
         for words in (
-            "nothing that mattered", "sure 91%  new intent: no file and no word in common", "extractive",
+            "nothing that mattered", "sure 91%  new intent: no file and no word in common", "without a model",
             "The test compared minutes of two calls", "With a fixed clock it passes ten times",
             "? nearly cut here, 46%", "friction 0.55", "score 0.64, unsure (l)",
         ):  # fmt: skip
@@ -440,13 +440,13 @@ async def test_what_changes_elsewhere_shows_without_moving_the_cursor(
 async def test_narrate_tells_when_it_is_done(
     told: Any, cockpit: Any, settled: Any, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, write = threading.Event(), background.narrate
+    seen, write = threading.Event(), processes.narrate
 
     def narrate(path: str, unit_id: int) -> Changed:
         seen.wait(300)
         return write(path, unit_id)
 
-    monkeypatch.setattr(background, "narrate", narrate)
+    monkeypatch.setattr(processes, "narrate", narrate)
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("2", "j", "j")
         await settled(pilot)
@@ -455,9 +455,7 @@ async def test_narrate_tells_when_it_is_done(
         await pilot.press("n")
         await until(pilot, "a narrative is being written")
         seen.set()
-        await until(
-            pilot, "the narrative is written, told by extractive", "extractive: from the record itself, no model"
-        )
+        await until(pilot, "the narrative is written, told by extractive", "summary without a model")
         assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.actions import BY_ID, NUMBERED
+from nmem_tui.model.actions import BY_ID, NUMBERED
 
 SCREENS = NUMBERED.split()
 LISTS = [screen for screen in SCREENS if screen != "stance"]

@@ -11,9 +11,8 @@ import pytest
 from nmem import database
 from nmem.read import stream
 from nmem.read.stream import Query
-from nmem_tui.model import words
-from nmem_tui.model.items import Item
-from nmem_tui.model.words import Words
+from nmem_tui.model import lists
+from nmem_tui.model.lists import Item, Words
 
 PATH = "aurora.db"
 LISTS = {
@@ -124,10 +123,10 @@ async def test_another_screen_takes_off_what_hides_its_row(whole: Any, cockpit: 
 async def test_far_back_is_looked_for_in_stretches(
     here: Any, seeds: Any, cockpit: Any, settled: Any, until: Any, text: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem_tui.model.reading.SPAN", 50)
-    monkeypatch.setattr("nmem_tui.screens.streaming.SPAN", 50)
-    monkeypatch.setattr("nmem_tui.screens.streaming.MOST_SPAN", 100)
-    monkeypatch.setattr("nmem_tui.screens.streaming._REST_S", 1.0)  # long enough to be seen on the way
+    monkeypatch.setattr("nmem_tui.model.now_queries.SPAN", 50)
+    monkeypatch.setattr("nmem_tui.screens.now_stream.SPAN", 50)
+    monkeypatch.setattr("nmem_tui.screens.now_stream.MOST_SPAN", 100)
+    monkeypatch.setattr("nmem_tui.screens.now_stream._REST_S", 1.0)  # long enough to be seen on the way
     db = seeds.database(PATH)
     seeds.session(db)
     for number in range(1000):
@@ -193,10 +192,10 @@ def test_a_group_keeps_its_heading_and_no_other() -> None:
         item("Second"),
         item("six", "x"),
     ]
-    texts = [words.text_of(each) for each in items]
+    texts = [lists.text_of(each) for each in items]
 
     def left(typed: str) -> list[str]:
-        return [each.key for each in words.narrowed(items, texts, Words(typed))]
+        return [each.key for each in lists.narrowed(items, texts, Words(typed))]
 
     assert left("t") == ["First", "two"]
     assert left("o !n") == ["First", "two"]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nmem.demo.player import Player
-from nmem_tui.actions import NUMBERED
 from nmem_tui.app import Cockpit
+from nmem_tui.model.actions import NUMBERED
 from tests.nmem_tui.gallery import AT
 
 COMMAND = "nmem init"

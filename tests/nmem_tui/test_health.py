@@ -12,8 +12,8 @@ import pytest
 from nmem.errors import NmemError
 from nmem.read.connected import unconnected
 from nmem.settle import settle
-from nmem_tui.doing import chores
-from nmem_tui.doing.working import Job
+from nmem_tui.operations import jobs
+from nmem_tui.operations.jobs import Job
 from tests.nmem_tui.asked import rows as ask
 
 VIEWS = {"findings": "", "hooks": "v", "secrets": "vv", "storage": "vvv", "kept": "vvvv"}
@@ -70,7 +70,7 @@ async def test_views_are_as_accepted(
         await settled(pilot)
         assert "? help" in text(pilot).splitlines()[-1]
 
-    monkeypatch.setattr("nmem_tui.model.health_reading.places.folder", lambda _path: Path("backups"))
+    monkeypatch.setattr("nmem_tui.model.health.places.folder", lambda _path: Path("backups"))
     await looks(make(kind), f"health-{view}-{kind}", arrive)
 
 
@@ -112,18 +112,18 @@ async def test_the_worst_finding_stands_first_and_its_command_is_copied(
         assert copied == ["nmem doctor --fix"]
 
 
-async def test_fix_shows_what_it_mends_and_mends_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
+async def test_fix_shows_what_it_fixes_and_fixes_it_only_with_y(make: Any, cockpit: Any, until: Any) -> None:
     path = make("full")
     async with cockpit(path, (160, 45)) as pilot:
         await pilot.press("8")
         await until(pilot, "1 hook run of sessions that are gone")
         await pilot.press("f")
-        await until(pilot, "Mend what needs no decision", "mends this")
+        await until(pilot, "Fix findings that need no decision", "fixes this")
         await pilot.press("f", "enter")
-        await until(pilot, "1 hook run of sessions", gone="Mend what needs")
+        await until(pilot, "1 hook run of sessions", gone="Fix findings")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [1]
         await pilot.press("f")
-        await until(pilot, "mends this")
+        await until(pilot, "fixes this")
         await pilot.press("y")
         await until(pilot, "mended: ", gone="1 hook run of sessions that are gone  ")
         assert ask("SELECT count(*) FROM hook_runs WHERE session_id = 'nobody'") == [0]
@@ -316,7 +316,7 @@ async def test_a_locked_database_is_told_in_place_and_nothing_is_changed(
     path = make("full")
     settle(path, 600, models=False, clock=lambda: seeds.NOW)
     db = sqlite3.connect(path)
-    monkeypatch.setattr("nmem_tui.doing.chores._BUSY_S", 0.1)
+    monkeypatch.setattr("nmem_tui.operations.jobs._BUSY_S", 0.1)
     before = facts()
     async with cockpit(path, (100, 30)) as pilot:
         await pilot.press("8")
@@ -418,4 +418,4 @@ def test_a_sweep_by_key_is_guarded_by_the_clock_too(make: Any, seeds: Any) -> No
     path = make("full")
     settle(path, 600, models=False, clock=lambda: seeds.NOW)
     with pytest.raises(NmemError, match="ahead of when it was last seen"):
-        chores.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)
+        jobs.sweep(Job("sweep", lambda _message: None), path, seeds.NOW + 365 * 86_400_000)

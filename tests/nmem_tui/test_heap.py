@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmem_tui import heap
+from nmem_tui import idle
 
 
 def resident() -> int:
@@ -27,18 +27,18 @@ def test_what_is_free_goes_back() -> None:
     for block in blocks[:-1]:
         library.free(block)
     before = resident()
-    heap.give_back()
+    idle.give_back()
     library.free(blocks[-1])
     assert before - resident() > 40_000_000
 
 
 def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _name: object())
-    heap.share()
-    heap.give_back()
+    idle.share_heap()
+    idle.give_back()
 
 
 def test_an_interpreter_without_foreign_functions_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ctypes", None)
-    heap.share()
-    heap.give_back()
+    idle.share_heap()
+    idle.give_back()

@@ -16,11 +16,11 @@ from nmem.read.health import ClientRow, Drift, HealthView, Latency
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow, StreamRow
 from nmem.read.window import ContextWindow, Forecast
-from nmem_tui.model import cards, episodes, gauge, rows, vitals
-from nmem_tui.model import unit as unit_card
+from nmem_tui.model import episodes, health_cards, now_cards, now_gauges, stream
+from nmem_tui.model import now_cards as unit_card
 from nmem_tui.model.empty import nothing
+from nmem_tui.model.episodes import Entry
 from nmem_tui.model.line import TONES, Line, cut
-from nmem_tui.model.shelf import Entry
 from nmem_tui.widgets.details import describe
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40) | st.sampled_from(
@@ -45,7 +45,7 @@ stream_rows = st.builds(
     StreamRow,
     key=st.integers(0, 9),
     at=NUMBER,
-    word=TEXT | st.sampled_from(list(rows.WORDS)),
+    word=TEXT | st.sampled_from(list(stream.WORDS)),
     text=TEXT,
     path=TEXT,
     outcome=st.sampled_from(["", "ok", "failed", "unknown"]),
@@ -189,7 +189,7 @@ def check(lines: list[Line], cells: int = 10**6) -> None:
 
 @given(stream_rows, st.integers(40, 200))
 def test_a_row_fills_exactly_its_cells(row: StreamRow, cells: int) -> None:
-    line = rows.draw(row, cells, UTC)
+    line = stream.draw(row, cells, UTC)
     check([line], cells)
     assert sum(cell_len(text) for text, _ in line) == cells
     check(describe(row, UTC))
@@ -198,13 +198,13 @@ def test_a_row_fills_exactly_its_cells(row: StreamRow, cells: int) -> None:
 @given(views, st.integers(40, 200), st.integers(3, 12))
 @settings(deadline=None)
 def test_cards_keep_to_their_cells(view: NowView, cells: int, height: int) -> None:
-    check([cards.header(view, AT, cells)], cells)
-    check(cards.prompt(view, cells, height), cells)
-    check(cards.hot(view.hot, cells, height), cells)
-    check(gauge.card(view.window, AT, cells), cells)
-    check([gauge.short(view.window, cells)], cells)
-    check(cards.failures(view, UTC, cells, height), cells)
-    check(cards.narrow(view, AT, UTC, cells, height), cells)
+    check([now_cards.header(view, AT, cells)], cells)
+    check(now_cards.prompt(view, cells, height), cells)
+    check(now_cards.hot(view.hot, cells, height), cells)
+    check(now_gauges.window_card(view.window, AT, cells), cells)
+    check([now_gauges.short(view.window, cells)], cells)
+    check(now_cards.failures(view, UTC, cells, height), cells)
+    check(now_cards.narrow(view, AT, UTC, cells, height), cells)
 
 
 @given(views, current_units, st.integers(40, 200), st.integers(6, 12))
@@ -216,8 +216,8 @@ def test_work_unit_card_keeps_to_its_cells_and_has_no_blank_line(
     check(drawn, cells)
     assert len(drawn) <= height
     assert all("".join(text for text, _ in line).strip() for line in drawn)
-    check([cards.header(view, AT, cells, unit)], cells)
-    check(cards.narrow(view, AT, UTC, cells, height, unit), cells)
+    check([now_cards.header(view, AT, cells, unit)], cells)
+    check(now_cards.narrow(view, AT, UTC, cells, height, unit), cells)
 
 
 @given(episode_rows, st.integers(40, 200), st.integers(0, 800_000))
@@ -232,10 +232,17 @@ def test_an_episode_fills_exactly_its_cells(row: EpisodeRow, cells: int, day: in
 @given(healths, st.integers(60, 200))
 @settings(deadline=None)
 def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
-    for draw in (vitals.hooks, vitals.events, vitals.storage, vitals.redactions, vitals.drift, vitals.log):
+    for draw in (
+        health_cards.hooks,
+        health_cards.events,
+        health_cards.storage,
+        health_cards.redactions,
+        health_cards.drift,
+        health_cards.log,
+    ):
         check(draw(view, cells), cells)
-    check(vitals.clients(view, AT, cells), cells)
-    check([vitals.header(view, AT, UTC, 60)], 60)
+    check(health_cards.clients(view, AT, cells), cells)
+    check([health_cards.header(view, AT, UTC, 60)], 60)
 
 
 @given(st.integers(10, 200), st.integers(5, 60))

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from nmem.commands.main import nmem
-from nmem_tui import config, keymap, keys_listing
-from nmem_tui.actions import ACTIONS, of
+from nmem_tui import config, keymap
 from nmem_tui.messages import FileChanged
+from nmem_tui.model.actions import ACTIONS, of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "keys.md"
 
@@ -115,8 +115,8 @@ def test_the_document_of_keys_is_current() -> None:
     """NMEM_UPDATE_DOCS=1 writes it anew."""
     text = DOCUMENT.read_text("utf-8")
     if os.environ.get("NMEM_UPDATE_DOCS"):
-        DOCUMENT.write_text(keys_listing.renewed(text), "utf-8")
-    assert DOCUMENT.read_text("utf-8") == keys_listing.renewed(text)
+        DOCUMENT.write_text(keymap.renewed(text), "utf-8")
+    assert DOCUMENT.read_text("utf-8") == keymap.renewed(text)
 
 
 async def test_own_keys_act_and_stand_in_bar_help_and_palette(

@@ -434,9 +434,9 @@ async def test_a_failing_change_is_told_in_one_line(
         one = view.one
         db = seeds.database("aurora.db")
         db.execute("DELETE FROM learnings WHERE id = ?", (one.id,))
-        from nmem_tui.doing import steering
+        from nmem_tui.operations import commands
 
-        pilot.app.change(steering.dismiss(one.id))
+        pilot.app.change(commands.dismiss(one.id))
         await until(pilot, f"there is no learning {one.id}")
         db.close()
 

@@ -106,7 +106,7 @@ async def test_learnings_are_purged_together(whole: Any, cockpit: Any, settled: 
         await on(pilot, settled, "4")
         await pilot.press("space", "space", "x")
         gone = list(pilot.app.view().marked)
-        await until(pilot, "Purge 2 things")
+        await until(pilot, "Purge 2 items")
         await pilot.press("y")
         await until(pilot, "purged: ")
         assert not set(gone) & set(ask("SELECT id FROM learnings"))
@@ -132,7 +132,7 @@ async def test_tasks_are_removed_cancelled_and_tried_again_together(
         cancelled.append(" ".join(given))
         return ""
 
-    monkeypatch.setattr("nmem_tui.doing.tasking._command", command)
+    monkeypatch.setattr("nmem_tui.operations.processes._command", command)
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "7")
         await pilot.press("slash", *"queued", "enter", "asterisk")
@@ -215,7 +215,7 @@ async def test_rows_of_the_stream_are_copied_and_purged_together(
         assert len(copied) == 1
         assert copied[0].count("\n\n") == 2
         await pilot.press("x")
-        await until(pilot, "Purge 3 things")
+        await until(pilot, "Purge 3 items")
         await pilot.press("y")
         await until(pilot, "purged: ")
         left = ask("SELECT id * 2 + 1 FROM observations UNION SELECT id * 2 FROM prompts")
@@ -250,7 +250,7 @@ async def test_what_a_filter_hides_is_left_alone_and_the_title_says_so(
         assert 0 < listed < marked
         await until(pilot, f"■ {marked} marked, {marked - listed} hidden")
         await pilot.press("x")
-        await until(pilot, f"Purge {listed} things" if listed > 1 else "Purge episode/")
+        await until(pilot, f"Purge {listed} items" if listed > 1 else "Purge episode/")
         await pilot.press("escape", "slash", "ctrl+u", *"zzzz", "enter")
         await settled(pilot)
         await until(pilot, f"■ {marked} marked, {marked} hidden")
@@ -283,7 +283,7 @@ async def test_what_could_not_be_purged_stays_marked(
     async with cockpit(PATH, (160, 45)) as pilot:
         await on(pilot, settled, "2")
         await pilot.press("space", "space", "x")
-        await until(pilot, "Purge 2 things")
+        await until(pilot, "Purge 2 items")
         await settled(pilot)
         await pilot.press("y")
         await until(pilot, "not changed: ")

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
-from nmem_tui import litter
+from nmem_tui import idle
 
 KEYS = (*"12345678jkgGvs", "\r", "\x1b", "\x1b[6~", "\x1b[5~", "?", "\x1b", "\t", "p")
 """Numbers, moves, what opens and closes; read-only, so that nothing changes but what is shown."""
@@ -124,7 +124,7 @@ async def test_widgets_that_are_gone_are_in_nobody_s_cache(whole: Any, cockpit: 
 def _kept(pilot: Any) -> int:
     """Strips in the caches of widgets that no app has any more, once all garbage is collected."""
     gc.unfreeze()
-    litter._sweep()
+    idle._collect()
     gc.unfreeze()
     known = pilot.app._registry
     styled = {id(widget._styles_cache) for widget in known if isinstance(widget, Widget)}
@@ -133,13 +133,13 @@ def _kept(pilot: Any) -> int:
 
 
 async def test_what_was_open_at_a_sweep_is_collected_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(litter, "_LOOK_S", 0.001)
-    monkeypatch.setattr(litter, "_LONG", 0.0)
-    monkeypatch.setattr(litter, "_WHOLE", 0.0)
+    monkeypatch.setattr(idle, "_LOOK_S", 0.001)
+    monkeypatch.setattr(idle, "_LONG", 0.0)
+    monkeypatch.setattr(idle, "_WHOLE", 0.0)
     swept: list[str] = []
-    monkeypatch.setattr(litter, "_sweep", lambda: swept.append("sweep"))
+    monkeypatch.setattr(idle, "_collect", lambda: swept.append("sweep"))
     monkeypatch.setattr(gc, "unfreeze", lambda: swept.append("unfreeze"))
-    task = asyncio.create_task(litter.collect())
+    task = asyncio.create_task(idle.collect())
     while swept.count("sweep") < 2:
         await asyncio.sleep(0.01)
     task.cancel()

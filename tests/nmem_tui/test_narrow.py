@@ -10,10 +10,10 @@ import pytest
 from nmem.read.threads import STORED, whole
 from nmem.read.views import Effort, StreamRow
 from nmem.threads import storage
-from nmem_tui.actions import bar
-from nmem_tui.model.cards import effort
+from nmem_tui.model.actions import bar
 from nmem_tui.model.line import fit_words, length, plain
-from nmem_tui.model.rows import draw
+from nmem_tui.model.now_cards import effort
+from nmem_tui.model.stream import draw
 from nmem_tui.widgets.bars import _fitting
 from nmem_tui.widgets.details import describe
 

@@ -326,12 +326,12 @@ async def test_only_y_purges_and_enter_is_cancel(planted: str, cockpit: Any, unt
 
 
 async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, purged: Any) -> None:
-    from nmem_tui.screens import purging
+    from nmem_tui.screens import purge_dialog
 
     ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
     async with cockpit(planted, (120, 40)) as pilot:
-        purging.ask(pilot.app, ids)
-        await until(pilot, "Purge 2 things", "only these: 2 things", "their file: keys/", "These go: 2 calls")
+        purge_dialog.ask(pilot.app, ids)
+        await until(pilot, "Purge 2 items", "only these: 2 things", "their file: keys/", "These go: 2 calls")
         await purged(pilot)
     assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, bar, of
+from nmem_tui.model.actions import ACTIONS, EVERYWHERE, NUMBERED, Action, bar, of
 from nmem_tui.screens.base import View
+from nmem_tui.store.access import READ_ONLY, Writes
 from nmem_tui.store.watch import Watch
-from nmem_tui.store.writes import READ_ONLY, Writes
 
 SCREENS = NUMBERED.split()
 
@@ -30,7 +30,7 @@ show_now show_search show_stance show_tasks stop story theme top up warning
 def whole(here: Path, load: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with something on every screen, nothing of it in a log; projects with files that could be changed."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
-    monkeypatch.setattr("nmem_tui.outlets.handing.Handing.environ", {"PATH": ""})
+    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"PATH": ""})
     load("whole_seed").database(load, str(here / "aurora.db"))
     return here
 
@@ -96,7 +96,7 @@ async def test_reading_goes_on_and_the_keys_are_greyed_and_told(
         await at(pilot, "health")
         assert pilot.app.why_not("audit") is None
         await pilot.press("A")
-        await until(pilot, "everything was read")
+        await until(pilot, "audit done")
 
 
 def test_what_would_write_in_the_background_does_not(whole: Path, seeds: Any) -> None:
@@ -139,7 +139,7 @@ def test_whoever_adds_an_action_says_whether_it_writes() -> None:
 async def test_a_decision_is_opened_as_a_copy(
     whole: Path, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nmem_tui.screens.search_file import open_file
+    from nmem_tui.screens.search_actions import open_file
 
     opened: list[str] = []
     (whole / "0001.md").write_text("# Decided")

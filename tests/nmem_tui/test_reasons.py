@@ -10,7 +10,7 @@ from nmem.context.decide import WAITS
 from nmem.context.items import FILE, PIN, Item
 from nmem.context.preview import UNKNOWN, Preview
 from nmem_tui.model import context
-from nmem_tui.model.context_reading import PROMPT, RESET, START
+from nmem_tui.model.context_queries import PROMPT, RESET, START
 
 PINNED = Item("pin/episode/1", PIN, "Episode 1: “kettle”.", score=1.0, reason="it is pinned")
 OTHER = Item("next/2", "next", "“descale it”.", score=0.7, reason="the newest episode that left something open")

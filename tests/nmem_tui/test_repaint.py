@@ -13,10 +13,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from nmem.read import stream
-from nmem_tui import litter
-from nmem_tui.looks.sheet import Sheet
-from nmem_tui.widgets.card import Card
+from nmem_tui import idle
+from nmem_tui.appearance.stylesheets import Sheet
 from nmem_tui.widgets.details import Details
+from nmem_tui.widgets.drawn import Card
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 from tests.nmem_tui.gallery import still as settle
@@ -116,12 +116,12 @@ async def test_another_screen_parses_nothing(
 async def test_garbage_is_the_interpreters_again_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     import asyncio
 
-    monkeypatch.setattr(litter, "_LOOK_S", 0.001)
-    monkeypatch.setattr(litter, "_WORTH", -1.0)
+    monkeypatch.setattr(idle, "_LOOK_S", 0.001)
+    monkeypatch.setattr(idle, "_WORTH", -1.0)
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
     collected = asyncio.Event()
     monkeypatch.setattr(gc, "collect", collected.set)
-    task = asyncio.create_task(litter.collect())
+    task = asyncio.create_task(idle.collect())
     await asyncio.wait_for(collected.wait(), 120)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -14,7 +14,7 @@ import pytest
 from capture.storage import store
 from nmem import database, schema, tables
 from nmem.errors import OlderDatabase
-from nmem_tui.actions import NUMBERED
+from nmem_tui.model.actions import NUMBERED
 
 OLDER, BROKEN, NOTHING = "was made by an older nmem", "the file is no database", "nothing recorded"
 SCREENS = NUMBERED.split()

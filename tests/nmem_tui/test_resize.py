@@ -149,7 +149,7 @@ async def test_the_frames_stand_before_anything_is_read(
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         for mode in ("stance", "context", "health"):
             with monkeypatch.context() as patched:
-                patched.setattr("nmem_tui.store.reads.Reads.ask", lambda *_a, **_k: None)
+                patched.setattr("nmem_tui.store.access.Reads.ask", lambda *_a, **_k: None)
                 pilot.app.switch_mode(mode)
                 await settled(pilot)
                 assert text(pilot).count("╭") >= 2, mode

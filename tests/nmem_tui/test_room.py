@@ -14,10 +14,10 @@ from nmem.read.views import Failure, HotFile
 from nmem.retention.mediation import Life
 from nmem.retention.read import Due
 from nmem.text import width
-from nmem_tui.model import cards, gauge, health_storage, learnings, stance, symbols
 from nmem_tui.model import episodes as episode_rows
+from nmem_tui.model import health_storage, learnings, now_cards, now_gauges, stance, symbols
 from nmem_tui.model.figures import by_day
-from nmem_tui.model.health_reading import Stored
+from nmem_tui.model.health import Stored
 from nmem_tui.model.line import length, plain
 from nmem_tui.screens import episodes
 
@@ -75,10 +75,10 @@ def test_a_day_without_anything_is_a_dot() -> None:
 
 @pytest.mark.parametrize("cells", range(30, 60))
 def test_what_a_reset_tells_is_never_cut_within_a_figure(cells: int) -> None:
-    said = plain(gauge.after_reset((1_017, 12_562), cells))
+    said = plain(now_gauges.after_reset((1_017, 12_562), cells))
     assert said in (
-        "after a reset: 1,017 things, 12,562 tokens; 5 shows", "after a reset: 1,017 things, 12,562 tokens",
-        "after a reset: 1,017 things",
+        "after a reset: 1,017 items, 12,562 tokens; 5 shows", "after a reset: 1,017 items, 12,562 tokens",
+        "after a reset: 1,017 items",
     )  # fmt: skip
     assert len(said) <= cells
 
@@ -117,5 +117,5 @@ async def test_the_form_of_a_task_says_how_to_leave_it(cockpit: Any, make_db: An
 
 def test_a_hot_file_keeps_its_name_rather_than_its_bar() -> None:
     files = (HotFile("src/limits/test_of_the_limits.py", 3, 2, 0),)
-    assert "test_of_the_limits.py" in plain(cards.hot(files, 36, 3))
-    assert symbols.now().bar in plain(cards.hot(files, 60, 3))
+    assert "test_of_the_limits.py" in plain(now_cards.hot(files, 36, 3))
+    assert symbols.now().bar in plain(now_cards.hot(files, 60, 3))

@@ -145,7 +145,7 @@ async def test_a_key_ends_the_search_of_the_key_before(
     make: Any, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, began = [], threading.Event()
-    from nmem_tui.model import search_reading
+    from nmem_tui.model import search_queries
 
     real = searching
 
@@ -160,7 +160,7 @@ async def test_a_key_ends_the_search_of_the_key_before(
             seen.append((asked, more["stopped"]()))
         return real(db, asked, at, **more)
 
-    monkeypatch.setattr(search_reading, "search", slow)
+    monkeypatch.setattr(search_queries, "search", slow)
     async with cockpit(make("story"), (160, 45)) as pilot:
         await pilot.press("6")
         await settled(pilot)
@@ -431,7 +431,7 @@ async def test_what_is_recorded_meanwhile_is_told_and_looked_for_on_demand(
 
 async def test_a_link_opens_the_screen_with_its_query(make: Any, cockpit: Any, settled: Any) -> None:
     from nmem.errors import NmemError
-    from nmem_tui.link import parse
+    from nmem_tui.model.locations import parse
 
     path = make("story")
     async with cockpit(path, (160, 45), link=parse("?q=flaky type:prompt", path)) as pilot:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nmem.search import decisions
-from nmem_tui.screens.search_file import words
+from nmem_tui.screens.search_actions import words
 from tests.nmem_tui.test_search import box, keys, steady  # noqa: F401 - steady is a fixture
 
 INDEX = """# Index

@@ -21,7 +21,8 @@ from aiohttp import WSMsgType, WSServerHandshakeError  # noqa: E402 -- after the
 from aiohttp.test_utils import TestClient, TestServer  # noqa: E402
 
 from nmem.errors import NmemError  # noqa: E402
-from nmem_tui.serve import begin, child, server  # noqa: E402
+from nmem_tui import command  # noqa: E402
+from nmem_tui.serve import server  # noqa: E402
 
 TOKEN = "a-token-of-this-test"
 ECHO = r"""
@@ -140,8 +141,8 @@ async def test_more_pages_than_there_is_room_for_are_refused(
 
 
 async def test_a_process_that_will_not_leave_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_LEAVE_S", 0.1)
-    stubborn = await child.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
+    monkeypatch.setattr(server, "_LEAVE_S", 0.1)
+    stubborn = await server.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
     await stubborn.stop()
     assert stubborn._process.returncode == -signal.SIGKILL
 
@@ -156,9 +157,9 @@ async def test_what_does_not_start_says_why(client: TestClient[Any, Any], capsys
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begin, "find_spec", lambda _name: None)
+    monkeypatch.setattr(command, "find_spec", lambda _name: None)
     with pytest.raises(NmemError, match=r"aiohttp and textual_serve: .* `web`.*pip install"):
-        begin.begin([], 0)
+        command.begin([], 0)
 
 
 COMMAND = [sys.executable, "-m", "nmem", "tui", "--demo", "--serve"]
@@ -229,8 +230,8 @@ def test_a_port_that_is_taken_is_told_in_one_line(served: tuple[subprocess.Popen
 
 
 async def test_a_process_that_reads_nothing_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_LEAVE_S", 0.1)
-    deaf = await child.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
+    monkeypatch.setattr(server, "_LEAVE_S", 0.1)
+    deaf = await server.Child.start([sys.executable, "-c", "import time; time.sleep(600)"], 80, 24)
     typing = asyncio.create_task(deaf.keys("x" * 3_000_000))
     await asyncio.sleep(0)
     async with asyncio.timeout(120):

@@ -17,10 +17,10 @@ from capture.labels.calls import NOT_CALLS
 from nmem.labels import cards
 from nmem.labels.read import Labelled, Reason, Standing, Word
 from nmem.stance.model import QUADRANTS, Advice, Compared, Point, SessionStance, Share, Shift, Stance, Stretch, Strip
-from nmem_tui.model import labels, relabel, stance_card, stance_chart, stance_list, stance_models, stance_plane
+from nmem_tui.model import review, stance_chart, stance_list, stream
 from nmem_tui.model import stance as words
 from nmem_tui.model.line import TONES, Line, cut, length, plain
-from nmem_tui.model.plot import Canvas, column_of, level, stretched
+from nmem_tui.model.stance_chart import Canvas, column_of, level, stretched
 from tests.nmem_tui.gallery import tidy
 
 AT = 1_760_000_000_000
@@ -95,7 +95,7 @@ def test_plane_puts_the_session_into_its_quadrant() -> None:
         (-0.9, -0.9, "explore"),
         (0.9, -0.9, "scaffold"),
     ):
-        drawn = [plain([line]).ljust(60) for line in stance_plane.draw([(0, 0), (phase, scope)], {}, 60, 15)]
+        drawn = [plain([line]).ljust(60) for line in stance_chart.draw_plane([(0, 0), (phase, scope)], {}, 60, 15)]
         row = next(place for place, text in enumerate(drawn) if "●" in text)
         column = drawn[row].index("●")
         name = next(place for place, text in enumerate(drawn) if corner in text)
@@ -156,16 +156,16 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     few = "too few calls to tell (10 of about 20)"
     assert few in plain([words.now(found, 120)])
     assert "2 think, 8 act" in plain([words.now(found, 120)])
-    assert stance_card.title(found) == "Stance ─ too few calls: 10 of 20"
-    assert few in plain([stance_card.line(found, 100)])
+    assert words.title(found) == "Stance ─ needs about 20 calls, has 10"
+    assert few in plain([words.line(found, 100)])
     told = [plain([line]) for line in words.shares(found, 80)]
     assert "▸" not in "".join(told)
     assert next(line for line in told if "finish" in line).split()[-4:-2] == ["80%", "8"]
     assert any("each call by its own scores" in line for line in told)
-    for line in (words.now(found, 120), stance_card.line(found, 100)):
+    for line in (words.now(found, 120), words.line(found, 100)):
         assert "reason" not in plain([line])
         assert "thinks" not in plain([line])
-    corners = plain(stance_plane.draw(stance_plane.way(found), stance_plane.told(found), 60, 12))
+    corners = plain(stance_chart.draw_plane(stance_chart.way(found), stance_chart.told(found), 60, 12))
     assert "reason" in corners
     assert "%" not in corners
 
@@ -188,10 +188,10 @@ def test_the_calls_that_are_placed_are_named_where_there_are_more() -> None:
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
-    assert plain([labels.told((0.9, None, -0.9, 0.8, 0.95))]) == "act   ~        novel friction"
-    assert plain([labels.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 25)]) == "think converge friction"
-    assert plain([labels.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 33)]) == "think converge novel friction"
-    assert labels.told(()) == []
+    assert plain([stream.told((0.9, None, -0.9, 0.8, 0.95))]) == "act   ~        novel friction"
+    assert plain([stream.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 25)]) == "think converge friction"
+    assert plain([stream.columns((-0.9, 0.7, 0.9, 0.8, 0.95), 33)]) == "think converge novel friction"
+    assert stream.told(()) == []
 
 
 def test_the_small_card_keeps_what_tells_most_where_there_is_little_room() -> None:
@@ -199,13 +199,13 @@ def test_the_small_card_keeps_what_tells_most_where_there_is_little_room() -> No
     found = stance(
         [point(n, n / 10 - 0.5, 0.8) for n in range(10)], shifts=(shift,), guidance=(Advice("Look at X", ""),)
     )
-    roomy = plain(stance_card.card(found, 46, 5, UTC))
+    roomy = plain(words.card(found, 46, 5, UTC))
     assert "reason→finish" in roomy
     assert "Look at X" in roomy
     assert "think ┤" in roomy
-    low = plain(stance_card.card(found, 46, 3, UTC))
+    low = plain(words.card(found, 46, 3, UTC))
     assert "reason → finish" in low
-    assert "▁" <= plain([stance_card.line(found, 78)]).removeprefix("phase ")[0] <= "█"
+    assert "▁" <= plain([words.line(found, 78)]).removeprefix("phase ")[0] <= "█"
 
 
 @pytest.mark.parametrize("cells", [42, 80, 120])
@@ -239,7 +239,7 @@ def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> 
     )
     rows = [item.draw(100) for item in stance_list.of_sessions([new, old], "b", UTC, AT)]
     assert plain([rows[0]]).startswith("▸ 10-09 07:53")
-    assert "too few calls to tell" in plain([rows[0]]), "one call is labelled: not nothing is"
+    assert "needs about 20 calls" in plain([rows[0]]), "one call is labelled: not nothing is"
     assert plain([rows[1]]).startswith("  2024-09-05 ")
     assert "9 calls" in plain([rows[1]])
     assert "too few calls to tell" in plain([rows[1]])
@@ -313,12 +313,12 @@ def test_whatever_is_stored_keeps_to_its_cells(found: Stance, cells: int, rows: 
         check(stance_chart.draw(ready, rows, [stance_chart.Mark(0, "10:42", chosen=True)], ready.episodes), 10**6)
         drawn = stance_chart.draw(stance_chart.trace(found, max(40, cells)), rows, ())
         assert all(length(line) <= max(40, cells) for line in drawn)
-        check(stance_card.card(found, max(40, cells), rows, UTC), max(40, cells))
-        assert len(stance_card.card(found, 46, rows, UTC)) <= rows
-    check([stance_card.line(found, cells)], cells)
+        check(words.card(found, max(40, cells), rows, UTC), max(40, cells))
+        assert len(words.card(found, 46, rows, UTC)) <= rows
+    check([words.line(found, cells)], cells)
     check([words.now(found, cells), words.header(found, found.project, found.project, 80)], 10**6)
     check([*words.guidance(found.guidance, cells), *words.usual(found.usual, cells)], cells)
-    check([*words.shares(found, cells), *words.figures(found, cells)], cells)
+    check([*words.shares(found, cells), *words.figure_lines(found, cells)], cells)
     items = stance_list.of_session(found, cells, UTC, column=column, plane=column)
     check([item.draw(cells) for item in items], cells)
 
@@ -450,7 +450,7 @@ async def test_model_cards_say_corpus_figures_threshold_and_failures(
         await settled(pilot)
         shown = text(pilot)
         shipped = cards.cards("aurora.db")
-        assert [card.dimension for card in shipped] == list(labels.POLES)
+        assert [card.dimension for card in shipped] == list(stream.POLES)
         first = shipped[0]
         assert f"{first.calls} written calls of {first.sessions} sessions" in shown
         assert f"macro-F1 {first.folds.macro_f1:.3f}" in shown
@@ -467,7 +467,7 @@ async def test_model_cards_say_corpus_figures_threshold_and_failures(
 
 def test_a_missing_card_is_said() -> None:
     standing = Standing("", "", 3, 0, 0, 3, 0, ())
-    shown = plain(stance_models.lines(stance_models.Models((), standing), 80))
+    shown = plain(stance_list.lines(stance_list.Models((), standing), 80))
     assert "install nmem again" in shown
     assert "3 by none" in shown
 
@@ -516,9 +516,9 @@ async def test_only_calls_are_relabelled(make_db: Any, cockpit: Any, text: Any, 
 
 
 def test_words_are_those_of_the_classifiers() -> None:
-    assert tuple(labels.POLES) == DIMENSIONS
-    assert tuple(labels.POLES.values()) == WORDS
-    assert labels.UNLABELLED == NOT_CALLS
+    assert tuple(stream.POLES) == DIMENSIONS
+    assert tuple(stream.POLES.values()) == WORDS
+    assert stream.UNLABELLED == NOT_CALLS
 
 
 def said(word: str, thinks: str, *, own: bool = False) -> Word:
@@ -537,11 +537,11 @@ def said(word: str, thinks: str, *, own: bool = False) -> Word:
 def test_a_flip_says_the_other_word_and_where_it_is_not_clear_what_the_model_leans_to(
     word: str, thinks: str, flipped: str
 ) -> None:
-    assert relabel.flipped(said(word, thinks)) == flipped
+    assert review.flipped(said(word, thinks)) == flipped
 
 
 SAID = st.builds(
-    Word, st.sampled_from(list(labels.POLES)), TEXT, SCORE, st.booleans(), TEXT, TEXT, st.floats(-1, 1),
+    Word, st.sampled_from(list(stream.POLES)), TEXT, SCORE, st.booleans(), TEXT, TEXT, st.floats(-1, 1),
     st.floats(0, 1), st.lists(st.builds(Reason, TEXT, TEXT, st.floats(-9, 9)), max_size=2).map(tuple),
 )  # fmt: skip
 LABELLED = st.builds(
@@ -552,7 +552,7 @@ LABELLED = st.builds(
 @given(LABELLED, st.integers(30, 120), st.booleans())
 @settings(deadline=None)
 def test_the_dialog_keeps_to_its_cells(found: Labelled, cells: int, why: bool) -> None:
-    check(relabel.lines(found, cells, why=why), cells)
+    check(review.relabel_lines(found, cells, why=why), cells)
 
 
 async def test_without_labels_it_says_what_would_fill_it(

@@ -86,7 +86,7 @@ async def test_screen_is_as_accepted(kind: str, make: Any, looks: Any, text: Any
 async def test_views_are_as_accepted(
     name: str, full: Any, looks: Any, settled: Any, at_tasks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmem_tui.doing.drafting._here", lambda: "/tmp")
+    monkeypatch.setattr("nmem_tui.screens.task_form._here", lambda: "/tmp")
 
     async def arrive(pilot: Any) -> None:
         await at_tasks(pilot, full["next" if name == "run" else "runs"])

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from nmem_tui.link import SCREENS, Link
 from nmem_tui.messages import Changed
+from nmem_tui.model.locations import SCREENS, Link
 from tests.nmem_tui.walking import Walk
 
 KEYS = int(os.environ.get("NMEM_WALK", "60"))
@@ -20,8 +20,8 @@ KEYS = int(os.environ.get("NMEM_WALK", "60"))
 @pytest.fixture
 def pristine(whole: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with something on every screen, from which each stretch begins; no other program is started."""
-    for name in ("background.narrate", "tasking.start", "tasking.cancel"):
-        monkeypatch.setattr(f"nmem_tui.doing.{name}", lambda *_: Changed("done", failed=False))
+    for name in ("processes.narrate", "processes.start", "processes.cancel"):
+        monkeypatch.setattr(f"nmem_tui.operations.{name}", lambda *_: Changed("done", failed=False))
     monkeypatch.setattr("nmem_tui.app.Cockpit._play", lambda _app: None)
     shutil.move(here / "aurora.db", here / "pristine.db")
     return here / "pristine.db"

@@ -14,10 +14,10 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.worker import WorkerState
 
-from nmem_tui.actions import ACTIONS
 from nmem_tui.app import Cockpit
-from nmem_tui.link import Link
 from nmem_tui.messages import Changed, Finished, ReadFailed
+from nmem_tui.model.actions import ACTIONS
+from nmem_tui.model.locations import Link
 
 ENDS = ("quit", "demo")
 """Actions after which a walk begins anew: the cockpit is left, or shows another database."""

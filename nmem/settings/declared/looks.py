@@ -1,4 +1,4 @@
-"""What a theme and a colour of the cockpit may be called; `nmem_tui.looks.themes` says which there are."""
+"""What a theme and a colour of the cockpit may be called; `nmem_tui.appearance.themes` says which there are."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Appearance: themes, style sheets, symbols."""

@@ -1,0 +1,281 @@
+"""Turns keys into actions: whether one applies, who carries it out, what the toast says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from textual import on
+from textual.events import Event, Key, Paste
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input
+
+from nmem.text import fit, printable, width
+from nmem_tui.appearance import themes
+from nmem_tui.messages import Changed
+from nmem_tui.model import actions
+from nmem_tui.model.actions import BY_ID, EVERYWHERE
+from nmem_tui.model.line import wrap
+from nmem_tui.screens.base import View
+from nmem_tui.screens.host import Host
+from nmem_tui.store.access import READ_ONLY, Change, Writes, beside
+from nmem_tui.widgets.bars import TABS
+
+_LINES = 2
+_FRAME = 3
+"""Cells of its edge and blanks."""
+_BACK = " · "
+"""What stands behind it says what can be done now."""
+
+
+def toast_lines(text: str, cells: int) -> str:
+    """So much of a text as stands in at most two lines of a screen of so many cells, without what a terminal obeys."""
+    room = max(8, cells - _FRAME)
+    whole = printable(text)
+    if len(wrap(whole, room, _LINES + 1)) <= _LINES:
+        return "\n".join(wrap(whole, room, _LINES))
+    head, sign, tail = whole.rpartition(_BACK)
+    if not sign or width(sign + tail) >= room:
+        return "\n".join(wrap(whole, room, _LINES))
+    first, *rest = wrap(head, room, _LINES)
+    last = fit(f"{rest[0]}…" if rest else "…", room - width(sign + tail))
+    return f"{first}\n{last}{sign}{tail}"
+
+
+MODES = tuple(mode for _, _, mode in TABS)
+_EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
+"""What can be done where nothing is recorded yet, beside what every screen has."""
+OPENING = "the screen is being opened"
+_WALKS = ("tab", "shift+tab")
+"""Lead on to the next screen out of any box."""
+_PATIENCE_S = 1.0
+"""A key waits at most so long for the screen that the key before it opened."""
+
+
+class Dispatcher(Host):
+    """An app whose actions come from the registry."""
+
+    writes: Writes
+
+    async def on_event(self, event: Event) -> None:
+        """Keys are taken one after the other, each by the screen that the one before it opened."""
+        if isinstance(event, Key) and not event.is_forwarded and self._running:
+            await self._opened()
+            if self.leaving:
+                return
+            if isinstance(self.focused, Input):
+                done = self._leads_out(event.key)
+            else:
+                done = await self._bound(event.key)
+            if done:
+                self.app_focus = True
+                return
+        elif isinstance(event, Paste) and not event.is_forwarded:
+            self._leads_out("")
+        await super().on_event(event)
+
+    def _leads_out(self, key: str) -> bool:
+        """Whether a screen's number led out of a box, as it does until something is typed there."""
+        screen = self.screen if self.screen_stack else None  # none is left while the cockpit closes
+        if not isinstance(screen, View) or not screen.untouched or key in _WALKS:
+            return False
+        if action := self._numbers().get(key):
+            self.action_act(action)
+            return True
+        screen.untouched = False
+        screen.call_after_refresh(screen.check_keys)
+        return False
+
+    def _numbers(self) -> dict[str, str]:
+        """The screens' actions by their keys, but letters: with these a word may begin."""
+        shows = [BY_ID[f"show_{mode}"].with_keys(self.keys) for mode in MODES]
+        return {key: each.id for each in shows for key in each.keys if not (len(key) == 1 and key.isalpha())}
+
+    async def _opened(self) -> None:
+        """The screen on top stands, and shows what it was opened for."""
+        if not self.screen_stack:
+            return
+        screen = self.screen
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                await screen._mounted_event.wait()  # what is public waits only for a screen that one opens oneself
+                if isinstance(screen, View):
+                    await screen.ready.wait()
+
+    async def _bound(self, key: str) -> bool:
+        return await self._check_bindings(key, priority=True) or await self._check_bindings(key)
+
+    def view(self) -> Screen[Any]:
+        """The numbered screen, also while a dialog is open over it."""
+        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, View)), self.screen)
+
+    @property
+    def standing(self) -> View | None:
+        """The numbered screen, once its widgets stand; one that opens takes up by itself what is wanted of it."""
+        view = self.view() if self.screen_stack else None
+        return view if isinstance(view, View) and view.composed else None
+
+    def tell_view(self, message: Message) -> None:
+        """Pass a message on to the numbered screen; while the cockpit closes there is none any more."""
+        if self.screen_stack:
+            self.view().post_message(message)
+
+    def why_not(self, action_id: str) -> str | None:
+        """Why an action does not apply now; None when it does."""
+        action, view = BY_ID[action_id], self.view()
+        context = getattr(view, "CONTEXT", "")
+        if action.context != EVERYWHERE and not action.works_in(context):
+            return f"only on the screen {action.context.capitalize()}"
+        if action.writes and self.read_only:
+            return READ_ONLY
+        if action.writes and self.gone and action_id != "upgrade":
+            return self.gone
+        if isinstance(view, View) and not view.composed and hasattr(view, f"do_{action_id}"):
+            return OPENING
+        if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
+            return str(reason)
+        for owner in (view, self):
+            if may := getattr(owner, f"may_{action_id}", None):
+                why: str | None = may()
+                if why is not None:
+                    return why
+                break
+        if action.works_in(context) and action_id not in _EMPTY_TOO and not getattr(view, "recorded", True):
+            first = (
+                "a session of your coding client begins it" if self.connected else "`nmem init` connects your client"
+            )
+            return f"nothing is recorded yet: {first}, {actions.key_of('demo')} plays a demo"
+        return None
+
+    def action_act(self, action_id: str) -> None:
+        """Carry an action out, or say why it does not apply."""
+        if reason := self.why_not(action_id):
+            self.say(reason, severity="warning")
+            return
+        owner = next(owner for owner in (self.view(), self) if hasattr(owner, f"do_{action_id}"))
+        getattr(owner, f"do_{action_id}")()
+
+    def do_help(self) -> None:
+        """Every key."""
+        from nmem_tui.screens.palette import Help  # on use: start-up stays short
+
+        self.push_screen(Help(getattr(self.view(), "CONTEXT", "")), self._run_later)
+
+    def _run_later(self, action_id: str | None) -> None:
+        if action_id:
+            self.call_later(self.action_act, action_id)
+
+    def do_palette(self) -> None:
+        """Any action by its name."""
+        from nmem_tui.screens.palette import Palette  # on use: start-up stays short
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
+    action_command_palette = do_palette
+
+    def do_theme(self) -> None:
+        """Dark or light."""
+        self.theme = themes.other(self.theme)
+
+    def do_quit(self) -> None:
+        """Leave."""
+        self.exit()
+
+    def leave(self) -> None:
+        """Remember where one is, to come back to."""
+
+    def visit(self, mode: str) -> None:
+        """To a numbered screen."""
+        if mode != self.current_mode:
+            self.leave()
+        self.switch_mode(mode)
+        if arrive := getattr(self.standing, "arrive", None):
+            arrive()
+
+    def do_show_now(self) -> None:
+        """The screen Now."""
+        self.visit("now")
+
+    def do_show_episodes(self) -> None:
+        """The screen Episodes."""
+        self.visit("episodes")
+
+    def do_show_stance(self) -> None:
+        """The screen Stance."""
+        self.visit("stance")
+
+    def do_show_learnings(self) -> None:
+        """The screen Learnings."""
+        self.visit("learnings")
+
+    def do_show_context(self) -> None:
+        """The screen Context."""
+        self.visit("context")
+
+    def do_show_search(self) -> None:
+        """The screen Search."""
+        self.visit("search")
+
+    def do_show_tasks(self) -> None:
+        """The screen Tasks."""
+        self.visit("tasks")
+
+    def do_show_health(self) -> None:
+        """The screen Health."""
+        self.visit("health")
+
+    def do_next_screen(self) -> None:
+        """The next numbered screen."""
+        self._step(1)
+
+    def do_previous_screen(self) -> None:
+        """The numbered screen before."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        self.visit(MODES[(MODES.index(self.current_mode) + by) % len(MODES)])
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast; its text is data. What was said before is over: two that contradict each other help nobody."""
+        self.clear_notifications()
+        for screen in self.screen_stack:
+            screen.query("ToastHolder").remove()  # else the place of the one before stays empty, and this goes below
+        told = toast_lines(text, self.size.width)
+        self.notify(told, severity=severity, timeout=4, markup=False)  # type: ignore[arg-type]
+
+    def change(self, change: Change) -> None:
+        """Change the database off the event loop, and say how it went."""
+        beside(self, self.writes.begin(self.db_path, change, self.clock()), "change")
+
+    def aside(self, work: Callable[[], Changed]) -> None:
+        """Do what takes a while in a thread of its own, and say how it went; other changes do not wait for it."""
+        self.run_worker(lambda: self.post_message(work()), group="aside", thread=True, exit_on_error=False)
+
+    @on(Changed)
+    def tell_change(self, message: Changed) -> None:
+        """A change is done or could not be."""
+        self.say(message.text, severity="warning" if message.failed else "information")
+        for screen in dict.fromkeys((self.standing, self.screen) if self.screen_stack else ()):
+            if look := getattr(screen, "look_again", None):
+                look()
+
+    def look_again(self) -> None:
+        """The numbered screen on top reads its data again, if it can."""
+        if look := getattr(self.standing, "look_again", None):
+            look()
+
+    def do_undo(self) -> None:
+        """The newest correction did not happen."""
+        from nmem_tui.operations.commands import undo  # on use: start-up stays short
+
+        self.change(undo)
+
+    def do_review(self) -> None:
+        """The open questions."""
+        from nmem_tui.screens.review import Review  # on use: start-up stays short
+
+        self.push_screen(Review())

@@ -1,1 +1,0 @@
-"""What a person does from the cockpit: corrections, tasks, long work."""

@@ -1,0 +1,107 @@
+"""Work for idle moments: garbage collection, returning free memory, preloading screens.
+
+The GNU library gives each thread that reads the database a heap of its own, and keeps what is free in all of them: on
+a large memory a quarter more than is needed. Where the library is another one, nothing is done.
+
+What screens are made of lives as long as the cockpit. It is put aside once it stands, so that what is left to look
+through is little; full collections are done when the cockpit rests, or at last after some seconds of work. Dialogs and
+toasts that were open at that moment are put aside as well: now and then all of it is looked through.
+
+Nothing is made of them and nothing is read for them: a screen that nobody opens costs the memory of its code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+
+from textual._styles_cache import StylesCache
+
+_ARENA_MAX = -8
+"""The parameter of `mallopt` that says how many heaps there may be."""
+_ABSENT = (ImportError, AttributeError, OSError, TypeError)
+"""What an interpreter without foreign functions, another C library, or another system, answers."""
+
+
+def share_heap() -> None:
+    """One heap for all threads that begin from now on."""
+    with suppress(*_ABSENT):
+        import ctypes  # on use: start-up stays short
+
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
+def give_back() -> None:
+    """What is free, in whole pages; takes about a millisecond."""
+    with suppress(*_ABSENT):
+        import ctypes  # on use: start-up stays short
+
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+_LOOK_S = 1.0
+_REST = 0.05
+"""Seconds of work from one look to the next up to which it rests."""
+_WORTH, _LONG = 0.3, 5.0
+"""Seconds of work after which a rest is used, and after which no rest is waited for."""
+_WHOLE = 20.0
+"""Seconds of work after which what was put aside is looked through, too."""
+_YOUNG, _MIDDLE, _NEVER = 5_000, 20, 1_000_000
+
+
+async def collect() -> None:
+    """Look after it until cancelled; then it is the interpreter's again."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+    gc.enable()
+    swept = looked = whole = time.process_time()
+    try:
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            now = time.process_time()
+            done, rests, looked = now - swept, now - looked < _REST, now
+            if done > _LONG or (rests and done > _WORTH):
+                if now - whole > _WHOLE:
+                    gc.unfreeze()
+                    whole = now
+                _collect()
+                swept = looked = time.process_time()
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+def _collect() -> None:
+    """Collect, and put aside what is left."""
+    # The library keeps two styles of every ground by the widget that asked for them: all that a widget has drawn, with
+    # what that was cut into, stays in memory after the widget.
+    StylesCache.get_inner_outer.cache_clear()
+    gc.collect()
+    gc.freeze()
+    give_back()
+
+
+_PRELOAD_LOOK_S = 0.1
+_REST_S = 0.005
+"""Seconds of work within a look up to which the cockpit rests."""
+
+
+async def load(names: Iterable[str]) -> None:
+    """One module after the other, each in a thread and once the cockpit rests."""
+    for name in names:
+        await _rest()
+        await asyncio.to_thread(import_module, name)
+
+
+async def _rest() -> None:
+    """Wait until the thread that draws has next to nothing to do."""
+    done = _REST_S
+    while done >= _REST_S:
+        before = time.thread_time()
+        await asyncio.sleep(_PRELOAD_LOOK_S)
+        done = time.thread_time() - before

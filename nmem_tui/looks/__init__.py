@@ -1,1 +1,0 @@
-"""How the cockpit looks: themes, a person's colours, style sheets."""

@@ -1,0 +1,318 @@
+"""The registry of actions: bindings, key bar, help and palette are made from this list.
+
+An action is carried out by the method `do_<id>` of the active screen, else of the app. Whether it applies now is asked
+of `may_<id>`, which gives the reason why not, or None; an action without such a method always applies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from textual.binding import Binding
+
+from nmem_tui.model import symbols
+
+EVERYWHERE = "everywhere"
+NUMBERED = "now episodes stance learnings context search tasks health"
+Keys = Mapping[str, tuple[str, ...]]
+"""A person's own keys, by action; see keymap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a person can do."""
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    """One or two words for the key bar; empty: not on the bar."""
+    help: str
+    group: str
+    context: str = EVERYWHERE
+    """The screens it belongs to, separated by blanks."""
+    key_label: str = ""
+    """How the keys are written; made from the first key where empty."""
+    writes: bool = False
+    """Whether it changes the database, settings or files of a project: not done by a cockpit that only reads."""
+    passing: bool = False
+    """On the key bar only while it applies."""
+
+    def works_in(self, context: str) -> bool:
+        """Whether a screen has it for its own."""
+        return context in self.context.split()
+
+    @property
+    def shown_key(self) -> str:
+        """The key as a person reads it."""
+        return symbols.keys(self.key_label or (key_name(self.keys[0]) if self.keys else "–"))
+
+    def with_keys(self, keys: Keys) -> Action:
+        """The action with the person's own keys, where there are some."""
+        own = keys.get(self.id)
+        return self if own is None else replace(self, keys=own, key_label="")
+
+
+_NAMES = {
+    "question_mark": "?", "exclamation_mark": "!",
+    "slash": "/", "colon": ":", "escape": "esc", "minus": "-", "plus": "+", "equals_sign": "=", "down": "↓", "up": "↑",
+    "asterisk": "*", "less_than_sign": "<", "greater_than_sign": ">",
+    "right_square_bracket": "]", "left_square_bracket": "[",
+    "ctrl+f": "^f", "ctrl+p": "^p", "ctrl+q": "^q", "ctrl+d": "^d", "ctrl+u": "^u", "ctrl+e": "^e", "ctrl+r": "^r",
+}  # fmt: skip
+_BUILT_IN: Keys = {}
+
+
+def key_name(key: str) -> str:
+    """A key as a person reads it."""
+    return _NAMES.get(key) or (f"^{key[-1]}" if key.startswith("ctrl+") and len(key) == len("ctrl+x") else key)
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs",
+           "General"),
+    Action("filter", ("slash",), "filter", "list only rows with these words, !word without; enter keeps, esc clears",
+           "Filter", "now episodes stance learnings context tasks health"),
+    Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
+    Action("yes", ("y",), "yes", "answer yes: a new task; one line of work; a rule; that word; a secret", "Answer",
+           "review", writes=True),
+    Action("no", ("n",), "no", "answer no: the task before; unrelated; no rule; the other word; a false alarm",
+           "Answer", "review", writes=True),
+    Action("later", ("j", "down", "space"), "later", "leave this question for later", "Answer", "review"),
+    Action("before", ("k", "up"), "before", "back to the question before", "Answer", "review"),
+    Action("draw", ("d",), "draw", "draw more redactions to judge, or calls to label", "Answer", "review", writes=True),
+    Action("next_queue", ("tab",), "queue", "the next queue with questions in it", "Queue", "review"),
+    Action("last_queue", ("shift+tab",), "", "the queue before", "Queue", "review"),
+    Action("queue_boundaries", ("1",), "", "does a new episode begin here?", "Queue", "review"),
+    Action("queue_links", ("2",), "", "are two threads one line of work?", "Queue", "review"),
+    Action("queue_learnings", ("3",), "", "is a learning worth a rule?", "Queue", "review"),
+    Action("queue_labels", ("4",), "", "what was a call of which the model cannot tell?", "Queue", "review"),
+    Action("queue_redactions", ("5",), "", "was what was redacted a secret?", "Queue", "review"),
+    Action("read", ("enter",), "story", "read the whole story that the question is about", "Answer", "review"),
+    Action("seek", ("slash",), "search", "type what to look for: results come with every key", "Search", "search"),
+    Action("chips", ("f",), "filters", "to the filters, or back: h l move, space puts one in or out", "Search",
+           "search"),
+    Action("order", ("s",), "newest", "the newest first; again: the best first", "Search", "search"),
+    Action("manual", ("m",), "syntax", "all that can be typed; enter puts it into the box", "Search", "search"),
+    Action("again", ("ctrl+r", "f5"), "", "look once more: more may be recorded since", "Search", "search"),
+    Action("mark", ("space",), "", "mark the row, or take its mark off; in the filters of Search: put one in or out",
+           "Mark", "now episodes learnings context search tasks"),
+    Action("mark_all", ("asterisk",), "", "mark all rows that are listed, or none; esc takes the marks off", "Mark",
+           "now episodes learnings context search tasks"),
+    Action("left", ("h", "left"), "", "the filter before", "Move", "search", "h ←"),
+    Action("right", ("l", "right"), "", "the next filter", "Move", "search", "l →"),
+    Action("go", ("o",), "go there", "to the item itself: its moment, its story, the learning", "View", "search"),
+    Action("pin_hit", ("p",), "pin", "pin it: found first, always told, kept; again: unpin", "View", "search",
+           writes=True),
+    Action("new_task", ("n",), "new", "write a task: what shall be done, by whom, where, when", "Task", "tasks",
+           writes=True),
+    Action("run_task", ("s",), "start", "start it now, whatever its time; asks first", "Task", "tasks", writes=True),
+    Action("cancel_task", ("c",), "cancel", "cancel it, also while it runs; asks first", "Task", "tasks", writes=True),
+    Action("retry_task", ("R",), "retry", "queue it again, with what was cancelled because of it", "Task", "tasks",
+           writes=True),
+    Action("output", ("o",), "output", "all that it said last, as it grows; again: back", "Task", "tasks"),
+    Action("edit_task", ("e",), "edit", "change it while it does not run", "Task", "tasks", writes=True),
+    Action("attach", ("a",), "attach", "copy the command that brings you into its pane or session", "Task", "tasks"),
+    Action("remove_task", ("x",), "remove", "forget it with its history; shown first, and undone", "Task",
+           "tasks", writes=True),
+    Action("approve_task", ("A",), "approve", "let it run: an agent queued it, and it waits for you", "Task", "tasks",
+           writes=True),
+    Action("accept", ("a",), "accept", "its rule into the project's instructions, after a preview", "Learning",
+           "learnings", writes=True),
+    Action("next_check", ("v",), "view", "findings, hooks, redactions, storage, backups and purges", "Health",
+           "health"),
+    Action("last_check", ("V",), "", "the view before", "Health", "health"),
+    Action("mend", ("f",), "fix", "fix findings that need no decision, after a preview", "Health", "health",
+           writes=True),
+    Action("audit", ("A",), "audit", "read everything: indexes, transcripts, a second detector", "Health", "health"),
+    Action("sweep", ("s",), "sweep", "forget what is past its lifetime, after a look at what goes", "Health", "health",
+           writes=True),
+    Action("backup", ("b",), "backup", "copy everything into one file now, while sessions go on", "Health", "health",
+           writes=True),
+    Action("rescan", ("R",), "rescan", "show a sample of texts to a second detector", "Health", "health", writes=True),
+    Action("stop", ("c",), "stop", "stop what goes on in the background", "Health", "health"),
+    Action("dismiss", ("i",), "dismiss", "ignore it: nothing to learn from, never open again", "Learning", "learnings",
+           writes=True),
+    Action("snooze", ("z",), "snooze", "open again after a day, a week or a month", "Learning",
+           "learnings review",
+           writes=True),
+    Action("exclude", ("x",), "exclude", "never tell this; again: by its score", "Choose", "context", writes=True),
+    Action("include", ("i",), "include", "always tell this; again: by its score", "Choose", "context", writes=True),
+    Action("ask", ("a",), "as if asked", "type a prompt: what would a session be told for it?", "View",
+           "context"),
+    Action("next_view", ("v",), "view", "at a start, at a prompt, after a reset, told before", "View", "context"),
+    Action("last_view", ("V",), "", "the view before", "View", "context"),
+    Action("past", ("h",), "told before", "what sessions were told, and what came of it; again: back", "View",
+           "context"),
+    Action("open", ("enter",), "open",
+           "open what is under the cursor: details of a row, an episode's story, a shift in the stream", "View",
+           NUMBERED),
+    Action("story", ("w",), "story", "the story of the current work unit, or of the shift's or item's episode", "View",
+           "now stance learnings context search"),
+    Action("over", ("v",), "all sessions", "the stance of the project's sessions, one a row; again: of one", "View",
+           "stance"),
+    Action("resolved", ("v",), "resolved", "it is fixed; it opens again if it comes back", "State",
+           "learnings review",
+           writes=True),
+    Action("reopen", ("o",), "reopen", "open again; the rule of an accepted one comes out", "State", "learnings",
+           writes=True),
+    Action("models", ("m",), "models", "the model cards: what labels calls, and how far to trust it", "View", "stance"),
+    Action("relabel", ("L",), "labels", "the row's labels and why; say it better, one key each", "Labels", "now",
+           writes=True),
+    Action("follow", ("f",), "follow", "stay at the newest row as rows arrive", "View", "now"),
+    Action("pin", ("p",), "pin", "pin the work unit or episode, or unpin it", "Episode", "now episodes", writes=True),
+    Action("pin_everywhere", ("P",), "", "pin it and tell it in every project; again: in its own alone", "Choose",
+           "now episodes search context", writes=True),
+    Action("pin_item", ("p",), "pin", "pin it: always told, found first, kept; again: unpin", "Choose", "context",
+           writes=True),
+    Action("purge", ("x",), "purge", "forget it, or its file, session, project: shown first; undo brings it back",
+           "Forget", "now episodes learnings search health", writes=True),
+    Action("purge_item", ("X",), "purge", "forget what the item stands for; shown first, and undone", "Forget",
+           "context", writes=True),
+    Action("more", ("greater_than_sign", "right_square_bracket"), "more", "preview a larger budget", "Budget",
+           "context"),
+    Action("less", ("less_than_sign", "left_square_bracket"), "less", "preview a smaller budget", "Budget", "context"),
+    Action("configured", ("0",), "", "preview the configured budget again", "Budget", "context"),
+    Action("keep", ("W",), "keep", "write the budget into config.toml", "Budget", "context", writes=True),
+    Action("rename", ("R",), "rename", "give the episode a name of your own", "Episode", "episodes", writes=True),
+    Action("split", ("s",), "split", "a new episode begins at this prompt of the story", "Episode", "episodes",
+           writes=True),
+    Action("merge", ("m",), "merge", "merge the episode into the one before it in its session", "Correct", "episodes",
+           writes=True),
+    Action("move", ("M",), "", "move this prompt of the story into another episode", "Correct", "episodes",
+           writes=True),
+    Action("resume", ("e",), "resumes", "it goes on with an earlier episode, or no longer does", "Correct", "episodes",
+           writes=True),
+    Action("narrate", ("n",), "narrate", "write its narrative now, in the background", "Correct", "episodes",
+           writes=True),
+    Action("undecide", ("o",), "", "this was no decision: listed and told nowhere any more", "Decision", "episodes",
+           writes=True),
+    Action("reword", ("w",), "", "say the decision in your words of today", "Decision", "episodes", writes=True),
+    Action("promote", ("W",), "", "write the decision as a /when entry; shown first, and undone", "Decision",
+           "episodes", writes=True),
+    Action("link", ("l",), "link", "is its thread the same line of work as another? y or n", "Thread", "episodes",
+           writes=True),
+    Action("continue", ("c",), "continue", "the next session continues this thread; again takes that back", "Thread",
+           "episodes", writes=True),
+    Action("next_state", ("s",), "state", "list the next state: open, accepted, dismissed ...", "List", "learnings"),
+    Action("last_state", ("S",), "", "list the state before", "List", "learnings"),
+    Action("projects", ("P",), "projects", "of this project, of all, or what several share", "List", "learnings"),
+    Action("map", ("h",), "heat map", "show the weeks of every pattern, or hide them", "List", "learnings"),
+    Action("warning", ("exclamation_mark",), "", "the learning that the episode runs into again", "View",
+           "now episodes"),
+    Action("dispatch", ("d",), "dispatch", "a task of it: the form, filled in; nothing starts", "Task",
+           "episodes learnings", writes=True),
+    Action("review", ("r",), "review", "the open questions: episodes, threads, learnings, labels, redactions", "Review",
+           NUMBERED, writes=True),
+    Action("copy", ("y",), "copy", "copy the row's text, the story or list, to the clipboard", "Copy", NUMBERED),
+    Action("copy_id", ("Y",), "", "copy the id of what is under the cursor: `nmem tui` and commands take it", "Copy",
+           NUMBERED),
+    Action("editor", ("ctrl+e",), "", "its text in $VISUAL or $EDITOR: a copy; of a task its prompt, to be changed",
+           "Copy", NUMBERED),
+    Action("export", ("E",), "", "the whole view as text or JSON, into a file or to the clipboard", "Copy", NUMBERED),
+    Action("sessions", ("s",), "sessions", "choose which session is shown", "Session", "now stance context"),
+    Action("previous", ("minus",), "back", "back to where you were: a screen, a story, a moment, a session", "Screens",
+           NUMBERED, passing=True),
+    Action("down", ("j", "down"), "", "one row down", "Move", NUMBERED, "j ↓"),
+    Action("up", ("k", "up"), "", "one row up", "Move", NUMBERED, "k ↑"),
+    Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", NUMBERED),
+    Action("half_up", ("ctrl+u", "pageup"), "", "half a page up", "Move", NUMBERED),
+    Action("top", ("g", "home"), "", "the first row: the oldest of the stream", "Move", NUMBERED),
+    Action("bottom", ("G", "end"), "", "the last row; the stream follows from there", "Move", NUMBERED),
+    Action("next_prompt", ("right_square_bracket",), "", "the next prompt of the story", "Move", "episodes"),
+    Action("last_prompt", ("left_square_bracket",), "", "the prompt of the story before", "Move", "episodes"),
+    Action("next_evidence", ("right_square_bracket",), "", "the next place where it was met", "Move", "learnings"),
+    Action("last_evidence", ("left_square_bracket",), "", "the place before where it was met", "Move", "learnings"),
+    Action("next_failure", ("n",), "", "the next failure, older than the cursor's row", "Move", "now"),
+    Action("last_failure", ("N",), "", "the next failure, newer than the cursor's row", "Move", "now"),
+    Action("details_down", ("J",), "", "scroll the open details or story down", "Move",
+           "now episodes learnings context search tasks"),
+    Action("details_up", ("K",), "", "scroll the open details or story up", "Move",
+           "now episodes learnings context search tasks"),
+    Action("reload", ("ctrl+r", "f5"), "", "read the figures again now, quickly", "Health", "health"),
+    Action("search_here", ("ctrl+f",), "", "search everything recorded of this project", "Search",
+           "now episodes stance learnings context tasks health"),
+    Action("undo", ("u",), "undo", "take the newest correction back; works after a restart as well", "General",
+           writes=True),
+    Action("upgrade", ("O",), "upgrade", "bring the database of an older nmem up to date, after a look at what that is",
+           "General", writes=True, passing=True),
+    Action("back", ("escape",), "", "close what is open: details, story, filter", "General"),
+    Action("show_now", ("1",), "", "the screen Now: the session and its stream", "Screens"),
+    Action("show_episodes", ("2",), "", "the screen Episodes: history by thread and day, their stories", "Screens"),
+    Action("show_stance", ("3",), "", "the screen Stance: thinking and acting, widening and narrowing", "Screens"),
+    Action("show_learnings", ("4",), "", "the screen Learnings: recurring failures, their fixes; ▲ counts the hot ones",
+           "Screens"),
+    Action("show_context", ("5",), "", "the screen Context: what a session is told, and what that is worth", "Screens"),
+    Action("show_search", ("6",), "", "the screen Search: one box over everything that is recorded", "Screens"),
+    Action("show_tasks", ("7",), "", "the screen Tasks: work for coding clients, queued and run; · counts", "Screens"),
+    Action("show_health", ("8",), "", "the screen Health: findings, hooks, redactions, storage, backups", "Screens"),
+    Action("next_screen", ("tab",), "", "the next screen", "Screens"),
+    Action("previous_screen", ("shift+tab",), "", "the previous screen", "Screens"),
+    Action("theme", ("t",), "theme", "dark or light", "General"),
+    Action("demo", ("D",), "", "watch a recorded session played into a temporary database", "General"),
+    Action("quit", ("q", "ctrl+q"), "quit", "leave the cockpit", "General"),
+)  # fmt: skip
+_FIRST = ("help", "filter", "seek", "previous", "palette")
+_SOONER: Mapping[str, tuple[str, ...]] = {"search": ("open", "go", "pin_hit", "purge")}
+"""What is done with the row, where it comes before the groups: what was looked for is there to be used."""
+BY_ID = {action.id: action for action in ACTIONS}
+
+
+def of(context: str, keys: Keys = _BUILT_IN) -> list[Action]:
+    """The actions that work in a screen: its own, then those of every screen."""
+    own = [action for action in ACTIONS if action.works_in(context)]
+    return [action.with_keys(keys) for action in (*own, *(one for one in ACTIONS if one.context == EVERYWHERE))]
+
+
+def bindings(context: str, keys: Keys = _BUILT_IN) -> list[Binding]:
+    """The bindings of one context; each runs its action by name."""
+    return [
+        Binding(",".join(action.keys), f"app.act({action.id!r})", action.label or action.help, show=False, id=action.id)
+        for action in (one.with_keys(keys) for one in ACTIONS if one.works_in(context))
+        if action.keys
+    ]
+
+
+def bar(context: str, keys: Keys = _BUILT_IN) -> list[list[Action]]:
+    """The key bar's groups, most wanted first; the first and the last, how to leave, are pinned."""
+    shown = [action for action in of(context, keys) if action.label and action.keys and action.id != "quit"]
+    first = [action for action in shown if action.id in _FIRST]
+    first.sort(key=lambda action: _FIRST.index(action.id))
+    sooner = _SOONER.get(context, ())
+    chosen = [action for wanted in sooner for action in shown if action.id == wanted]
+    groups: dict[str, list[Action]] = {"": chosen} if chosen else {}
+    for action in shown:
+        if action not in first and action not in chosen:
+            groups.setdefault(action.group, []).append(action)
+    return [first, *groups.values(), [BY_ID["quit"].with_keys(keys)]]
+
+
+def matching(text: str, actions: Iterable[Action]) -> list[Action]:
+    """The actions whose key, label, help or group has every word of `text`."""
+    words = text.lower().split()
+    return [
+        action
+        for action in actions
+        if all(word in f"{action.shown_key} {action.label} {action.help} {action.group}".lower() for word in words)
+    ]
+
+
+_own: Keys = {}
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+def use_keys(keys: Keys) -> None:
+    """The person's own keys from now on."""
+    global _own  # noqa: PLW0603 -- one person, one set of keys; drawings are functions that know no app
+    _own = keys
+
+
+def key_of(action_id: str) -> str:
+    """The key of an action as a person reads it: its first."""
+    return BY_ID[action_id].with_keys(_own).shown_key.partition(" ")[0]
+
+
+def fill_keys(text: str) -> str:
+    """A text of ours with a key for each `{action_id}`: never one from outside."""
+    return _PLACE.sub(lambda found: key_of(found[1]), text)

@@ -1,0 +1,1 @@
+"""Operations a person starts in the cockpit: changes, tasks, long jobs."""

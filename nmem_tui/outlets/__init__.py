@@ -1,1 +1,0 @@
-"""What goes out of the cockpit: to the clipboard, an editor, files."""

@@ -1,0 +1,219 @@
+"""Actions on context items: always include, never include, pin, and the budget."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from nmem.context.items import Item as Thing
+from nmem.context.items import subject
+from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
+from nmem_tui.model import actions, context
+from nmem_tui.model.context_queries import PAST, RESET, START, Shown
+from nmem_tui.operations import commands
+from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.store.access import Change
+
+NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
+"""Why nothing can be made of it."""
+_RECORDED = ("obs", "prompt", "episode", "thread", "learning")
+
+
+class Make(Protocol):
+    """A change of one thing of a project: chosen so, or no longer."""
+
+    def __call__(self, one: Thing, project_id: int, *, on: bool) -> Change: ...
+
+
+class ContextActions(FilterableList):
+    """The part of the screen Context that changes what is told; every change can be undone."""
+
+    CONTEXT = "context"
+    HINT = "words of an item, its reason, its files; !word"
+    ALONE = frozenset({"copy_id"})
+    TOGETHER = frozenset({"exclude", "include", "pin_item", "purge_item"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mode = START
+        self.shown: Shown | None = None
+        self.budgets: dict[str, int] = {}
+        """Budgets that the person looks at instead of the configured ones, by what is shown."""
+        self.person = False
+        """Whether the next answer shows what the person changed."""
+
+    @property
+    def one(self) -> Thing | None:
+        """The thing under the cursor."""
+        raise NotImplementedError
+
+    def read_shown(self) -> None:
+        """Read what would be told."""
+        raise NotImplementedError
+
+    def _choice(self, thing: Thing | None = None) -> str:
+        found, one = self.shown.found if self.shown else None, thing or self.one
+        return found.choices.get(subject(one.id), "") if found and one else ""
+
+    def chosen(self) -> list[Thing]:
+        """The marked things that are listed, else the one under the cursor."""
+        found = self.shown.found if self.shown else None
+        if not self.marked or found is None:
+            return [self.one] if self.one else []
+        meant = set(self.meant)
+        return [one for one in found.every if subject(one.id) in meant]
+
+    def may_exclude(self) -> str | None:
+        """Only what is chosen at all."""
+        if self.mode == PAST:
+            return f"what was told stays told: {actions.key_of('next_view')} shows what will be"
+        if self.mode == RESET:
+            return f"{NOT_CHOSEN}; what is excluded at the start stays out of it"
+        return None if self.chosen() else "select an item first"
+
+    def may_include(self) -> str | None:
+        """Not what is told always already, nor what is only told while it is open."""
+        if (reason := self.may_exclude()) or self.marked:
+            return reason
+        if self.one and self.one.kind == "next":
+            return "it is told while it is open: pin its episode instead"
+        return "it is pinned: that is always told" if self._choice() == PINNED else None
+
+    def may_pin_item(self) -> str | None:
+        """Not what shall never be told."""
+        if (reason := self.may_exclude()) or self.marked:
+            return reason
+        return (
+            f"it is excluded: {actions.key_of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
+        )
+
+    def may_pin_everywhere(self) -> str | None:
+        """One thing at a time, that a pin of its own can be put on."""
+        if self.marked:
+            return "one at a time: take the marks off"
+        if reason := self.may_pin_item():
+            return reason
+        kind = subject(self.one.id).partition("/")[0] if self.one else ""
+        return None if kind in ("obs", "prompt", "episode", "thread", "learning") else f"a {kind} is of one project"
+
+    def do_exclude(self) -> None:
+        """Never tell it; or choose it by its score again."""
+        self._choose(EXCLUDE, "never told from now on")
+
+    def do_include(self) -> None:
+        """Always tell it; or choose it by its score again."""
+        self._choose(INCLUDE, "always told from now on")
+
+    def _choose(self, choice: str, done: str) -> None:
+        """Of several all are chosen so, or none where all of them are."""
+
+        def make(one: Thing, project_id: int, *, on: bool) -> Change:
+            return commands.choose(project_id, one.id, choice if on else "")
+
+        self._each(choice, make, done, "chosen by their score again")
+
+    def do_pin_item(self) -> None:
+        """Pin what it stands for, or unpin it."""
+
+        def make(one: Thing, project_id: int, *, on: bool) -> Change:
+            return commands.pin_item(project_id, one.id, on)
+
+        self._each(PINNED, make, "pinned", "no longer pinned")
+
+    def do_pin_everywhere(self) -> None:
+        """Pin what it stands for and tell it in every project, or in its own alone."""
+        if self.one:
+            kind, _, number = subject(self.one.id).partition("/")
+            self.cockpit.change(commands.pin_everywhere(kind, int(number)))
+
+    def _each(self, choice: str, make: Make, done: str, undone: str) -> None:
+        things = self.chosen()
+        if not things or not self.shown or not self.shown.found:
+            return
+        number, on = self.shown.found.project_id, not all(self._choice(one) == choice for one in things)
+        changes = [make(one, number, on=on) for one in things if not on or self._choice(one) != choice]
+        if not self.marked:
+            self.cockpit.change(changes[0])
+            return
+        self.cockpit.change(commands.each(changes, done if on else undone))
+        self.unmark()
+
+    def may_purge_item(self) -> str | None:
+        """Only what something recorded stands behind."""
+        if reason := self.may_exclude():
+            return reason
+        return (
+            None
+            if self._recorded()
+            else f"nothing recorded is behind it alone: {actions.key_of('exclude')} keeps it from being told"
+        )
+
+    def _recorded(self) -> list[str]:
+        """The ids of what the chosen things stand for, where a purge knows them."""
+        found = []
+        for one in self.chosen():
+            kind, _, number = subject(one.id).partition("/")
+            kind = "episode" if kind == "next" else kind
+            if kind in _RECORDED and number.isdecimal():
+                found.append(f"{kind}/{number}")
+        return list(dict.fromkeys(found))
+
+    def do_purge_item(self) -> None:
+        """See what goes with what they stand for, then let it go."""
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
+
+        ask(self.cockpit, self._recorded(), then=self.unmark)
+
+    # How long it may be
+
+    def may_more(self) -> str | None:
+        """Only of what will be told."""
+        if self.mode == PAST:
+            return f"what was told had its budget then: {actions.key_of('next_view')} shows what will be"
+        return None if self.shown and self.shown.found else "nothing is shown yet"
+
+    may_less = may_more
+
+    def may_configured(self) -> str | None:
+        """Only where another one is looked at."""
+        return None if self.mode in self.budgets else "the configured budget is shown"
+
+    def may_keep(self) -> str | None:
+        """Only where another one is looked at; the configuration is the person's own, also while the demo plays."""
+        if self.cockpit.demo:
+            return "the demo writes nothing of yours: the budget would go into your config.toml"
+        return (
+            None
+            if self.mode in self.budgets
+            else f"{actions.key_of('less')} and {actions.key_of('more')} try another budget first"
+        )
+
+    def do_more(self) -> None:
+        """A larger budget."""
+        self._try(1)
+
+    def do_less(self) -> None:
+        """A smaller one."""
+        self._try(-1)
+
+    def _try(self, by: int) -> None:
+        if self.shown is None:
+            return
+        now = self.budgets.get(self.mode, self.shown.configured)
+        wanted = context.next_budget(now, by)
+        if wanted == self.shown.configured:
+            self.budgets.pop(self.mode, None)
+        else:
+            self.budgets[self.mode] = wanted
+        self.person = True
+        self.read_shown()
+        self.check_keys()
+
+    def do_configured(self) -> None:
+        """The configured budget again."""
+        self.budgets.pop(self.mode, None)
+        self.person = True
+        self.read_shown()
+
+    def do_keep(self) -> None:
+        """Write it into the configuration."""
+        self.cockpit.change(commands.keep_budget(context.SETTINGS[self.mode], self.budgets[self.mode]))

@@ -1,0 +1,317 @@
+"""Actions on episodes: rename, split, merge, reorder, link; each can be undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem.read import episodes as episode_views
+from nmem_tui.model.now_cards import flat
+from nmem_tui.operations import commands
+from nmem_tui.screens.episode_warnings import EpisodeWarnings
+from nmem_tui.screens.list_screen import FilterableList
+
+if TYPE_CHECKING:
+    from nmem.decisions.read import Decision
+    from nmem.read.stories import Story
+    from nmem.read.threads import Link
+    from nmem.recall.remember import Plan
+    from nmem_tui.widgets.story import StoryPane
+
+_DECISION = "put the cursor on a decision of the story: enter opens it"
+_PROMPT = "put the cursor on a prompt of the story: enter opens it, ] goes to the next prompt"
+
+
+class EpisodeActions(EpisodeWarnings, FilterableList):
+    """The part of the screen Episodes that changes things; what it changes is what the story pane tells."""
+
+    CONTEXT = "episodes"
+    ALONE = frozenset(
+        {
+            "undecide",
+            "reword",
+            "promote",
+            "rename",
+            "split",
+            "merge",
+            "move",
+            "resume",
+            "narrate",
+            "link",
+            "continue",
+            "dispatch",
+            "copy_id",
+        }
+    )
+    TOGETHER = frozenset({"pin", "purge"})
+    pane: StoryPane
+    split_at = 0
+    """The prompt at which a new episode was asked for: the cursor goes there once it is."""
+
+    @property
+    def story(self) -> Story | None:
+        """The story that is told."""
+        return self.pane.story
+
+    @property
+    def unit_id(self) -> int | None:
+        """The episode under the cursor."""
+        raise NotImplementedError
+
+    def wait_for_story(self, action: str) -> bool:
+        """Whether the story under the cursor is not read yet; the action is then done once it is."""
+        raise NotImplementedError
+
+    @property
+    def told(self) -> bool:
+        """Whether the story is that of the episode under the cursor."""
+        return self.story is not None and self.story.row.id == self.unit_id
+
+    def may_pin(self) -> str | None:
+        """Only an episode can be changed."""
+        return None if self.marked or self.unit_id is not None else "there is no episode here"
+
+    may_pin_everywhere = may_pin
+    may_rename = may_pin
+    may_purge = may_pin
+    may_resume = may_pin
+    may_dispatch = may_pin
+
+    def _units(self) -> list[int]:
+        """The marked episodes that are listed, else the one under the cursor."""
+        here = [] if self.marked or self.unit_id is None else [self.unit_id]
+        return [each for each in self.meant if isinstance(each, int)] or here
+
+    def do_dispatch(self) -> None:
+        """A task of what it left to do: the form, filled in."""
+        from nmem_tui.screens import task_form  # on use: start-up stays short
+
+        if self.unit_id is not None:
+            task_form.of_episode(self.cockpit, self.unit_id)
+
+    def do_pin(self) -> None:
+        """Pin the episode, or unpin it; of several all are pinned, or none where all are."""
+        if self.marked:
+            self.cockpit.change(commands.pin_many("episode", self._units()))
+            self.unmark()
+            return
+        if self.wait_for_story("pin"):
+            return
+        if self.story:
+            self.cockpit.change(commands.pin(self.story.row.id, not self.story.row.pinned))
+
+    def do_pin_everywhere(self) -> None:
+        """Pin the episodes and tell them in every project, or in their own alone."""
+        changes = [commands.pin_everywhere("episode", each) for each in self._units()]
+        if changes:
+            self.cockpit.change(commands.each(changes, "changed") if self.marked else changes[0])
+            self.unmark()
+
+    def do_purge(self) -> None:
+        """See what goes with the episode, then let it go."""
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
+
+        ask(self.cockpit, [f"episode/{each}" for each in self._units()], then=self.unmark)
+
+    def do_rename(self) -> None:
+        """Give the episode a name."""
+        if self.wait_for_story("rename"):
+            return
+        from nmem_tui.screens.prompt_dialogs import Name  # on use: start-up stays short
+
+        told = self.story
+        if told is None:
+            return
+        unit_id, current = told.row.id, flat(told.row.name) if told.titled else ""
+
+        def take(title: str | None) -> None:
+            if title is not None and title != current:
+                self.cockpit.change(commands.rename(unit_id, title))
+
+        self.app.push_screen(Name("Name of the episode", current, flat(told.intent)[:80]), take)
+
+    def _prompt(self) -> int | None:
+        """The prompt under the story's cursor."""
+        return self.pane.prompt if self.pane.has_focus else None
+
+    def may_split(self) -> str | None:
+        """Only at a prompt that is not the opening one."""
+        if reason := self.may_pin():
+            return reason
+        prompt = self._prompt()
+        if prompt is None:
+            return _PROMPT
+        told = self.story
+        first = min((row for row in told.said_and_done if row.key // 2 in told.prompts and not row.key % 2),
+                    key=lambda row: (row.at, row.key), default=None) if told else None  # fmt: skip
+        return "the episode begins with this prompt already" if first and first.key // 2 == prompt else None
+
+    def do_split(self) -> None:
+        """A new episode begins at the prompt under the cursor."""
+        prompt = self._prompt()
+        if self.story and prompt is not None:
+            self.split_at = prompt
+            self.cockpit.change(commands.split(self.story.row.id, prompt))
+
+    def may_move(self) -> str | None:
+        """Only a prompt can be moved."""
+        return self.may_pin() or (None if self._prompt() is not None else _PROMPT)
+
+    def do_move(self) -> None:
+        """Choose the episode that the prompt belongs to."""
+        from nmem_tui.screens.prompt_dialogs import Pick  # on use: start-up stays short
+
+        told, prompt = self.story, self._prompt()
+        if told is None or prompt is None:
+            return
+        here = told.row.id
+
+        def take(unit_id: str | None) -> None:
+            if unit_id:
+                self.cockpit.change(commands.move(prompt, int(unit_id)))
+
+        self.app.push_screen(Pick("Move the prompt into ─", lambda db: episode_views.siblings(db, here), here), take)
+
+    def may_merge(self) -> str | None:
+        """Only with an episode before it."""
+        if reason := self.may_pin():
+            return reason
+        return (
+            None if not self.told or (self.story and self.story.previous) else "it is the first episode of its session"
+        )
+
+    def do_merge(self) -> None:
+        """The episode becomes a part of the one before it."""
+        if self.wait_for_story("merge"):
+            return
+        if self.story and self.story.previous:
+            self.cockpit.change(commands.merge(self.story.row.id, self.story.previous))
+
+    def may_undecide(self) -> str | None:
+        """Only a decision can be judged."""
+        return None if self.told and self.pane.decision else _DECISION
+
+    may_reword = may_undecide
+    may_promote = may_undecide
+
+    def _decision(self) -> Decision | None:
+        """The decision under the story's cursor."""
+        number = self.pane.decision
+        return next((one for one in self.story.decisions if one.id == number), None) if self.story else None
+
+    def do_undecide(self) -> None:
+        """It was none."""
+        if one := self._decision():
+            self.cockpit.change(commands.undecide(one.id))
+
+    def do_reword(self) -> None:
+        """Say what was decided."""
+        from nmem_tui.screens.prompt_dialogs import Words  # on use: start-up stays short
+
+        one = self._decision()
+        if one is None:
+            return
+        number, current = one.id, flat(one.text)
+
+        def take(text: str | None) -> None:
+            if text and text != current:
+                self.cockpit.change(commands.reword(number, text))
+
+        self.app.push_screen(Words(f"decision/{number} in your words", current, "what was decided"), take)
+
+    def do_promote(self) -> None:
+        """Name it, see what would be written, then write it."""
+        from nmem_tui.screens.diff_dialog import Promote  # on use: start-up stays short
+        from nmem_tui.screens.prompt_dialogs import Words
+
+        one = self._decision()
+        if one is None:
+            return
+
+        def write(planned: Plan | None) -> None:
+            if planned is not None:
+                self.cockpit.change(commands.promote(planned))
+
+        def name(trigger: str | None) -> None:
+            if trigger:
+                self.app.push_screen(Promote(one, trigger), write)
+
+        self.app.push_screen(Words("/when ─ what would one type who needs it?", "", "capping the retry backoff"), name)
+
+    def do_resume(self) -> None:
+        """It no longer goes on with an earlier episode; or choose which one it does."""
+        if self.wait_for_story("resume"):
+            return
+        from nmem_tui.screens.prompt_dialogs import Pick  # on use: start-up stays short
+
+        told = self.story
+        if told is None:
+            return
+        here = told.row.id
+        if told.resumes is not None:
+            self.cockpit.change(commands.resume(here, None))
+            return
+
+        def take(unit_id: str | None) -> None:
+            if unit_id:
+                self.cockpit.change(commands.resume(here, int(unit_id)))
+
+        self.app.push_screen(Pick("It goes on with ─", lambda db: episode_views.earlier(db, here), here), take)
+
+    def may_narrate(self) -> str | None:
+        """One at a time."""
+        return self.may_pin() or ("a narrative is being written" if self.cockpit.narrating else None)
+
+    def do_narrate(self) -> None:
+        """Write the narrative in the background."""
+        if self.wait_for_story("narrate"):
+            return
+        if self.story:
+            self.cockpit.narrate(self.story.row.id)
+
+    def _open_links(self) -> list[Link]:
+        return [link for link in self.story.links if not link.outcome] if self.story else []
+
+    def may_link(self) -> str | None:
+        """Only where a link is proposed."""
+        if reason := self.may_pin():
+            return reason
+        return None if not self.told or self._open_links() else "no link of its thread waits for an answer"
+
+    def do_link(self) -> None:
+        """Answer the links of this thread, one card each."""
+        if self.wait_for_story("link"):
+            return
+        from nmem_tui.screens.review import Review  # on use: start-up stays short
+
+        self.app.push_screen(Review(self._open_links()))
+
+    def may_continue(self) -> str | None:
+        """Only a thread can be continued."""
+        if reason := self.may_pin():
+            return reason
+        return None if not self.told or (self.story and self.story.thread) else "the episode is in no thread yet"
+
+    def do_continue(self) -> None:
+        """The next session continues this thread; again: it does not."""
+        if self.wait_for_story("continue"):
+            return
+        thread = self.story.thread if self.story else None
+        if thread is None:
+            return
+        title = flat(thread.title)[:60] or "this thread"
+        self.cockpit.change(
+            commands.forget_next(thread.project_id) if thread.chosen else commands.continue_next(thread.id, title)
+        )
+
+    def do_next_prompt(self) -> None:
+        """The next prompt of the story."""
+        self._to_prompt(1)
+
+    def do_last_prompt(self) -> None:
+        """The prompt before."""
+        self._to_prompt(-1)
+
+    def _to_prompt(self, step: int) -> None:
+        self.cockpit.action_act("open") if not self.pane.has_focus else None
+        if not self.pane.to_prompt(step):
+            self.notify("no further prompt that way", timeout=2)

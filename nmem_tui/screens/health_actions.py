@@ -1,0 +1,110 @@
+"""Actions on the screen Health: fix, audit, sweep, purge, back up, review redactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nmem_tui.model import actions, health
+from nmem_tui.operations import commands, jobs
+from nmem_tui.screens.health_nav import HealthNav
+
+if TYPE_CHECKING:
+    from nmem.audit.finding import Finding
+
+DRAWN = 20
+"""Redactions that are drawn at once to be judged."""
+
+
+class HealthActions(HealthNav):
+    """The part of the screen Health that changes something; what takes long goes on in the background."""
+
+    second: Finding | None = None
+    """What the second detector said last."""
+
+    def read_everything(self, found: tuple[Finding, ...]) -> None:
+        """Everything was read: these are the findings."""
+        raise NotImplementedError
+
+    def _idle(self) -> str | None:
+        return "nothing is recorded yet" if self.is_blank() else self.cockpit.busy()
+
+    may_audit = may_rescan = may_sweep = may_backup = _idle
+
+    def do_audit(self) -> None:
+        """Read everything."""
+        self.cockpit.work("audit", jobs.audit, self.read_everything)
+
+    def do_rescan(self) -> None:
+        """A second detector looks at a sample."""
+        self.cockpit.work("second detector", jobs.rescan, self._second)
+
+    def _second(self, found: object) -> None:
+        self.second = found  # type: ignore[assignment]
+
+    def do_sweep(self) -> None:
+        """See what would go, then let it go."""
+        from nmem_tui.screens.maintenance_dialogs import Sweep  # on use: start-up stays short
+
+        self.app.push_screen(Sweep(), self._sweep)
+
+    def _sweep(self, sure: bool | None) -> None:
+        if sure and self.cockpit.busy() is None:
+            self.cockpit.work("sweep", jobs.sweep)
+
+    def do_backup(self) -> None:
+        """Copy everything into one file."""
+        self.cockpit.work("backup", jobs.backup)
+
+    def may_mend(self) -> str | None:
+        """Only what needs no decision."""
+        if not health.mendable(self.found):
+            return f"no finding here has an automatic fix: {actions.key_of('copy')} copies the command of a finding"
+        return self._idle()
+
+    def do_mend(self) -> None:
+        """See what would be mended, then mend it."""
+        from nmem_tui.screens.maintenance_dialogs import Fix  # on use: start-up stays short
+
+        self.app.push_screen(Fix(health.mendable(self.found)), self._mend)
+
+    def _mend(self, sure: bool | None) -> None:
+        if sure and self.cockpit.busy() is None:
+            self.cockpit.work("mending", jobs.mend, self.mended, stops=False)
+
+    def look_again(self) -> None:
+        """Show at once what came of a change."""
+        raise NotImplementedError
+
+    def mended(self, _done: object) -> None:
+        """What was read before is old."""
+        raise NotImplementedError
+
+    def may_stop(self) -> str | None:
+        """Only what goes on can be stopped."""
+        if self.cockpit.job and not self.cockpit.job.stops:
+            return f"{self.cockpit.job.name} goes on to its end: half of it would be worse"
+        return None if self.cockpit.job else "nothing is going on"
+
+    def do_stop(self) -> None:
+        """It ends at its next step."""
+        if self.cockpit.job:
+            self.cockpit.job.stop()
+
+    def may_purge(self) -> str | None:
+        """Only what is recorded can go."""
+        return "nothing is recorded yet" if self.is_blank() else None
+
+    def do_purge(self) -> None:
+        """Say what, see what goes, then let it go."""
+        from nmem_tui.screens.purge_dialog import ask_words  # on use: start-up stays short
+
+        ask_words(self.cockpit)
+
+    def do_review(self) -> None:
+        """The deck, at the redactions; a sample is drawn where none waits."""
+        from nmem.read.queues import REDACTIONS  # on use: start-up stays short
+        from nmem_tui.screens.review import Review
+
+        if not self.is_blank():
+            self.cockpit.change(commands.draw(DRAWN, more=False))
+        self.app.push_screen(Review(queue=REDACTIONS), lambda _none: self.look_again())

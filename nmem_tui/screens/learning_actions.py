@@ -1,0 +1,162 @@
+"""Actions on learnings: accept, dismiss, snooze, resolve, reopen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nmem_tui.model import actions
+from nmem_tui.operations import commands
+from nmem_tui.screens.list_screen import FilterableList
+from nmem_tui.store.access import Change
+
+if TYPE_CHECKING:
+    from nmem.learn.accept import Plan, Withdrawal
+    from nmem.learn.learning import Learning
+
+_DAY_MS = 86_400_000
+
+
+class LearningActions(FilterableList):
+    """The part of the screen Learnings that changes where one stands; every change can be undone."""
+
+    CONTEXT = "learnings"
+    ALONE = frozenset({"accept", "reopen", "dispatch", "copy_id"})
+    TOGETHER = frozenset({"dismiss", "snooze", "resolved", "pin_learning", "purge"})
+
+    @property
+    def one(self) -> Learning | None:
+        """The learning under the cursor."""
+        raise NotImplementedError
+
+    def chosen(self) -> list[Learning]:
+        """The marked learnings, else the one under the cursor."""
+        raise NotImplementedError
+
+    def _able(self, verb: str) -> list[int]:
+        """Those of the chosen that a verb applies to."""
+        from nmem.learn import lifecycle  # on use: start-up stays short
+
+        return [one.id for one in self.chosen() if not one.members and verb in lifecycle.able(one.state, one.rule)]
+
+    def _each(self, verb: str, make: Callable[[int], Change], done: str) -> None:
+        """Do it to one, or to all that are marked as one change."""
+        able = self._able(verb)
+        if not self.marked:
+            self.cockpit.change(make(able[0]) if able else commands.each((), done))
+            return
+        self.cockpit.change(commands.each([make(each) for each in able], done))
+        self.unmark()
+
+    def _may(self, verb: str) -> str | None:
+        one = self.one
+        if self.marked:
+            return None if self._able(verb) else f"none of the {len(self.marked)} marked ones allows that"
+        if one is None:
+            return "there is no learning here"
+        if one.members:
+            return f"it stands for several projects: {actions.key_of('projects')} shows each project's own"
+        from nmem.learn import lifecycle  # on use: start-up stays short
+
+        return None if verb in lifecycle.able(one.state, one.rule) else f"it is {one.state}{_help(one.state)}"
+
+    def may_accept(self) -> str | None:
+        """Only what is not accepted or dismissed."""
+        return self._may("accept")
+
+    def may_dismiss(self) -> str | None:
+        """Only what is not accepted or dismissed."""
+        return self._may("dismiss")
+
+    def may_snooze(self) -> str | None:
+        """Only what is open."""
+        return self._may("snooze")
+
+    def may_resolved(self) -> str | None:
+        """Only what may still be wrong."""
+        return self._may("resolve")
+
+    def may_reopen(self) -> str | None:
+        """Only what is not open."""
+        return self._may("reopen")
+
+    def may_dispatch(self) -> str | None:
+        """Only what is of one project."""
+        if self.one is None or self.one.members:
+            return self._may("dispatch")
+        return None
+
+    def do_dispatch(self) -> None:
+        """A task about it: the form, filled in."""
+        from nmem_tui.screens import task_form  # on use: start-up stays short
+
+        if self.one:
+            task_form.of_learning(self.cockpit, self.one.id)
+
+    def do_accept(self) -> None:
+        """See the rule and the file it goes into; nothing is written before that is confirmed."""
+        from nmem_tui.screens.diff_dialog import Accept  # on use: start-up stays short
+
+        def take(planned: Plan | None) -> None:
+            if planned is not None:
+                self.cockpit.change(commands.accept(planned))
+
+        if self.one:
+            self.app.push_screen(Accept(self.one.id, self.cockpit.clock()), take)
+
+    def may_purge(self) -> str | None:
+        """Only what is one learning."""
+        if not self.chosen():
+            return "there is no learning here"
+        whole = any(not one.members for one in self.chosen())
+        return (
+            None if whole else f"it stands for several projects: {actions.key_of('projects')} shows each project's own"
+        )
+
+    def do_purge(self) -> None:
+        """See what goes with the learning, or with all marked ones, then let it go."""
+        from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
+
+        ask(self.cockpit, [f"learning/{one.id}" for one in self.chosen() if not one.members], then=self.unmark)
+
+    def do_dismiss(self) -> None:
+        """It is nothing to learn from."""
+        self._each("dismiss", commands.dismiss, "dismissed")
+
+    def do_snooze(self) -> None:
+        """Choose for how long."""
+        from nmem_tui.screens.diff_dialog import Snooze  # on use: start-up stays short
+
+        def take(words: str | None) -> None:
+            if words:
+                self._each(
+                    "snooze", lambda each: commands.snooze(each, Snooze.SPANS[words] * _DAY_MS, words),
+                    f"snoozed for {words}",
+                )  # fmt: skip
+
+        self.app.push_screen(Snooze(), take)
+
+    def do_resolved(self) -> None:
+        """It is fixed."""
+        self._each("resolve", commands.resolve, "resolved")
+
+    def do_reopen(self) -> None:
+        """It is open again; an accepted one takes its rule back, which is shown first."""
+        one = self.one
+        if one is None:
+            return
+        if one.state != "accepted":
+            self.cockpit.change(commands.reopen(one.id))
+            return
+        from nmem_tui.screens.diff_dialog import Withdraw  # on use: start-up stays short
+
+        def take(found: tuple[Withdrawal | None] | None) -> None:
+            if found is not None:
+                self.cockpit.change(commands.withdraw(one.id, found[0]))
+
+        dialog: Any = Withdraw(one.id, self.cockpit.clock())
+        self.app.push_screen(dialog, take)
+
+
+def _help(state: str) -> str:
+    return " already" if state == "open" else f": {actions.key_of('reopen')} opens it again"

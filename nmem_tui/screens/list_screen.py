@@ -1,0 +1,318 @@
+"""What screens with a list share: cursor keys, marks, the filter, debounced reload.
+
+What lies over the list is what the keys are about: marks that nobody can see are kept, and rest until they show again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+
+from nmem_tui.model import lists
+from nmem_tui.model.lists import MOST, Marked
+from nmem_tui.screens.base import View
+from nmem_tui.widgets.inputs import FilterBox
+from nmem_tui.widgets.item_lists import Items
+from nmem_tui.widgets.lines import Lines
+from nmem_tui.widgets.stream import Stream
+
+
+class CursorKeys:
+    """The part of a screen that moves through whichever of its lists has the keyboard."""
+
+    @property
+    def active(self) -> Lines:
+        """Where the keyboard is."""
+        raise NotImplementedError
+
+    def do_down(self) -> None:
+        """One row down."""
+        self.active.move(1)
+
+    def do_up(self) -> None:
+        """One row up."""
+        self.active.move(-1)
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self.active.move(self.active.page())
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self.active.move(-self.active.page())
+
+    def do_top(self) -> None:
+        """The first row."""
+        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.active.go(0)
+
+    def do_bottom(self) -> None:
+        """The last row."""
+        self.active.go(self.active.count - 1, -1)
+
+
+_COVERED = "the list is behind this: esc goes back to it"
+
+
+class MarkableList(View):
+    """The part of a screen whose rows can be marked; its actions then are about all of them."""
+
+    CONTEXT = "now"
+    OPENS = "stream"
+    ALONE: ClassVar[frozenset[str]] = frozenset()
+    """Actions that make no sense with several rows."""
+    TOGETHER: ClassVar[frozenset[str]] = frozenset()
+    """Actions that are about all marked rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all_marked = Marked()
+        """The marked rows, seen or not."""
+        self._none = Marked()
+        self.over: Widget | None = None
+        """What is told of one row: in a narrow terminal it lies over the list once it is open."""
+
+    @property
+    def covered(self) -> bool:
+        """Whether what is open lies over the list."""
+        return self.over is not None and self.has_class("-narrow") and self.over.has_class("-open")
+
+    @property
+    def marked(self) -> Marked:
+        """The marked rows that actions are about; none while the list is covered."""
+        return self._none if self.covered else self.all_marked
+
+    @property
+    def row_key(self) -> Hashable:
+        """What the row under the cursor is; None where there is none that can be marked."""
+        return None
+
+    def row_keys(self) -> Sequence[Hashable] | None:
+        """What all listed rows are; None: they are not all read yet."""
+        return ()
+
+    def listed_keys(self) -> Iterable[Hashable]:
+        """What the listed rows are, as far as they are read."""
+        return self.row_keys() or ()
+
+    @property
+    def meant(self) -> list[Hashable]:
+        """The marked rows that an action is about: those that are listed; what a filter hides is left alone."""
+        return self._listed(self.marked)
+
+    def _listed(self, marked: Marked) -> list[Hashable]:
+        if not marked:
+            return []
+        listed = {key for key in self.listed_keys() if key in marked}
+        return [key for key in marked if key in listed]
+
+    @property
+    def marks_told(self) -> str:
+        """How many are marked, and how many of them are not listed, for a title."""
+        return self.all_marked.told(len(self._listed(self.all_marked)))
+
+    def marks_changed(self) -> None:
+        """Draw the list and its title anew."""
+
+    def to_next(self) -> None:
+        """The cursor goes on to the next row."""
+
+    def may_mark(self) -> str | None:
+        """Only a row that can be seen."""
+        if self.covered:
+            return _COVERED
+        return None if self.row_key is not None else "put the cursor on a row first"
+
+    def do_mark(self) -> None:
+        """Mark the row, or take its mark off, and go on."""
+        key = self.row_key
+        if key not in self.all_marked and len(self.all_marked) >= MOST:
+            self.cockpit.say(f"{MOST:,} are marked: no more at once", severity="warning")
+            return
+        self.all_marked.flip(key)
+        self.to_next()
+        self._changed()
+
+    def may_mark_all(self) -> str | None:
+        """Not more than can be done at once, and nothing that cannot be seen."""
+        if self.covered:
+            return _COVERED
+        keys = self.row_keys()
+        if keys is None:
+            return "not all rows are read yet: / lists fewer"
+        if len(keys) > MOST:
+            return f"{len(keys):,} are listed, {MOST:,} can be marked at once: / lists fewer"
+        return None if keys else "nothing is listed"
+
+    def do_mark_all(self) -> None:
+        """Mark all that are listed, or none."""
+        self.all_marked.every(self.row_keys() or ())
+        self._changed()
+
+    def unmark(self) -> bool:
+        """Nothing that can be seen is marked any more; whether something was."""
+        if not self.marked:
+            return False
+        self.all_marked.clear()
+        self._changed()
+        return True
+
+    def _changed(self) -> None:
+        self.marks_changed()
+        self.check_keys()
+
+    def may_alone(self, action_id: str) -> str | None:
+        """Why an action cannot be about several rows; None where one is meant, or it can."""
+        if self.marked and action_id in self.TOGETHER and not self.meant:
+            return "none of the marked rows is listed: esc takes the marks off"
+        if action_id not in self.ALONE or not self.marked:
+            return None
+        return f"{len(self.marked)} are marked, and this is done with one at a time: esc takes the marks off"
+
+
+class FilterableList(MarkableList):
+    """The part of a screen with a list that can be filtered."""
+
+    HINT: ClassVar[str] = "words that must all be there, !word that must not"
+    TYPING_S: ClassVar[float] = 0.0
+    """Keys that come faster than this narrow together: where each asks the database."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.search = FilterBox(self.HINT)
+        self.filtered = ""
+        """The filter in force."""
+        self._typing: Timer | None = None
+
+    @property
+    def words(self) -> lists.Words:
+        """The filter in force, for a list that is in memory."""
+        return lists.Words(self.filtered)
+
+    @property
+    def home(self) -> Lines | Stream:
+        """The list, where the keyboard goes after a filter."""
+        raise NotImplementedError
+
+    def to_next(self) -> None:
+        """One row down."""
+        self.home.move(1)
+
+    def narrow(self) -> None:
+        """List what the filter in force leaves."""
+        raise NotImplementedError
+
+    def tally(self) -> tuple[int, int, bool]:
+        """How many rows are listed, of how many, and whether more may come."""
+        raise NotImplementedError
+
+    def uncover(self) -> None:
+        """Close what lies over the list."""
+
+    def do_filter(self) -> None:
+        """Type a filter."""
+        self.uncover()
+        self.search.open()
+        self.tell_count()
+
+    @on(FilterBox.Typed)
+    def narrow_down(self, message: FilterBox.Typed) -> None:
+        """Each keystroke filters anew."""
+        if message.text == self.filtered:
+            return
+        self.filtered = message.text
+        if self._typing is not None:
+            self._typing.stop()
+            self._typing = None
+        if self.TYPING_S:
+            self._typing = self.set_timer(self.TYPING_S, self.narrow)
+        else:
+            self.narrow()
+
+    @on(FilterBox.Kept)
+    def keep_filter(self) -> None:
+        """On to the rows that are left."""
+        self.set_focus(self.home)
+
+    def unfilter(self) -> bool:
+        """Everything is listed again; whether anything was left out, or the box was open."""
+        was = self.search.display
+        focused = self.search.typing
+        self.search.close()
+        if focused:
+            self.set_focus(self.home)
+        if self.filtered:
+            self.filtered = ""
+            self.narrow()
+        return was
+
+    def step_back(self) -> bool:
+        """Out of the box, else the marks off, else the filter; whether there was one of them."""
+        return (self.search.typing and self.unfilter()) or self.unmark() or self.unfilter()
+
+    def tell_count(self) -> None:
+        """The box says how many are left."""
+        number, whole, more = self.tally()
+        self.search.tell(lists.count(number, whole, more=more), none=not number and not more)
+
+    def titled(self, name: str, rest: str) -> Content:
+        """The title of the list: the filter and the marks are never forgotten. `rest` is what else it tells."""
+        self.tell_count()
+        number, whole, more = self.tally()
+        told = lists.count(number, whole, more=more)
+        return Content(lists.title(name, rest, self.filtered, told, self.marks_told))
+
+
+class ItemListScreen(FilterableList):
+    """The part of such a screen; `home` is its list."""
+
+    @property
+    def home(self) -> Items:
+        """The list."""
+        raise NotImplementedError
+
+    def narrow(self) -> None:
+        """List what the filter leaves."""
+        self.home.narrow(self.words)
+        self.name_list()
+        self.home.post_message(Lines.Moved(self.home))
+
+    def tally(self) -> tuple[int, int, bool]:
+        """Rows that the filter leaves, of all that can be taken."""
+        return self.home.taken, self.home.whole, False
+
+    def name_list(self) -> None:
+        """The list's title."""
+        raise NotImplementedError
+
+
+class DebouncedReload:
+    """The part of a screen whose list is read in one visit."""
+
+    EVERY_S: ClassVar[float]
+    """The list is read again at most this often."""
+    listing: Any = None
+    """What is listed; None: nothing was read yet."""
+    set_timer: Callable[..., Any]
+    _due = False
+
+    def read_list(self) -> None:
+        """Read what is listed."""
+        self._due = False
+
+    def refresh_data(self) -> None:
+        """At once where nothing is shown yet, else soon."""
+        if self.listing is None:
+            self.read_list()
+        elif not self._due:
+            self._due = True
+            self.set_timer(self.EVERY_S, self.read_list)
+
+    def look_again(self) -> None:
+        """The person changed something: show it at once."""
+        self.read_list()

@@ -1,0 +1,175 @@
+"""Base classes of dialogs: one that closes once, and a list with a filter on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, ScreenResultType
+from textual.style import Style
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from nmem_tui.model.line import Line, cut
+from nmem_tui.screens.paint_scheduler import PaintMoved
+from nmem_tui.widgets.drawn import COMPONENTS, content
+from nmem_tui.widgets.inputs import Field
+
+
+class CloseOnce:
+    """Makes a screen leave with its first answer; stands before the screen's class."""
+
+    left = False
+    """Whether it is leaving."""
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:  # noqa: ANN401 -- whatever the screen answers
+        """Leave; whatever comes later is too late."""
+        if self.left:
+            return AwaitComplete()
+        self.left = True
+        leaving: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return leaving
+
+
+class Modal(CloseOnce, PaintMoved, ModalScreen[ScreenResultType]):
+    """A dialog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice, the words that find it, and what choosing it gives (None: it cannot be chosen)."""
+
+    line: Line | Callable[[int], list[Line]]
+    """How it is drawn: a line to be cut, or what draws it in so many cells."""
+    words: str
+    value: str | None
+
+    def lines(self, cells: int) -> list[Line]:
+        """The choice in at most `cells` cells a line."""
+        drawn = self.line(cells) if callable(self.line) else [self.line]
+        return [cut(line, cells) for line in drawn]
+
+
+_HIGHLIGHTED = "option-list--option-highlighted"
+_LEAST = 6
+"""Rows: frame, box and three lines."""
+NOTHING = Choice([("nothing matches", "quiet")], "", None)
+
+
+class Options(OptionList):
+    """A list whose highlight shows without colours as well: the library's own leaves reversing out."""
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """As the base class, reversed where there are only the terminal's own colours."""
+        style = super().get_visual_style(*component_classes, partial=partial)
+        bare = self.app.no_color or self.app.native_ansi_color
+        return style + Style(reverse=True) if bare and _HIGHLIGHTED in component_classes else style
+
+
+class Dialog(Modal[str | None]):
+    """Choose one of a list by typing."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
+    TITLE_TEXT: ClassVar[str]
+    HINT: ClassVar[str] = "enter takes · esc leaves"
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("escape", "leave", show=False),
+        Binding("down,ctrl+n,ctrl+j", "step(1)", show=False, priority=True),
+        Binding("up,ctrl+k", "step(-1)", show=False, priority=True),
+        Binding("pagedown,ctrl+d", "step(10)", show=False, priority=True),
+        Binding("pageup", "step(-10)", show=False, priority=True),
+    ]
+
+    field = getters.query_one(Input)
+    choices_list = getters.query_one(OptionList)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices: list[Choice] = []
+        self._shown: list[Choice] = []
+
+    def compose(self) -> ComposeResult:
+        """A box with the filter and the list."""
+        with Vertical(id="dialog") as box:
+            box.border_title = Content(self.TITLE_TEXT)
+            box.border_subtitle = Content(self.HINT)
+            field = Field(placeholder="type to filter", compact=True)
+            field.cursor_blink = False
+            yield field
+            options = Options(compact=True, markup=False)
+            options.can_focus = False
+            yield options
+
+    def on_mount(self) -> None:
+        """The filter has the keyboard."""
+        self.set_focus(self.field)
+
+    def offer(self, choices: list[Choice]) -> None:
+        """These are the choices."""
+        self.choices = choices
+        self.narrow()
+        self._fit()
+
+    @on(Input.Changed)
+    def narrow(self) -> None:
+        """Only the choices that have every word."""
+        words = self.field.value.lower().split()
+        self._shown = [item for item in self.choices if all(word in item.words.lower() for word in words)]
+        if words and not self._shown:
+            self._shown = [NOTHING]
+        cells = self._cells()
+        self.choices_list.clear_options()
+        self.choices_list.add_options(
+            Option(content(item.lines(cells)), disabled=item.value is None) for item in self._shown
+        )
+        first = next((place for place, item in enumerate(self._shown) if item.value is not None), None)
+        self.choices_list.highlighted = first
+
+    def on_resize(self) -> None:
+        """The lines are cut to the room there is; the highlight stays where it is."""
+        here = self.choices_list.highlighted
+        self.narrow()
+        if here is not None and here < len(self._shown):
+            self.choices_list.highlighted = here
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as all choices ask for, so that typing never moves it; at most four fifths of the screen."""
+        cells = self._cells()
+        lines = sum(len(item.lines(cells)) for item in self.choices)
+        self.query_one("#dialog").styles.height = max(_LEAST, min(lines + 3, self.app.size.height * 4 // 5))
+
+    def _cells(self) -> int:
+        return (self.choices_list.scrollable_content_region.width or self.app.size.width) - 2
+
+    def action_step(self, by: int) -> None:
+        """Move the highlight over the lines that can be taken."""
+        able = [place for place, item in enumerate(self._shown) if item.value is not None]
+        if not able:
+            return
+        here = self.choices_list.highlighted
+        at = able.index(here) if here in able else 0
+        self.choices_list.highlighted = able[max(0, min(at + by, len(able) - 1))]
+
+    @on(Input.Submitted)
+    def take(self) -> None:
+        """Give back the highlighted one."""
+        place = self.choices_list.highlighted
+        if place is not None and place < len(self._shown):
+            self.dismiss(self._shown[place].value)
+
+    @on(OptionList.OptionSelected)
+    def take_clicked(self, event: OptionList.OptionSelected) -> None:
+        """A click takes."""
+        self.dismiss(self._shown[event.option_index].value)
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)

@@ -1,0 +1,252 @@
+"""Small dialogs that ask for one thing: a name, an episode, a session, an export format, a search filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import tzinfo
+from functools import partial
+from sqlite3 import Connection
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from nmem.read import views
+from nmem.read.episodes import EpisodeRow
+from nmem.read.views import SessionRow
+from nmem.stance import rows
+from nmem.text import fit, pad, printable, width
+from nmem_tui.messages import Loaded, ReadFailed
+from nmem_tui.model import episodes
+from nmem_tui.model.figures import age, day, several
+from nmem_tui.model.line import Line, length, wrap
+from nmem_tui.model.now_cards import flat
+from nmem_tui.model.search import MANUAL
+from nmem_tui.screens.modal import Choice, Dialog, Modal
+from nmem_tui.store.access import Reads
+from nmem_tui.widgets.inputs import Field
+
+Read = Callable[[Connection], Sequence[EpisodeRow]]
+
+
+class Name(Modal[str | None]):
+    """Type a name; enter takes it, an empty one takes the name away."""
+
+    BINDINGS: ClassVar[list[Binding]] = [Binding("escape", "leave", show=False)]  # type: ignore[assignment]
+    HINT: ClassVar[str] = "enter takes · empty removes the name · esc leaves"
+    LONGEST: ClassVar[int] = 200
+
+    field = getters.query_one(Input)
+
+    def __init__(self, title: str, current: str, hint: str) -> None:
+        super().__init__()
+        self.title_text, self.current, self.hint = title, current, hint
+
+    def compose(self) -> ComposeResult:
+        """A box with one line to type in."""
+        with Vertical(id="dialog", classes="-small") as box:
+            box.border_title = Content(self.title_text)
+            box.border_subtitle = Content(self.HINT)
+            field = Field(value=self.current, placeholder=self.hint, compact=True, max_length=self.LONGEST)
+            field.cursor_blink = False
+            yield field
+
+    def on_mount(self) -> None:
+        """The line has the keyboard."""
+        self.set_focus(self.field)
+
+    @on(Input.Submitted)
+    def take(self) -> None:
+        """This is the name."""
+        self.dismiss(" ".join(self.field.value.split()))
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
+
+
+class Words(Name):
+    """Type a sentence; enter takes it, an empty one changes nothing."""
+
+    HINT: ClassVar[str] = "enter takes · esc leaves"
+    LONGEST: ClassVar[int] = 1_000
+
+
+class Pick(Dialog):
+    """Choose one of some episodes."""
+
+    def __init__(self, title: str, read: Read, but: int) -> None:
+        super().__init__()
+        self.title_text, self._read, self._but = title, read, but
+        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+
+    @property
+    def TITLE_TEXT(self) -> str:  # type: ignore[override] # noqa: N802 -- the base class's word for it
+        """What is chosen."""
+        return self.title_text
+
+    def on_mount(self) -> None:
+        """Read them."""
+        super().on_mount()
+        self.reads.ask("episodes", self._read, self._offer_all)
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """They were read."""
+        if then := self.reads.done(message):
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """They could not be read."""
+        self.offer([Choice([("✗ ", "bad"), (printable(message.reason), "text")], "", None)])
+
+    def _offer_all(self, found: Sequence[EpisodeRow]) -> None:
+        zone = self.app.zone  # type: ignore[attr-defined]
+        others = [row for row in found if row.id != self._but]
+        if not others:
+            self.offer([Choice([("there is no other episode to choose", "quiet")], "", None)])
+            return
+        self.offer(
+            [
+                Choice(
+                    [
+                        (day(row.started_at, zone)[5:16] + "  ", "quiet"),
+                        (pad(episodes.state(row)[0], 10) + " ", episodes.state(row)[1]),
+                        (flat(row.name), "text"),
+                    ],
+                    episodes.words(row),
+                    str(row.id),
+                )
+                for row in others
+            ]
+        )
+
+
+_FORMS = (("text", "as it reads"), ("json", "its rows with their ids"))
+_PLACES = (("file", "into a new file here"), ("clipboard", "to the clipboard"))
+
+
+class Export(Dialog):
+    """Gives back the form and the place: `text file`."""
+
+    HINT: ClassVar[str] = "enter takes · esc leaves"
+
+    def __init__(self, name: str) -> None:
+        self.TITLE_TEXT = f"Export ─ {name}"  # type: ignore[misc]
+        super().__init__()
+
+    def on_mount(self) -> None:
+        """Four ways."""
+        super().on_mount()
+        self.offer([
+            Choice([(pad(form.upper() if form == "json" else form, 6), "key"), (f"{where}: {what}", "text")],
+                   f"{form} {place} {where} {what}", f"{form} {place}")
+            for place, where in _PLACES for form, what in _FORMS
+        ])  # fmt: skip
+
+
+FOLLOW = Choice([("↻ ", "accent"), ("follow the newest session", "strong")], "follow newest auto", "")
+_FRESH_MS = 30 * 60_000
+_WIDE, _NARROW, _NARROWEST = 112, 60, 36
+"""Fewer cells than these have no room for branch and client, for the calls, or for the project."""
+_BOTH = 40
+"""Cells in which the last prompt has room beside the first."""
+_Found = tuple[list[SessionRow], Mapping[str, int]]
+"""The sessions, and the calls of each, where that is known."""
+
+
+class Sessions(Dialog):
+    """All sessions, newest first."""
+
+    TITLE_TEXT = "Sessions"
+
+    def __init__(self, current: str) -> None:
+        super().__init__()
+        self.current = current
+        self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
+
+    def on_mount(self) -> None:
+        """Read them."""
+        super().on_mount()
+        project = self.app.project  # type: ignore[attr-defined]
+        self.reads.ask("sessions", lambda db: _read(db, project), self._offer_all)
+
+    @on(Loaded)
+    def hand_out(self, message: Loaded) -> None:
+        """They were read."""
+        if then := self.reads.done(message):
+            then(message.value)
+
+    @on(ReadFailed)
+    def tell(self, message: ReadFailed) -> None:
+        """They could not be read."""
+        self.offer([Choice([("✗ ", "bad"), (printable(message.reason), "text")], "", None)])
+
+    def _offer_all(self, found: _Found) -> None:
+        sessions, calls = found
+        at = self.app.clock()  # type: ignore[attr-defined]
+        self.offer([FOLLOW, *(self._choice(row, at, calls.get(row.id)) for row in sessions)])
+
+    def _choice(self, row: SessionRow, at: int, calls: int | None) -> Choice:
+        here, zone = row.id == self.current, self.app.zone  # type: ignore[attr-defined]
+        words = f"{row.project} {row.branch} {row.client} {row.name} {row.intent} {'live' if _live(row, at) else ''}"
+        return Choice(lambda cells: [_line(row, calls, at, cells, zone, here=here)], printable(words), row.id)
+
+
+def _read(db: Connection, project: str) -> _Found:
+    found = views.sessions(db, 200, project)
+    return found, rows.counts(db, [row.id for row in found])
+
+
+def _live(row: SessionRow, at: int) -> bool:
+    return row.state != "ended" and at - row.last_at < _FRESH_MS
+
+
+def _line(row: SessionRow, calls: int | None, at: int, cells: int, zone: tzinfo | None, *, here: bool) -> Line:
+    """One session by what it was begun for; branch and client give way first, then the last prompt, calls, project."""
+    line: Line = [("▸" if here else " ", "accent"), ("● ", "good") if _live(row, at) else ("○ ", "quiet")]
+    if cells >= _NARROWEST:
+        line.append((pad(printable(row.project), 18 if cells >= _WIDE else 12) + " ", "strong"))
+    if cells >= _WIDE:
+        line.append((pad(printable(row.branch), 12) + " ", "accent"))
+        line.append((pad(printable(row.client), 9) + " ", "text"))
+    when = day(row.last_at, zone)[:16] if cells >= _WIDE else age(at - row.last_at)
+    line.append((pad(when, 16 if cells >= _WIDE else 5, right=True) + "  ", "quiet"))
+    if cells >= _NARROW:
+        told = "" if calls is None else several(calls, "call")
+        line.append((f"{pad(told, 10, right=True)}  ", "quiet"))
+    name, last = _flat(row.name) or "no prompt", _flat(row.intent)
+    room = cells - length(line)
+    if last in ("", name) or room < _BOTH:
+        return [*line, (name, "text")]
+    name = fit(name, max(room * 2 // 3, room - width(last) - 8))
+    return [*line, (name, "text"), (f"  last: {last}", "quiet")]
+
+
+def _flat(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+_CELLS = 26
+
+
+class Manual(Dialog):
+    """The language of the box."""
+
+    TITLE_TEXT = "What can be typed ─"
+    HINT = "enter puts it into the box · esc leaves"
+
+    def on_mount(self) -> None:
+        """Every form."""
+        super().on_mount()
+        self.offer([Choice(partial(_drawn, form, words), f"{form} {words}", form) for form, words in MANUAL])
+
+
+def _drawn(form: str, words: str, cells: int) -> list[Line]:
+    rows = wrap(words, max(8, cells - _CELLS), 3)
+    return [[(pad("" if place else form, _CELLS), "key"), (row, "text")] for place, row in enumerate(rows)]
