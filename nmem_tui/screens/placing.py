@@ -22,8 +22,8 @@ class Placing(Screen[Any], inherit_bindings=False):
     """Each widget's region and what it is clipped to, in the frame before; another mapping after each layout."""
 
     async def on_event(self, event: Event) -> None:
-        """A screen that is left before it was composed has nothing to begin with."""
-        if not (isinstance(event, Mount | ScreenResume) and self._closing and not self.children):
+        """A screen that is left before it stands has nothing to begin with."""
+        if not (isinstance(event, Mount | ScreenResume) and (self._closing or self._pruning)):
             await super().on_event(event)
 
     def _compositor_refresh(self) -> None:
