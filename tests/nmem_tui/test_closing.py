@@ -48,13 +48,14 @@ async def test_a_screen_that_is_never_composed_begins_nothing(
         pilot.app.exit()
 
 
+@pytest.mark.parametrize("leaving", ["_closing", "_pruning"])
 @pytest.mark.parametrize("event", [Mount, ScreenResume])
 async def test_a_dialog_that_is_left_before_it_was_composed_begins_nothing(
-    event: type[Mount | ScreenResume], cockpit: Any, make_db: Callable[[str], str]
+    event: type[Mount | ScreenResume], leaving: str, cockpit: Any, make_db: Callable[[str], str]
 ) -> None:
     async with cockpit(make_db("story")):
         left = Help("now")
-        left._closing = True
+        setattr(left, leaving, True)
         await left.on_event(event())
 
 
