@@ -52,8 +52,8 @@ def test_two_intents_become_two_episodes(db_path: str) -> None:
          "/srv/none/such/web/invoices.tsx")  # fmt: skip
     send(db_path, "SessionEnd", reason="other")
     found = rows(db_path, "SELECT turn_count, state, obs_count, cut_by FROM work_units ORDER BY id")
-    assert found == [(2, "closed", 2, "first"), (1, "closed", 1, "revised")]
-    assert rows(db_path, "SELECT decided_by FROM unit_prompts ORDER BY prompt_id")[1:] == [("revised",), ("revised",)]
+    assert found == [(2, "closed", 2, "first"), (1, "closed", 1, "online")], "the first look was sure"
+    assert rows(db_path, "SELECT decided_by FROM unit_prompts ORDER BY prompt_id")[1:] == [("online",), ("online",)]
     assert not Path(paths.log(db_path)).exists()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmem.episodes import boundary, history, units
 from nmem.episodes.online import arrived
-from nmem.episodes.revise import ended
+from nmem.episodes.revise import ended, unsure
 from tests.nmem.episodes.conftest import Script
 
 _ASKED = (
@@ -68,7 +68,9 @@ def replayed(db: Connection, session_id: str) -> list[tuple[object, ...]]:
     found, session = history.whole(db, session_id), boundary.Session(boundary.load())
     out: list[tuple[object, ...]] = []
     for turn in found:
-        each = session.revise(turn)
+        each = session.arrive(turn)
+        if unsure(each.probability):
+            each = session.revise(turn)
         session.ended(turn, each)
         resumed = None if each.resumes is None else found[each.resumes]["id"]
         out.append((each.label, each.probability, each.reason(), each.offer, resumed))
