@@ -64,8 +64,9 @@ def vocabulary(dice: random.Random) -> list[str]:
 
 
 def said(dice: random.Random, words: list[str], count: int) -> str:
-    """Some words, few of them often."""
-    return " ".join(words[int(WORDS * dice.random() ** 4)] for _ in range(count))
+    """Some words, few of them often; as in any text, one in five is short."""
+    short = ("to", "in", "of", "a")
+    return " ".join(short[at % 4] if at % 5 == 4 else words[int(WORDS * dice.random() ** 4)] for at in range(count))
 
 
 def turns(db: Connection, dice: random.Random, words: list[str]) -> Iterator[Turn]:

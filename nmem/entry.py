@@ -34,10 +34,9 @@ def main() -> None:
             unlink(f"{above}/capture/__pycache__/compiled.{sys.implementation.cache_tag}.pyc")  # noqa: PTH108 -- a hook
             from capture.compiled import install
         install()
-        from nmem.preload import KINDS, preload
+        from nmem.preload import begin
 
-        if len(sys.argv) > 2 and sys.argv[2] in KINDS:
-            preload(above, KINDS[sys.argv[2]])
+        begin(above, "".join(sys.argv[2:3]))
     from capture.hook import main as run
 
     run(sys.argv[1:], STARTED, listen)

@@ -56,6 +56,23 @@ def preload(above: str, kind: str) -> None:
     _run(above, rows, codes)
 
 
+def begin(above: str, event: str) -> None:
+    """Load what a hook of this event needs: the entry of a hook's own process calls it before anything else."""
+    kind = KINDS.get(event)
+    if kind is not None:
+        _above.append(above)
+        preload(above, kind)
+
+
+def telling() -> None:
+    """Load what a prompt needs on top where it may be told something; only in a hook's own process, and once."""
+    if _above:
+        preload(_above.pop(), TELLING)
+
+
+_above: list[str] = []
+
+
 def _read(file: str, most: int = _MOST) -> bytes:
     handle = os.open(file, _FLAGS)
     try:
@@ -202,7 +219,7 @@ def _traced(above: str) -> dict[str, list[str]]:
                 found[KINDS[event]] = [name for name in kept if name in names]
         first = _loaded(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
     usual = found["prompt"]
-    found[TELLING] = [name for name in first if name not in usual]
+    found[TELLING] = [*(name for name in first if name not in usual), *_WORDED]
     return found
 
 
@@ -233,6 +250,8 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
 
 
 _BASH: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
+_WORDED = ("nmem.context.budget", "nmem.context.marks", "nmem.context.compose")
+"""What only a session with a past loads: the scratch database has none."""
 _PROMPT = "Make the parser of the settings keep all comments, please."
 _TURN: tuple[tuple[str, dict[str, object]], ...] = (
     ("UserPromptSubmit", {}),

@@ -194,22 +194,18 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
     present = read(db, event.session_id, event.at, text)
     if present is None:
         return
+    if occasion:
+        from nmem.preload import telling
+
+        telling()
     from nmem.context import decide
 
-    if occasion:
-        _preload()
     one.unit_id = present.unit_id
     _taken(db, one, decide.prompt(db, present, config, config.prompt_tokens, most, occasion))
     if present.arrived and present.thread_id is not None:
         from nmem.threads import arrival
 
         arrival.store(db, present.thread_id, event.at, present.arrived)
-
-
-def _preload() -> None:
-    from nmem import preload
-
-    preload.preload(preload.__file__.replace("\\", "/").rpartition("/nmem/")[0], preload.TELLING)
 
 
 def _taken(db: Connection, one: Injection, made: Decision) -> None:
