@@ -58,6 +58,9 @@ def preload(above: str, kind: str) -> None:
 
 def begin(above: str, event: str) -> None:
     """Load what a hook of this event needs: the entry of a hook's own process calls it before anything else."""
+    import gc
+
+    gc.disable()  # the code of all these modules would be searched for garbage a dozen times
     kind = KINDS.get(event)
     if kind is not None:
         _above.append(above)
