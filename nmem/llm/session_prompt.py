@@ -48,7 +48,8 @@ resumes: the turn that opened the earlier unit whose aim it goes back to, else n
 """
 _STORIES = """\
 "stories": for each start of 0.5 or more, in order: n, and
-title: the aim, in at most 8 words, a verb first. goal: what the user wanted, one sentence.
+title: the aim in 5 to 9 words: a verb, what is made or changed with its own name as it is written, and where or
+what for. goal: what the user wanted, one sentence.
 learned: at most 3 causes, decisions of the user, or facts that took effort.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
@@ -72,7 +73,7 @@ _STORY_FORM = (
 _FORM = f'{{"starts": [{{"n": 1, "sure": 1, "resumes": null}}], "stories": [{_STORY_FORM}]}}'
 STORY = Record(
     {
-        "title": Text(90, "the aim in at most 8 words"),
+        "title": Text(90, "the aim in 5 to 9 words"),
         "goal": Text(260, "what the user wanted, with the ids of rows"),
         "learned": Texts(4, 300, "causes, decisions and facts, each with the ids of its rows"),
         "decided": Texts(3, 300, "the user's exact words that settle something, each with the id of its P row"),
