@@ -77,14 +77,18 @@ def _read(rows: Iterable[tuple[int, object, object]]) -> list[Named]:
 
 
 class Judged:
-    """What the detector says of a turn: its label, the probability of a boundary, and whether it cuts or offers."""
+    """What the detector says of a turn: its label, the probability of a boundary, and whether it cuts or offers.
 
-    __slots__ = ("label", "likely", "probability")
+    `limit`: the probability that is enough where a title has words of its own.
+    """
 
-    def __init__(self, label: str, probability: float, likely: bool) -> None:
+    __slots__ = ("asked", "label", "likely", "probability")
+
+    def __init__(self, label: str, probability: float, asked: bool, limit: float) -> None:
         self.label = label
         self.probability = probability
-        self.likely = likely
+        self.asked = asked
+        self.likely = asked or probability >= limit
 
 
 def openings(turns: Sequence[Turn], said: Sequence[Named], judged: Sequence[Judged]) -> dict[int, Named]:
@@ -100,7 +104,7 @@ def openings(turns: Sequence[Turn], said: Sequence[Named], judged: Sequence[Judg
         place = _place(last, range(max(last, at - LATE), at + 1), title, words, judged)
         if place is None or (place == last and last in out):
             continue
-        if place and not judged[place].likely and title <= _STEPS:
+        if place and not judged[place].asked and title <= _STEPS:
             continue
         out[place], last, current = one, place, title
     return _bounded(out, judged)
@@ -159,9 +163,8 @@ def limit_of(offer: float) -> float:
 
 def _held(verdict: Verdict | None, limit: float) -> Judged:
     if verdict is None:
-        return Judged(units.CONT, 0.0, False)
-    score = verdict.score or 0.0
-    return Judged(verdict.label, score, verdict.label == units.NEW or verdict.offered or score >= limit)
+        return Judged(units.CONT, 0.0, False, limit)
+    return Judged(verdict.label, verdict.score or 0.0, verdict.label == units.NEW or verdict.offered, limit)
 
 
 def _apply(db: Connection, prompt_id: int, before: Verdict, one: Named) -> None:

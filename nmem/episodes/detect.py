@@ -130,10 +130,7 @@ def _named(
     if not said:
         return {}
     limit = announced.limit_of(detector.models["revised"].offer)
-    judged = [
-        announced.Judged(each.label, each.probability, each.cut or each.offer or each.probability >= limit)
-        for each in decisions
-    ]
+    judged = [announced.Judged(each.label, each.probability, each.cut or each.offer, limit) for each in decisions]
     return announced.openings(turns, said, judged)
 
 

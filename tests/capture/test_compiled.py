@@ -22,7 +22,8 @@ _HOW = """
 import os, sys
 leave = os._exit
 def tell(code):
-    ours = {n: type(m.__spec__.loader).__name__ for n, m in sys.modules.items() if n.startswith(("capture.", "nmem."))}
+    ours = {n: type(getattr(m.__spec__, "loader", None)).__name__
+            for n, m in sys.modules.items() if n.startswith(("capture.", "nmem."))}
     os.write(1, "\\n".join(f"{n} {how}" for n, how in ours.items()).encode())
     leave(code)
 os._exit = tell
@@ -101,7 +102,7 @@ def test_a_hook_finds_all_of_its_modules_so(tmp_path: Path, hook: Callable[..., 
     how = dict(line.split() for line in done.stdout.decode().splitlines() if line.startswith(("capture.", "nmem.")))
     assert how.pop("capture.compiled") == "SourceFileLoader"
     assert len(how) > 40
-    assert set(how.values()) == {"_Finder"}
+    assert set(how.values()) <= {"_Finder", "NoneType"}, "one by one, or of a pack"
 
 
 @pytest.mark.parametrize("module", ["capture/hook", "capture/compiled", "capture/storage/store", "nmem/live"])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import capture
+import nmem
 from capture import paths
 
 _NAMES = """re json dataclasses typing enum pathlib datetime logging hashlib sqlite3 collections functools threading
@@ -46,13 +47,13 @@ def test_a_tool_call_loads_nothing_foreign_and_nothing_costly(
     modules = loaded(bash(1, "cd src && make -j4 all | tee build.log"), "PostToolUse", db_path)
     assert rows("SELECT count(*) FROM observations") == [2]
     assert not COSTLY & set(modules)
-    package = str(Path(capture.__file__).parent)
+    package = str(Path(capture.__file__).parent), str(Path(nmem.__file__).parent)
     library = {str(Path(folder)) for folder in sys.path if "site-packages" not in folder}
     assert {name for name in modules if name.startswith("nmem.")} <= {"nmem.entry", "nmem.preload", "nmem.live"}
     for name, file in modules.items():
         assert name == "__main__" or name.split(".")[0] in sys.stdlib_module_names | {"capture", "nmem"}, name
         assert "site-packages" not in file or file.startswith(package), name
-        assert not file or file.startswith((package, *library, sys.base_prefix)), (name, file)
+        assert not file or file.startswith((*package, *library, sys.base_prefix)), (name, file)
 
 
 def test_a_prompt_loads_nothing_costly(db_path: str, hook: Callable[..., object]) -> None:

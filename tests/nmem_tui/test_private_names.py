@@ -25,17 +25,17 @@ from textual.widgets import TextArea
 import nmem_tui
 
 NAMES: dict[type, str] = {
-    App: "_check_bindings _driver _registered_themes _running _screen_stacks",
+    App: "_check_bindings _driver _exit _registered_themes _running _screen_stacks",
     CommandPalette: "_action_command_list _list_visible _select_or_command _selected_command",
     Compositor: "_cuts _dirty_regions _full_map _layers_visible",
     DOMNode: "_bindings _component_styles _get_component_classes",
-    MessagePump: "_attach _mounted_event _post_message _timers",
+    MessagePump: "_attach _closing _mounted_event _post_message _timers",
     Screen: "_compositor _compositor_refresh _default_focused _dirty_widgets _get_breakpoint_classes _refresh_layout",
     Stylesheet: "_parse_rules _process_component_classes _variables",
     TextArea: "_on_paste",
     Timer: "_interval _repeat _task",
     WebDriver: "_app _loop",
-    Widget: "_border_title _default_virtual_size _layout_required _size _size_updated",
+    Widget: "_border_title _default_virtual_size _layout_required _pruning _size _size_updated",
 }
 """What is called, read, set or overridden, by the class that has it."""
 PLUMBING = {"_inherit_bindings", "_merged_bindings", "_css_type_name", "_css_type_names", "_computes", "_reactives",
