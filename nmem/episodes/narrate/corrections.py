@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.prompts import Ask
+from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clip, plain
 from nmem.episodes.narrate.records import Action, Episode
 from nmem.episodes.narrate.words import size
@@ -38,9 +38,17 @@ def corrections(asks: list[Ask]) -> list[Correction]:
 
 
 def refusals(episode: Episode) -> list[Action]:
-    """Tool calls that the user did not let run; the plan with which an episode ends is none."""
+    """Tool calls that the user did not let run; a plan that is carried out next, or ends an episode, is none."""
     end = left_plan(episode)
-    return [one for one in episode.actions if one.refused and one is not end]
+    return [one for one in episode.actions if one.refused and one is not end and not _begun_anew(episode, one)]
+
+
+def _begun_anew(episode: Episode, action: Action) -> bool:
+    """Whether a plan was taken up with a fresh context: clients tell the call as refused and send the plan back."""
+    if action.obs_type != "plan":
+        return False
+    then = next((one for one in episode.prompts if one.at >= action.at), None)
+    return then is not None and read(then.text).kind == "plan"
 
 
 def left_plan(episode: Episode) -> Action | None:

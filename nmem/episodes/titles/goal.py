@@ -35,7 +35,8 @@ _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _PARTS = re.compile(r"(?<=[.!?;])\s+|\s+[-–—]\s+|\s*;\s*")
 _WRONG = re.compile(
     r"\b(?:not|never|no longer|cannot|wrong|broken|missing|fail(?:s|ed|ing)?|errors?|issues?|problem|bug|empty|stuck"
-    r"|crash\w*|still (?:shows?|gets?|has|have|says?|prints?|returns?|gives?|takes?|uses?)|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b",
+    r"|crash\w*|still (?:shows?|gets?|has|have|says?|prints?|returns?|gives?|takes?|uses?)"
+    r"|dont|doesnt|isnt|wont|cant|didnt)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(

@@ -47,6 +47,14 @@ def test_a_plan_that_ends_an_episode_is_no_refusal(begin: type[Story]) -> None:
     assert "refused" not in told.obstacle and "interrupted" not in told.marks
 
 
+def test_a_plan_that_is_taken_up_with_a_fresh_context_is_no_refusal(begin: type[Story]) -> None:
+    story = begin().user("Move the guide as well").agent("A plan is ready.")
+    story.act("plan", "# Move the guide\n\nSteps", "failed", "ExitPlanMode", refused="user")
+    story.user("Implement the following plan:\n\n# Move the guide\n\n## Steps\n\n1. Move docs/guide.md")
+    told = narrate(story.edit("docs/guide.md").agent("The guide is moved.").episode())
+    assert "refused" not in " ".join((told.obstacle, *told.notes))
+
+
 def test_a_look_at_the_forge_that_passed_again_is_no_obstacle(begin: type[Story]) -> None:
     story = begin().user("Check the pull request of the tide table").shell("gh pr diff 7", "github", "failed")
     story.shell("gh pr diff 7", "github").agent("The pull request only changes the tide table.")
