@@ -109,9 +109,9 @@ def _prompt(db: Connection, event: Event, path: str) -> str:
 
     _ensure(db)
     if db.execute("SELECT 1 FROM session_threads WHERE session_id = ?", (event.session_id,)).fetchone() is None:
-        from nmem.preload import telling
+        from nmem.preload import TELLING, more
 
-        telling()
+        more(TELLING)
         from nmem.threads.continuity import assign
 
         assign(db, event.session_id, event.at)

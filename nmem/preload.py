@@ -22,8 +22,8 @@ KINDS = {
     "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "Stop": "end", "AfterAgent": "end",
 }  # fmt: skip
 """Events of the clients -> the pack that serves them."""
-TELLING = "telling"
-"""The pack of what a prompt needs on top where it may be told something."""
+TELLING, LATER = "telling", "later"
+"""The packs of what a prompt needs on top: where it may be told something, and where others came before it."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _MOST = 1 << 22
 """Bytes of the largest pack."""
@@ -67,13 +67,15 @@ def begin(above: str, event: str) -> None:
         preload(above, kind)
 
 
-def telling() -> None:
-    """Load what a prompt needs on top where it may be told something; only in a hook's own process, and once."""
-    if _above:
-        preload(_above.pop(), TELLING)
+def more(kind: str) -> None:
+    """Load what a hook needs on top, the first time that it asks; only in a hook's own process."""
+    if _above and kind not in _loaded_kinds:
+        _loaded_kinds.add(kind)
+        preload(_above[0], kind)
 
 
 _above: list[str] = []
+_loaded_kinds: set[str] = set()
 
 
 def _read(file: str, most: int = _MOST) -> bytes:
@@ -141,7 +143,7 @@ def stamp(file: str) -> bytes:
 def fresh(above: str) -> bool:
     """Whether all packs are there and of these sources."""
     try:
-        return all(_rows(above, _read(pack(above, kind))) for kind in {*KINDS.values(), TELLING})
+        return all(_rows(above, _read(pack(above, kind))) for kind in {*KINDS.values(), TELLING, LATER})
     except (OSError, ValueError, EOFError, TypeError):
         return False
 
@@ -222,6 +224,8 @@ def _traced(above: str) -> dict[str, list[str]]:
                 found[KINDS[event]] = [name for name in kept if name in names]
         first = _loaded(above, folder, "UserPromptSubmit", {"prompt": _PROMPT, "session_id": "another"})
     usual = found["prompt"]
+    found["prompt"] = [name for name in usual if name in first]
+    found[LATER] = [name for name in usual if name not in first]
     found[TELLING] = [*(name for name in first if name not in usual), *_WORDED]
     return found
 

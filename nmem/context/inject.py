@@ -195,9 +195,9 @@ def _at_prompt(db: Connection, event: Event, config: Config, one: Injection, mos
     if present is None:
         return
     if occasion:
-        from nmem.preload import telling
+        from nmem.preload import TELLING, more
 
-        telling()
+        more(TELLING)
     from nmem.context import decide
 
     one.unit_id = present.unit_id

@@ -88,16 +88,24 @@ def pointed(db: Connection, present: Present) -> tuple[int, str] | None:
 def _on_a_branch(db: Connection, present: Present) -> tuple[int, str] | None:
     """The latest episode on a branch that the prompt gives by its name."""
     said = (word.strip(".,;:!?()[]{}<>\"'`") for word in present.prompt[:_OPENING].split())
-    named = list(dict.fromkeys(word for word in said if "-" in word[1:-1] or "/" in word[1:-1]))[:_BRANCHES]
+    names = (word for word in said if ("-" in word[1:-1] or "/" in word[1:-1]) and not _is_file(word))
+    named = list(dict.fromkeys(names))[:_BRANCHES]
     if not named:
         return None
+    since = present.at - _ON_A_BRANCH
     row = db.execute(
         "SELECT u.id, s.branch FROM sessions s JOIN work_units u ON u.session_id = s.id WHERE s.project_id = ?"  # noqa: S608
-        f" AND s.id != ? AND s.branch IN ({','.join('?' * len(named))}) AND u.last_at < ? AND u.last_at > ?"
-        " ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
-        (present.project_id, present.session_id, *named, present.at, present.at - _ON_A_BRANCH),
+        f" AND s.last_at > ? AND s.id != ? AND s.branch IN ({','.join('?' * len(named))}) AND u.last_at < ?"
+        " AND u.last_at > ? ORDER BY u.last_at DESC, u.id DESC LIMIT 1",
+        (present.project_id, since, present.session_id, *named, present.at, since),
     ).fetchone()
     return (row[0], f"the prompt names branch {row[1]}") if row else None
+
+
+def _is_file(word: str) -> bool:
+    """Whether a name ends as files do: all sessions of a project would be looked through for a branch called so."""
+    ending = word.rpartition(".")[2]
+    return ending != word and ending.isalpha() and len(ending) <= 4
 
 
 def _newest(

@@ -47,6 +47,9 @@ def _placed(db: Connection, turns: list[Turn], at: int, number: int, path: str) 
         return number, None, None
     if not at or units.latest(db, turn_session(db, number)) is None:
         return number, None if at else _opening(units.ONLINE), None
+    from nmem.preload import LATER, more
+
+    more(LATER)
     from nmem.episodes.weigh import decide, load, verdict  # weighing is half of the cost: a first prompt has none
 
     decision = decide(db, turns, at, load(path), "online" if at == len(turns) - 1 else "revised")
