@@ -143,7 +143,7 @@ def summary(report: Report) -> str:
     else:
         lines = [f"Nothing new in {report.files:,} files; {speed}"]
     if report.redacted:
-        lines.append(f"Redacted: {report.redacted:,} secrets")
+        lines.append(f"{report.redacted:,} secret{'s' * (report.redacted != 1)} redacted")
     if left := _left_out(report):
         lines.append(f"Left out: {'; '.join(left)}")
     return "\n".join(lines)

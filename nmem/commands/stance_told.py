@@ -163,7 +163,7 @@ def _session(each: SessionStance) -> tuple[tuple[str, str], ...]:
     means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
              if value is not None]  # fmt: skip
     placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
-    placed = ["too few calls to tell where it stood"] if each.few else placed
+    placed = ["needs more calls to tell where it stood"] if each.few else placed
     friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
     facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])
     at = f"{day(each.last_at, terminal.now())}, {clock(each.last_at)}"

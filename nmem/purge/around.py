@@ -48,7 +48,7 @@ def around(db: Connection, ids: Sequence[str]) -> tuple[Wider, ...]:
         raise NmemError("nothing is chosen")
     kinds = {kind for kind, _ in named}
     lies = _lies(db, named)
-    out = [Wider(ITEM, _several([f"{kind}/{rest}" for kind, rest in named], "things"), Selection(ids=named))]
+    out = [Wider(ITEM, _several([f"{kind}/{rest}" for kind, rest in named], "items"), Selection(ids=named))]
     if lies.files and kinds == {"obs"} and len(lies.projects) == 1:  # of several, each has its own files
         within = tuple(f"project/{number}" for number in sorted(lies.projects))
         files = tuple(sorted(lies.files))

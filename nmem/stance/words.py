@@ -11,11 +11,11 @@ _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "sevent
 
 
 def stands(found: Stance) -> str:
-    """The quadrant that a session stands in, or that its calls are too few to tell; empty until both lines began."""
+    """The quadrant that a session stands in, or how many calls it needs for one; empty until both lines began."""
     if not found.few:
         return found.quadrant
     placed = "" if found.placed == found.observations else " placed"
-    return f"too few calls to tell ({found.placed}{placed} of about {ENOUGH})"
+    return f"needs about {ENOUGH} calls, has {found.placed}{placed}"
 
 
 def signed(value: float) -> str:

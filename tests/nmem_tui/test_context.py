@@ -296,7 +296,7 @@ async def test_silence_says_why_and_excluded_things_stay_in_sight(
     db.close()
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("5")
-        await until(pilot, "Told at the start ─ 1 thing", "Weighed, but not told: nothing says yet")
+        await until(pilot, "Told at the start ─ 1 item", "Weighed, but not told: nothing says yet")
         await pilot.press("G")
         await until(pilot, "Never told: you excluded it", "src/aurora/sweep.py")
         await pilot.press("x")

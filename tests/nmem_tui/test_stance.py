@@ -153,7 +153,7 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     stood = {"explore": Share(), "reason": Share(10, 1.0), "scaffold": Share(), "finish": Share()}
     found = stance([point(n, -0.1, 0.8) for n in range(10)], placed=10, quadrant="reason", quadrants=stood, signs=signs,
                    observations=10)  # fmt: skip
-    few = "too few calls to tell (10 of about 20)"
+    few = "needs about 20 calls, has 10"
     assert few in plain([words.now(found, 120)])
     assert "2 think, 8 act" in plain([words.now(found, 120)])
     assert words.title(found) == "Stance ─ needs about 20 calls, has 10"
@@ -176,7 +176,7 @@ def test_a_session_of_two_calls_has_too_few_like_any_other_short_one() -> None:
     found = stance([point(n, -0.99, None) for n in range(2)], placed=0, observations=2, quadrants=nothing,
                    signs=nothing, strips=strips)  # fmt: skip
     said = plain([words.now(found, 120)])
-    assert "too few calls to tell (0 placed of about 20)" in said
+    assert "needs about 20 calls, has 0 placed" in said
     assert "thinks" not in said and "by themselves" not in said
     assert any("each call by its own scores" in plain([line]) for line in words.shares(found, 80))
     assert "%" not in plain([words.strip(strips[0], 100, UTC)]), "no share of nothing"
@@ -184,7 +184,7 @@ def test_a_session_of_two_calls_has_too_few_like_any_other_short_one() -> None:
 
 def test_the_calls_that_are_placed_are_named_where_there_are_more() -> None:
     found = stance([point(n, -0.1, 0.8) for n in range(9)], placed=9, observations=10)
-    assert "too few calls to tell (9 placed of about 20)" in plain([words.now(found, 120)])
+    assert "needs about 20 calls, has 9 placed" in plain([words.now(found, 120)])
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
@@ -242,7 +242,7 @@ def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> 
     assert "needs about 20 calls" in plain([rows[0]]), "one call is labelled: not nothing is"
     assert plain([rows[1]]).startswith("  2024-09-05 ")
     assert "9 calls" in plain([rows[1]])
-    assert "too few calls to tell" in plain([rows[1]])
+    assert "needs about 20 calls" in plain([rows[1]])
 
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=30) | st.sampled_from(

@@ -52,7 +52,7 @@ def test_files_of_several_projects_are_not_taken_crosswise(two: sqlite3.Connecti
     assert reaches(two, "obs/1", "obs/2")[FILE] == "2 files"
     crosswise = reaches(two, "obs/1", "obs/4")  # table.py of one, conf.py of the other
     assert FILE not in crosswise
-    assert crosswise == {ITEM: "2 things", SESSION: "2 sessions", PROJECT: "2 projects"}
+    assert crosswise == {ITEM: "2 items", SESSION: "2 sessions", PROJECT: "2 projects"}
 
 
 def test_nothing_chosen_is_said(two: sqlite3.Connection) -> None:

@@ -70,7 +70,7 @@ def test_a_short_session_is_not_told_with_certainty(record: Recorded, open_db: O
     short = found(open_db())
     assert short.points[-1].ema_phase == pytest.approx(0.9 - 1.8 * 0.92**8)
     assert (short.quadrant, short.few, short.sides) == ("reason", True, (2, 8))
-    assert stands(short) == "too few calls to tell (10 of about 20)"
+    assert stands(short) == "needs about 20 calls, has 10"
     for number in range(11, 21):
         record.act("file_edit", "", "src/feed.py")
         score(record.db, "one", number, 0.9, 0.8)
