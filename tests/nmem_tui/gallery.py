@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -21,6 +21,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from textual.timer import Timer
 
+from capture.storage import store
 from nmem.demo import history
 from nmem.demo.player import Player, remove, temporary
 from nmem_tui.app import Cockpit
@@ -74,6 +75,8 @@ def _record(path: str) -> None:
     history.record(path, AT)
     history.tasks(path, AT)
     player.opening()
+    with closing(store.connect(path)) as db:  # a transcript's state is noted with the time at which it is read
+        db.execute("UPDATE sessions SET last_at = ? WHERE last_at > ?", (AT, AT))
 
 
 def tidy(svg: str) -> str:
