@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from capture import paths
 from capture.install import bytecode
-from nmem import preload
+from nmem import packs
 from nmem.errors import NmemError
 
 
@@ -40,7 +40,7 @@ def prepare(db: str) -> list[str]:
             f"{len(failed)} modules of the hook have no bytecode and {Path(failed[0]).parent} cannot be written: "
             "each hook will cost about twice as much"
         )
-    preload.make()  # without packs a hook costs a tenth more: no reason to say a word
+    packs.make()  # without packs a hook costs a tenth more: no reason to say a word
     if not warm():
         notes.append(f"the redaction rules could not be kept in {paths.cache(db)}: each hook compiles what it needs")
     return notes

@@ -17,7 +17,7 @@ import click
 from capture import log, paths
 from capture.hook import SKIP
 from capture.storage.schema import NewerDatabase
-from nmem import preload
+from nmem import packs
 from nmem.database import exists
 from nmem.errors import NmemError
 from nmem.llm.backend import Cancel
@@ -49,7 +49,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
             return
         raise NmemError(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     os.environ[SKIP] = "1"
-    preload.make()
+    packs.make()
     cancel = _stopped()
     try:
         with _progress(quiet or as_json) as step:

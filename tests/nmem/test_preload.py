@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nmem import preload
+from nmem import packs, preload
 
 ROOT = Path(preload.__file__).parents[1]
 _FOUND = """
@@ -35,8 +35,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
         f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-        "from capture.install import bytecode\nfrom nmem import preload\n"
-        "assert not bytecode.make() and preload.make()\n"
+        "from capture.install import bytecode\nfrom nmem import packs\n"
+        "assert not bytecode.make() and packs.make()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=folder)
     return folder
@@ -110,7 +110,7 @@ def test_a_pack_that_is_not_of_these_sources_is_passed_over(copy: Path, tmp_path
         pack.unlink()
     else:
         pack.write_bytes({"cut": data[:-900], "empty": b"", "other": b"\0\0" + data[2:]}[change])
-    assert preload.fresh(str(copy)) == (change == "cut"), "only its rows are read"
+    assert packs.fresh(str(copy)) == (change == "cut"), "only its rows are read"
     db_path = tmp_path / "nmem.db"
     looked_up = run(copy, "Stop", db_path, last_assistant_message="Done.", stop_hook_active=False)
     assert len(looked_up) > 30
@@ -131,7 +131,7 @@ def test_a_pack_whose_code_fails_stops_no_hook(copy: Path, tmp_path: Path) -> No
 
 
 def test_without_leave_to_write_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preload, "fresh", lambda _above: False)
-    monkeypatch.setattr(preload, "_traced", lambda _above: pytest.fail("nothing is to be measured"))
+    monkeypatch.setattr(packs, "fresh", lambda _above: False)
+    monkeypatch.setattr(packs, "_traced", lambda _above: pytest.fail("nothing is to be measured"))
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert not preload.make()
+    assert not packs.make()
