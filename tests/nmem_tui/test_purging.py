@@ -331,7 +331,7 @@ async def test_several_go_at_once(planted: str, cockpit: Any, until: Any, purged
     ids = [f"obs/{number}" for number in ask("SELECT id FROM observations WHERE content LIKE ?", f"%{TOKEN}%")]
     async with cockpit(planted, (120, 40)) as pilot:
         purge_dialog.ask(pilot.app, ids)
-        await until(pilot, "Purge 2 items", "only these: 2 things", "their file: keys/", "These go: 2 calls")
+        await until(pilot, "Purge 2 items", "only these: 2 items", "their file: keys/", "These go: 2 calls")
         await purged(pilot)
     assert ask("SELECT count(*) FROM observations WHERE content LIKE ?", f"%{TOKEN}%") == [0]
 
