@@ -149,14 +149,13 @@ class _Finder:
     def _code(self, source: str, kept: str) -> CodeType | None:
         """The bytecode of a source; None where there is none, or none of this very source and interpreter."""
         try:
-            state = os.stat(source)
+            made = stamp(source)
             handle = os.open(kept, _FLAGS)
             try:
                 data = os.read(handle, _MOST)
             finally:
                 os.close(handle)
-            made = (int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32
-            if data[:8] != self._begins or data[8:_HEAD] != made.to_bytes(8, "little") or len(data) == _MOST:
+            if data[:8] != self._begins or data[8:_HEAD] != made or len(data) == _MOST:
                 return None
         except OSError:
             return None
@@ -165,6 +164,12 @@ class _Finder:
         except (ValueError, EOFError, TypeError):
             return _anew(source, kept)
         return code
+
+
+def stamp(source: str) -> bytes:
+    """The time and size of a source, as bytecode notes them. Raises OSError."""
+    state = os.stat(source)
+    return ((int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32).to_bytes(8, "little")
 
 
 def _anew(source: str, kept: str) -> CodeType | None:

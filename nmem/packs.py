@@ -15,11 +15,11 @@ from contextlib import closing
 from marshal import dumps
 from pathlib import Path
 
+from capture.compiled import stamp
 from capture.files import replace
-from capture.hook import SKIP
 from capture.settle import OFF
 from nmem import preload
-from nmem.preload import KINDS, LATER, TELLING, head, pack, source, stamp
+from nmem.preload import KINDS, LATER, TELLING, head, pack, source
 
 OURS = (preload.__name__, "nmem.entry")
 """Modules that are there before any pack: only whether they are as they were is looked at."""
@@ -46,7 +46,10 @@ def make() -> bool:
     try:
         if not os.access(Path(pack(above, TELLING)).parent, os.W_OK):
             return False
-        for kind, names in _traced(above).items():
+        found = _traced(above)
+        if not all(found.values()):
+            return False  # a hook that says nothing would make packs of nothing, and these would pass for fresh
+        for kind, names in found.items():
             replace(pack(above, kind), _packed(above, names))
     except (OSError, subprocess.SubprocessError, sqlite3.Error):
         return False
@@ -117,7 +120,7 @@ def _loaded(above: str, folder: str, event: str, payload: dict[str, object]) -> 
     given = {"session_id": "preload", "cwd": folder, "hook_event_name": event, **payload}
     code = _TRACE.format(entry=f"{above}/nmem/entry.py", above=above)
     words = [sys.executable, "-I", "-S", "-c", code, "claude", event, "--db", f"{folder}/data/nmem.db"]
-    env = {name: value for name, value in os.environ.items() if name != SKIP}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NMEM_")}
     done = subprocess.run(
         words, input=json.dumps(given).encode(), capture_output=True, env={**env, OFF: "1"}, timeout=60, check=False
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
+from capture.compiled import stamp
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
@@ -133,9 +135,3 @@ def _run(above: str, rows: list[Row], codes: list[CodeType | None]) -> None:
 def source(above: str, name: str, package: bool) -> str:
     """The file of a module."""
     return f"{above}/{name.replace('.', '/')}{'/__init__' if package else ''}.py"
-
-
-def stamp(file: str) -> bytes:
-    """The time and size of a source, as bytecode notes them. Raises OSError."""
-    state = os.stat(file)  # noqa: PTH116 -- on the hook's path
-    return ((int(state.st_mtime) & 0xFFFFFFFF) | (state.st_size & 0xFFFFFFFF) << 32).to_bytes(8, "little")

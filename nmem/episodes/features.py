@@ -177,6 +177,7 @@ class Past:
 
     __slots__ = (
         "_last_text",
+        "_used",
         "common",
         "dirs",
         "files",
@@ -186,7 +187,6 @@ class Past:
         "prompts",
         "saids",
         "turns",
-        "used",
         "weighed",
     )  # fmt: skip
 
@@ -205,8 +205,7 @@ class Past:
         self.last_agent: Agent = {}
         self.turns: list[Spoken] = []
         """The newest turns, as many as are remembered."""
-        self.used: dict[str, int] = {}
-        """Word -> how many of these turns use it."""
+        self._used: dict[str, int] | None = None
 
     def read(self, turns: Sequence[Mapping[str, Any]]) -> None:
         """Take in the turns of a session; of those that have faded only what does not fade."""
@@ -235,8 +234,8 @@ class Past:
         self.saids.name(named)
         self.names.name([_base(key) for key, _ in ends])
         self.turns.append(_spoken(tokens, said, named))
-        for word in self.turns[-1][1]:
-            self.used[word] = self.used.get(word, 0) + 1
+        if self._used is not None:
+            _count_in(self._used, self.turns[-1][1])
         if len(self.turns) > REMEMBERED:
             self._drop(self.turns.pop(0)[1])
         if "." in prompt[:FORM_CHARS]:
@@ -246,11 +245,20 @@ class Past:
             self.last_prompt = frozenset(tokens)
         self.last_agent = agent
 
+    @property
+    def used(self) -> dict[str, int]:
+        """Word -> how many of the newest turns use it; counted from the first time that it is asked for."""
+        if self._used is None:
+            self._used = _counts(self.turns)
+        return self._used
+
     def _drop(self, words: Iterable[str]) -> None:
+        if (used := self._used) is None:
+            return
         for word in words:
-            self.used[word] -= 1
-            if not self.used[word]:
-                del self.used[word]
+            used[word] -= 1
+            if not used[word]:
+                del used[word]
 
 
 def _read(prompt: str, agent: Agent) -> tuple[list[str], list[str], list[tuple[str, str]]]:
@@ -447,6 +455,10 @@ def _like(these: Sequence[Spoken], those: Sequence[Spoken], past: Past) -> float
 def _counts(run: Iterable[Spoken]) -> dict[str, int]:
     count: dict[str, int] = {}
     for _, words in run:
-        for word in words:
-            count[word] = count.get(word, 0) + 1
+        _count_in(count, words)
     return count
+
+
+def _count_in(count: dict[str, int], words: Iterable[str]) -> None:
+    for word in words:
+        count[word] = count.get(word, 0) + 1

@@ -1,6 +1,6 @@
 """The second look at a prompt, when its turn has ended: what the turn did can open an episode, or take one back.
 
-Only prompts of which the first look was not sure are worth it: settling looks at all of them again.
+Only prompts of which the first look was unsure are worth it: settling decides all of them again when a session is over.
 """
 
 from __future__ import annotations

@@ -27,7 +27,10 @@ def decide(db: Connection, turns: list[Turn], at: int, detector: Detector, kind:
         return boundary.jaccard(turns[: at + 1])[-1]
     past = ft.Past(detector.common, detector.words)
     past.read(turns[:at])
-    resumed = lambda text, agent: _resumed(db, turn, text, agent, detector)  # noqa: E731
+
+    def resumed(text: str, agent: Agent) -> int | None:
+        return _resumed(db, turn, text, agent, detector)
+
     return boundary.verdict(kind, turn, past, detector, resumed, turns[at + 1 :])
 
 

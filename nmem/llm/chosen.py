@@ -130,10 +130,7 @@ def offer(name: str) -> Offer:
 def use(one: Offer, model: str = "") -> None:
     """Ask this client from now on. Raises NmemError."""
     file.put(("llm", "command"), list(one.command))
-    if named := model or one.model:
-        file.put(("llm", "model"), named)
-    else:
-        file.put(("llm", "model"), "")
+    file.put(("llm", "model"), model or one.model)
     switch(on=True)
 
 

@@ -333,7 +333,7 @@ def waiting(db: Connection) -> int:
 
 
 def asked(db: Connection) -> tuple[int, int]:
-    """How many questions are put: on boundaries, on links; both counts come from small indexes."""
+    """How many questions are put to the person: on boundaries, on links."""
     if not present(db):
         return 0, 0
     row = db.execute(

@@ -21,7 +21,7 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, wrap
 from nmem_tui.model.lists import Item
-from nmem_tui.screens.modal import Modal
+from nmem_tui.screens.modal import SCROLLING, Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.item_lists import Items
@@ -39,10 +39,7 @@ class ConfirmDialog(Modal[bool]):
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape,q,n,enter", "leave", show=False),
         Binding("y", "confirm", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-        Binding("ctrl+d,pagedown", "scroll(10)", show=False),
-        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+        *SCROLLING,
         Binding("g,home", "scroll(-100000)", show=False),
         Binding("G,end", "scroll(100000)", show=False),
     ]

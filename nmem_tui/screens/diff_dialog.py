@@ -23,7 +23,7 @@ from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import previews
 from nmem_tui.model.learnings import Candidate, Offer, offer
 from nmem_tui.model.line import Line
-from nmem_tui.screens.modal import Choice, Dialog, Modal
+from nmem_tui.screens.modal import SCROLLING, Choice, Dialog, Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 from nmem_tui.widgets.inputs import Field
@@ -45,10 +45,7 @@ class DiffDialog(Modal[Any]):
     BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
         Binding("escape", "leave", show=False),
         Binding("y", "confirm", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-        Binding("ctrl+d,pagedown", "scroll(10)", show=False),
-        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+        *SCROLLING,
     ]
 
     told = getters.query_one("#plan", Panel)

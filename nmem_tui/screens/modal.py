@@ -73,6 +73,13 @@ class Options(OptionList):
         return style + Style(reverse=True) if bare and _HIGHLIGHTED in component_classes else style
 
 
+SCROLLING = tuple(
+    Binding(keys, f"scroll({lines})", show=False)
+    for keys, lines in (("j,down", 1), ("k,up", -1), ("ctrl+d,pagedown", 10), ("ctrl+u,pageup", -10))
+)
+"""Keys that scroll the text of a dialog, in lines."""
+
+
 class Dialog(Modal[str | None]):
     """Choose one of a list by typing."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from capture import compiled
 from nmem import packs, preload
 
 ROOT = Path(preload.__file__).parents[1]
@@ -122,7 +123,7 @@ def test_a_pack_whose_code_fails_stops_no_hook(copy: Path, tmp_path: Path) -> No
     from marshal import dumps
 
     pack = Path(preload.pack(str(copy), "end"))
-    rows = dumps([("capture.keys", False, preload.stamp(str(copy / "capture" / "keys.py")))])
+    rows = dumps([("capture.keys", False, compiled.stamp(str(copy / "capture" / "keys.py")))])
     code = dumps([compile("raise MemoryError", "keys.py", "exec")])
     pack.write_bytes(preload.head() + len(rows).to_bytes(4, "little") + rows + code)
     run(copy, "Stop", tmp_path / "nmem.db", last_assistant_message="Done.", stop_hook_active=False)
