@@ -214,7 +214,7 @@ def tell(
     how = outcome(outcomes)
     about = goal(intent, row[6])
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
-    parts += known.told(unsaid, f"episode/{number}") if known else ()
+    parts += known.told(unsaid, f"episode/{number}", _result(row, unsaid)) if known else ()
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
     score = score if len(parts) > 1 or kind == PIN else 0.0
@@ -235,7 +235,7 @@ def tell_continued(
     about = goal(intent, row[6])
     parts = [f"You were working on {about} {ago(now - last_at)} (episode {number}{where}{f'; {how}' if how else ''})."]
     own = f"episode/{number}"
-    parts += known.told(unsaid, own) if known else ()
+    parts += known.told(unsaid, own, _result(row, unsaid)) if known else ()
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
@@ -263,17 +263,22 @@ def _changes(row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None)
 
 def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     """What an episode found out: the agent's closing words, and what stood in the way."""
-    number, _, _, _, _, _, summary, result, *_ = row
-    own = f"episode/{number}"
+    own = f"episode/{row[0]}"
     parts = []
-    if result and not (unsaid and unsaid.says(result, own)):
-        parts.append(f"The agent reported: {quoted(result, _RESULT)}.")
-    _, found, obstacle = (summary or "").rpartition(_OBSTACLE)
+    if result := _result(row, unsaid):
+        parts.append(f"The agent reported: {quoted(result.rstrip('. '), _RESULT)}.")
+    _, found, obstacle = (row[6] or "").rpartition(_OBSTACLE)
     each = whole(obstacle, _OBSTACLES).replace(". failed ", ".\0failed ").split(". ")
     obstacle = ". ".join(one.replace("\0", " ") for one in each if _tells(one.replace("\0", " ")))
     if found and obstacle and not (unsaid and unsaid.says(obstacle, own)):
         parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _OBSTACLES + 2)}.")
     return parts
+
+
+def _result(row: Unit, unsaid: Unsaid | None) -> str:
+    """The agent's closing words; empty where a person excluded them."""
+    result = row[7] or ""
+    return "" if unsaid and unsaid.says(result, f"episode/{row[0]}") else result[:_RESULT]
 
 
 def _tells(obstacle: str) -> bool:

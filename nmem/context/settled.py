@@ -55,21 +55,28 @@ class Settled:
         """Whether nothing that was settled in the episode holds any more."""
         return bool(self.replaced_by) and not self.holding
 
-    def told(self, unsaid: Unsaid | None, by: str) -> list[str]:
-        """Sentences that quote what holds; without what a person excluded."""
+    def told(self, unsaid: Unsaid | None, by: str, reported: str = "") -> list[str]:
+        """Sentences that quote what holds; without what a person excluded, and what the agent `reported` once more."""
         out = []
+        over = [reported]
         for said, asked, restated in self.holding[-MOST:]:
             if unsaid and (unsaid.says(said, by) or unsaid.says(restated, by)):
                 continue
             settled, about = whole(said, _SAID) or whole(said, _LONG), whole(asked, _ASKED)
             again = whole(restated, _SAID) if set(words(restated)) & set(words(f"{said} {asked}")) else ""
             if settled:
-                question = f" (asked: {quoted(about, _ASKED)})" if about else ""
-                repeated = f" The agent: {quoted(again, _SAID)}." if again else ""
-                out.append(f"The person decided: {quoted(settled, _LONG)}{question}.{repeated}")
+                question = f" (asked: {quoted(about, _ASKED)})" if about and not _among(about, over) else ""
+                repeated = f" The agent: {quoted(again.rstrip('. '), _SAID)}." if not _among(again, over) else ""
+                over.append(again)
+                out.append(f"The person decided: {quoted(settled.rstrip('. '), _LONG)}{question}.{repeated}")
         if self.replaced_by and self.holding:
             out.append(f"Another decision of it was replaced in episode {self.replaced_by[-1]}.")
         return out
+
+
+def _among(text: str, over: Sequence[str]) -> bool:
+    """Whether a text is part of one that is told anyway."""
+    return any(text.rstrip(". ") in one for one in over)
 
 
 def of_units(db: Connection, ids: Sequence[int]) -> dict[int, Settled]:

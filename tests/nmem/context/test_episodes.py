@@ -25,7 +25,7 @@ def test_what_came_of_it_what_stood_in_the_way_and_what_was_changed_are_told() -
     text = episodes.tell(row(_SUMMARY), 60_000, 0.5, "why", files=("deploy.sh",)).text
     assert text == (
         "Episode 7, 1 minute ago: “Deploy the kettle to staging” (tests passed)."
-        " The agent reported: “The cause was a missing execute bit on deploy.sh.”."
+        " The agent reported: “The cause was a missing execute bit on deploy.sh”."
         " In the way: “bash deploy.sh staging failed once (Permission denied), then passed after edits to deploy.sh”."
         " Committed: “Make the script executable”. Changed: `deploy.sh`."
     )
