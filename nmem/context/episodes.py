@@ -64,6 +64,9 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     if not present.prompt:
         return []
     standing, known = _standing(db, alike(db, present))
+    known |= settled.answered(
+        db, [number for number in standing if number not in known], present.prompt, present.unsaid
+    )
     rows = {row[0]: row for row in units(db, list(standing), thread_id)}
     over = {item.id for item in told}
     some = [
@@ -74,7 +77,7 @@ def related(db: Connection, present: Present, told: Sequence[Item] = (), thread_
     files = changed(db, present, [rows[number] for number in some])
     told = [
         tell(rows[number], present.at, standing[number][0], standing[number][1], unsaid=present.unsaid,
-             files=files[number], known=known.get(number))
+             files=files[number], known=known.get(number), asked=present.prompt)
         for number in some
     ]  # fmt: skip
     return [item for item, number in zip(told, some, strict=True) if item.score and _named(rows[number])]
@@ -204,17 +207,18 @@ def units(db: Connection, ids: Sequence[int], thread_id: int | None = None) -> l
 
 def tell(
     row: Unit, now: int, score: float, reason: str, item: str = "", kind: str = EPISODE, unsaid: Unsaid | None = None,
-    files: tuple[str, ...] = (), known: Settled | None = None,
+    files: tuple[str, ...] = (), known: Settled | None = None, asked: str = "",
 ) -> Item:  # fmt: skip
     """An episode as an item: what it was about, what was decided, what came of it, what stood in its way.
 
-    Without the sentences that a person excluded elsewhere. One of which nothing but its subject is known scores 0.
+    `asked`: what the session asks now. Without the sentences that a person excluded elsewhere. One of which nothing but
+    its subject is known scores 0.
     """
     number, intent, last_at, outcomes, *_ = row
     how = outcome(outcomes)
     about = goal(intent, row[6])
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
-    parts += known.told(unsaid, f"episode/{number}", _result(row, unsaid)) if known else ()
+    parts += known.told(unsaid, f"episode/{number}", _result(row, unsaid), asked) if known else ()
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
     score = score if len(parts) > 1 or kind == PIN else 0.0
@@ -235,7 +239,7 @@ def tell_continued(
     about = goal(intent, row[6])
     parts = [f"You were working on {about} {ago(now - last_at)} (episode {number}{where}{f'; {how}' if how else ''})."]
     own = f"episode/{number}"
-    parts += known.told(unsaid, own, _result(row, unsaid)) if known else ()
+    parts += known.told(unsaid, own, _result(row, unsaid), asked) if known else ()
     parts += _knowledge(row, unsaid)
     parts += _changes(row, about, files, unsaid)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from nmem.context import settled
 from nmem.context.items import Item
 from nmem.context.present import Present
 from nmem.context.select import PROMPT_TOKENS, select
+from nmem.context.unsaid import Unsaid
 from nmem.decisions import change, read
+from nmem.episodes import corrections
 from nmem.settle import settle
 from tests.nmem.conftest import MINUTE, Recorded
 
@@ -68,3 +71,26 @@ def test_a_sentence_that_was_redacted_since_is_not_quoted(talked: Recorded) -> N
         "UPDATE prompts SET content = replace(content, 'idle', '[REDACTED:x]') WHERE content = ?", (SECOND,)
     )
     assert "The person decided: “The balancer" not in " ".join(item.text for item in told(talked, ASKED))
+
+
+def test_what_was_answered_in_the_episode_after_is_told_with_the_question(talked: Recorded) -> None:
+    unit, answer = talked.db.execute(
+        "SELECT x.unit_id, p.id FROM prompts p JOIN unit_prompts x ON x.prompt_id = p.id WHERE p.content = ?", (FIRST,)
+    ).fetchone()
+    after = corrections.split(talked.db, unit, answer, talked.at)
+    for one in read.listed(talked.db, limit=10):
+        if one.said == SECOND:
+            change.dismiss(talked.db, one.id, talked.at)  # else the earlier one holds no more
+    found = settled.answered(talked.db, [unit], "what is the policy for the attempts and the backoff of retries?", None)
+    assert FIRST.rstrip(".") in " ".join(found[unit].told(None, f"episode/{unit}"))
+    assert settled.answered(talked.db, [unit], "which colour has the header?", None) == {}
+    assert settled.answered(talked.db, [unit], ASKED, Unsaid([f"episode/{after}"], {})) == {}
+
+
+def test_of_many_decisions_those_about_the_prompt_are_told() -> None:
+    one = settled.Settled()
+    one.holding = [(f"Rule {number} of the {word}: {'so it is, ' * 50}and no other way.", "", "")
+                   for number, word in enumerate(("colours", "fonts", "retries", "margins", "headers"))]  # fmt: skip
+    text = " ".join(one.told(None, "episode/1", prompt="how many retries are there?"))
+    assert "Rule 2" in text and "Rule 0" not in text
+    assert len(text) <= 2_000
