@@ -22,7 +22,7 @@ from capture.seal import Sealed, seal
 from capture.transcript import reader
 from capture.transcript.batches import batch, status
 from capture.transcript.cursor import Cursor, fingerprint
-from capture.transcript.reading import Reader, Source
+from capture.transcript.reading import Reader, Source, millis
 from capture.transcript.records import records
 from nmem.importing.discover import Transcript, gemini_folder, home_of
 from nmem.side_by_side import answers
@@ -96,7 +96,7 @@ class Stretcher:
                 yield self._finished(out, told, events, at)
                 events, out = [], Stretch(cursor)
         events += told.finish(settled)
-        if not settled and still > _QUIET:
+        if not settled and (still > _QUIET or _long_over(job.transcript.latest)):
             events += told.turn_end()
         out = self._finished(out, told, events, at)
         out.skipped = told.skipped
@@ -157,6 +157,12 @@ def _reader(job: Job) -> Reader:
         state = jsonio.loads(job.cursor.state)
         out.restore(state if isinstance(state, dict) else {})
     return out
+
+
+def _long_over(latest: str) -> bool:
+    """Whether the last record, by its own time, is from long ago: a file that was copied is as new as the copy."""
+    at = millis(latest)
+    return at > 0 and time.time() - at / 1000 > _SETTLED
 
 
 def _alike(one: Batch, other: Batch) -> bool:

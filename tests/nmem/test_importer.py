@@ -207,14 +207,28 @@ def test_memory_does_not_grow_with_the_file(db: sqlite3.Connection, tmp_path: Pa
     assert grown < 60, f"{grown:.0f} MB"
 
 
+def close(file: Path, at: str) -> None:
+    """Append the agent's last text of a session."""
+    said = {**exchange("one", 1)[1], "uuid": "one-said", "timestamp": at}
+    said["message"] = {"role": "assistant", "id": "said", "content": [{"type": "text", "text": "Both parts build."}]}
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(said) + "\n")
+
+
+def test_the_closing_text_of_a_transcript_that_was_just_copied_is_taken_in(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
+    file = write(tmp_path / "one.jsonl", "one", range(2))
+    close(file, "2026-02-01T00:00:40.000Z")
+    run(db, file)
+    assert db.execute("SELECT count(*) FROM prompts WHERE content = 'Both parts build.'").fetchone() == (1,)
+
+
 def test_the_closing_text_of_a_session_that_just_paused_is_taken_in_once(
     db: sqlite3.Connection, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "one.jsonl", "one", range(2))
-    said = {**exchange("one", 1)[1], "uuid": "one-said", "timestamp": "2026-02-01T00:00:40.000Z"}
-    said["message"] = {"role": "assistant", "id": "said", "content": [{"type": "text", "text": "Both parts build."}]}
-    with file.open("a", encoding="utf-8") as out:
-        out.write(json.dumps(said) + "\n")
+    close(file, time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()))
     os.utime(file, (time.time() + 600,) * 2)  # it has just paused, however long a busy machine takes
     closings = "SELECT count(*) FROM prompts WHERE kind = 'closing' AND content = 'Both parts build.'"
     run(db, file)
