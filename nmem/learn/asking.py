@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from nmem.context.chat import CHAT
 from nmem.learn.find import Finding
@@ -40,6 +41,7 @@ _REVIEWS = re.compile(r"\b(?:review|explain|summar\w+|describe|what is|what does
 _DOCUMENTS = frozenset(("changelog", "readme", "todo", "roadmap", "contributing"))
 """Files that there is one of."""
 _THING, _URL = "<thing>", "<url>"
+_NAMING = re.compile(r"[-_/.#@0-9]")
 _TITLE = 110
 _EXCERPT = 200
 _NOT_SOURCES = ("docs/", "doc/", "node_modules/", ".claude/", "vendor/", "adr/", "/", "~")
@@ -132,17 +134,22 @@ def _form(intent: str) -> list[str]:
     """The words of an intent, each once, and a sign in place of each thing that it names, whichever that is."""
     out: dict[str, None] = {}
     for word in intent[:HEAD].split():
-        bare = word.strip(".,;:!?()[]{}<>`'\"*").lower()
-        if "://" in bare:
-            parts = [part for part in re.split(r"[/?#]", bare.partition("://")[2]) if part.isalpha()]
-            out[f"{_URL}{parts[-1] if parts else ''}"] = None
-        elif bare.strip("@").removesuffix(".md") in _DOCUMENTS:
-            out[bare.strip("@").removesuffix(".md")] = None
-        elif any(char in bare.strip("-") for char in "-_/.#@0123456789"):
-            out[_THING] = None
-        else:
-            out.update(dict.fromkeys(each.replace("yse", "yze") for each in words.tokens(bare)))
+        out.update(dict.fromkeys(_signs(word)))
     return list(out)
+
+
+@lru_cache(maxsize=20_000)
+def _signs(word: str) -> tuple[str, ...]:
+    """What a word of an intent stands for; projects use the same words again and again."""
+    bare = word.strip(".,;:!?()[]{}<>`'\"*").lower()
+    if "://" in bare:
+        parts = [part for part in re.split(r"[/?#]", bare.partition("://")[2]) if part.isalpha()]
+        return (f"{_URL}{parts[-1] if parts else ''}",)
+    if (document := bare.strip("@").removesuffix(".md")) in _DOCUMENTS:
+        return (document,)
+    if _NAMING.search(bare.strip("-")):
+        return (_THING,)
+    return tuple(each.replace("yse", "yze") for each in words.tokens(bare))
 
 
 def _comparable(form: Sequence[str]) -> bool:
@@ -157,7 +164,8 @@ def _near(intents: Mapping[int, Sequence[str]]) -> dict[int, list[int]]:
     Two of them share at least `ALIKE` of what either weighs: so many words as the heaviest ones of an intent take to
     weigh that. Only with those that share so many is it compared; they are counted for all others at once.
     """
-    rarity = Background(list(intents.values())).rarity
+    background = Background(list(intents.values()))
+    rarity = {word: background.rarity(word) for found in intents.values() for word in found}.__getitem__
     sets = {at: frozenset(found) for at, found in intents.items()}
     weight = {at: sum(map(rarity, found)) for at, found in intents.items()}
     near: dict[int, list[int]] = {at: [at] for at in intents}
