@@ -120,6 +120,8 @@ ACTIONS: tuple[Action, ...] = (
            writes=True),
     Action("accept", ("a",), "accept", "its rule into the project's instructions, after a preview", "Learning",
            "learnings", writes=True),
+    Action("write_how", ("W",), "as /how", "write the skill as a /how entry; shown first, and undone", "Learning",
+           "learnings", writes=True, passing=True),
     Action("next_check", ("v",), "view", "findings, hooks, redactions, storage, backups and purges", "Health",
            "health"),
     Action("last_check", ("V",), "", "the view before", "Health", "health"),
