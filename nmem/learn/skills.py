@@ -278,13 +278,12 @@ def asked_by(commands: Sequence[str]) -> list[str]:
 
 
 def situation(commands: Sequence[str], files: Sequence[str]) -> str:
-    """When a skill is due as one would type it after /how, in plain words: `commit changed go files with modernize`."""
+    """When a skill is due as one would type it after /how, in plain words: `commit changed go files`, `push changes with bd sync`."""
     forms = [form(each) for each in commands]
     verb = _VERBS.get(forms[-1], "check") if forms else "check"
     own = next((each for each in forms if each not in _KNOWN), "")
     kinds = " or ".join(each.removeprefix("*.") for each in files)
-    what = f"changed {kinds} files" if kinds else "changes"
-    told = f"{verb} {what} with {own}" if own else f"{verb} {what}"
+    told = f"{verb} changed {kinds} files" if kinds else f"{verb} changes with {own}"
     return " ".join("".join(char if char.isalnum() else " " for char in told).split())
 
 

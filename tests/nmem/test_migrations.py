@@ -100,3 +100,12 @@ def test_one_that_somebody_else_holds_is_left_and_both_are_said(db_path: str, mo
             upgrade.reader(db_path)
         other.execute("ROLLBACK")
     upgrade.reader(db_path).close()
+
+
+def test_threads_that_name_skills_of_before_are_condensed_anew(tmp_path: object) -> None:
+    with closing(at_version(f"{tmp_path}/nmem.db", 25)) as db:
+        db.execute("UPDATE threads SET compacted_at = 5, macro = 'Works in: src' || char(10) || 'Skill: edit, test'")
+        db.execute("INSERT INTO threads (id, project_id, created_at, last_at, compacted_at, macro)"
+                   " VALUES (2, 1, 1, 9, 5, 'Works in: src')")  # fmt: skip
+        tables.ensure(db)
+        assert db.execute("SELECT id, compacted_at FROM threads ORDER BY id").fetchall() == [(1, None), (2, 5)]

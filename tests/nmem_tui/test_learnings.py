@@ -481,7 +481,7 @@ async def test_a_skill_becomes_an_entry_of_how_with_one_key(
         await pilot.press("S")
         await until(pilot, "as an entry /how")
         await pilot.press("W")
-        await until(pilot, "as /how commit changed md files with make gen", "+ # Memory Index")
+        await until(pilot, "as /how commit changed md files", "+ # Memory Index")
         await pilot.press("e", *"commit the docs", "enter")
         await until(pilot, "as /how commit the docs")
         assert not list((here / "aurora").rglob("decisions.md")), "nothing is written before y"

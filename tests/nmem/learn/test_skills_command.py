@@ -102,4 +102,4 @@ def test_written_down_as_how(skilled: Shop) -> None:
 def test_written_down_without_words_it_says_when_it_is_due(skilled: Shop) -> None:
     fine("skills", "promote", str(skilled.number), "--to", "when", "--yes")
     told = Path(skilled.folder, "agents/decisions/decisions.md").read_text("utf-8")
-    assert "## How to commit changed go files with make gen" in told
+    assert "## How to commit changed go files" in told

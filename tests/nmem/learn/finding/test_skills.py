@@ -72,10 +72,10 @@ def test_the_form_of_a_command_is_what_is_asked_of_which_program(part: str, said
 
 
 @pytest.mark.parametrize(("commands", "files", "said"), [
-    (("npx markdownlint-cli2", "git commit"), ("*.mdx",), "commit changed mdx files with npx markdownlint cli2"),
+    (("npx markdownlint-cli2", "git commit"), ("*.mdx",), "commit changed mdx files"),
     (("bd sync", "git push"), (), "push changes with bd sync"),
-    (("bun run typecheck", "gh pr create"), ("*.ts", "*.tsx"),
-     "open a pull request for changed ts or tsx files with bun run typecheck"),
+    (("bun run typecheck", "gh pr create"), ("*.ts", "*.tsx"), "open a pull request for changed ts or tsx files"),
+    (("npx markdownlint-cli2", "vale"), (), "check changes with npx markdownlint cli2"),
     (("mise run fmt", "mise run lint"), (), "check changes with mise run fmt"),
 ])  # fmt: skip
 def test_its_situation_in_plain_words(commands: tuple[str, ...], files: tuple[str, ...], said: str) -> None:
