@@ -278,7 +278,7 @@ def asked_by(commands: Sequence[str]) -> list[str]:
 
 
 def situation(commands: Sequence[str], files: Sequence[str]) -> str:
-    """When a skill is due as one would type it after /how, in plain words: `commit changed go files`, `push changes with bd sync`."""
+    """When a skill is due, as one would type it after /how: `commit changed go files`, `push changes with bd sync`."""
     forms = [form(each) for each in commands]
     verb = _VERBS.get(forms[-1], "check") if forms else "check"
     own = next((each for each in forms if each not in _KNOWN), "")

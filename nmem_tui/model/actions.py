@@ -193,6 +193,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("reword", ("w",), "", "say the decision in your words of today", "Decision", "episodes", writes=True),
     Action("promote", ("W",), "", "write the decision as a /when entry; shown first, and undone", "Decision",
            "episodes", writes=True),
+    Action("browse_themes", ("b",), "themes", "what the episodes are about: choose a theme, list its episodes", "List",
+           "episodes"),
     Action("link", ("l",), "link", "is its thread the same line of work as another? y or n", "Thread", "episodes",
            writes=True),
     Action("continue", ("c",), "continue", "the next session continues this thread; again takes that back", "Thread",
