@@ -182,7 +182,8 @@ async def test_themes_are_browsed_and_list_their_episodes(
         await pilot.press("b")
         await settled(pilot)
         shown = text(pilot)
-        first, second = (next(row for row in shown.splitlines() if word in row) for word in ("flaky thumb", "release ["))
+        rows = shown.splitlines()
+        first, second = (next(row for row in rows if word in row) for word in ("flaky thumb", "release ["))
         assert "▸ " in first and "1 episode" in first, "the theme of the episode under the cursor"
         assert "▸ " not in second and "2 episodes" in second and shown.index(first) < shown.index(second)
         await pilot.press(*"notes", "enter")
