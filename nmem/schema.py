@@ -10,7 +10,7 @@ from nmem.audit.schema import AUDIT
 from nmem.context.schema import CONTEXT, EVERYWHERE
 from nmem.decisions.schema import SAID
 from nmem.dispatch.schema import TASKS
-from nmem.learn.schema import FAILED, LEARNED
+from nmem.learn.schema import FAILED, LEARNED, SKILLS_ARE_LEARNED
 from nmem.purge.schema import PURGED_KEYS, PURGES
 from nmem.recall.schema import RECALL
 from nmem.retention.schema import FORGETTING, SWEPT_KEYS, TAKEN_BACK
@@ -374,4 +374,5 @@ MIGRATIONS: tuple[str, ...] = (
     _STANDING,
     THEMES,
     _WORDS,
+    SKILLS_ARE_LEARNED,
 )

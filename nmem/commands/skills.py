@@ -48,13 +48,14 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
     """The skills of the current project, those of most sessions lately first."""
     from nmem.commands import learn_list
     from nmem.learn import read
-    from nmem.learn.learning import ACCEPTED, OPEN, SKILL
+    from nmem.learn.learning import ACCEPTED, SKILL
+    from nmem.learn.skill_use import HELD
 
     after, now = (terminal.when(since) if since else 0), terminal.now()
     left = learn_list.refreshed()
     with terminal.reading("learnings") as db:
         project_id, about = project_of(db, project, everywhere)
-        states = (OPEN, ACCEPTED) if project_id != 0 else ()
+        states = HELD if project_id != 0 else ()
         every = read.learnings(db, now, project_id, states, limit=_MOST, kinds=(SKILL,))
         found = [_shape(db, one) for one in every if one.last_at >= after][:limit]
     if as_json:
@@ -107,7 +108,9 @@ def show(skill: int, as_json: bool) -> None:
 @click.argument("skill", type=SKILL_ID, metavar="ID")
 @click.option("--to", "target", type=click.Choice(["claude", "when"]), default="claude", show_default=True,
               help="claude: .claude/skills/NAME/SKILL.md of the project; when: an entry /how of it.")  # fmt: skip
-@click.option("--as", "trigger", default="", help="With --to when: what the entry answers to, in plain words.")
+@click.option(
+    "--as", "trigger", default="", help="With --to when: what the entry answers to, in plain words; else its situation."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def promote(skill: int, target: str, trigger: str, dry_run: bool, yes: bool) -> None:
@@ -144,18 +147,17 @@ def _write_down(skill: int, trigger: str, dry_run: bool, yes: bool) -> None:
         return
     with terminal.writing() as db:
         changes.apply(db, planned.change, terminal.now())
-    click.echo(f"written: /how {printable(trigger or planned.entry)} ({_UNDO})")
+    click.echo(f"written: {printable(planned.entry)} ({_UNDO})")
 
 
 def _shape(db: Connection, one: Learning) -> dict[str, Any]:
     """A skill as JSON has it."""
-    from nmem.learn import promote as promoting
     from nmem.learn import rules, skill_use
 
-    rule = one.rule or rules.rule(one)
+    short = skill_use.short(one)
     return {
-        "id": one.id, "project": one.project, "name": promoting.name_of(one), "when": rule.partition(", run ")[0],
-        "steps": list(one.remedy.commands) if one.remedy else [], "evidence": one.sessions, "last_at": one.last_at,
-        "state": one.state, "rule": rule, "share": one.remedy.confidence if one.remedy else 0.0,
+        "id": one.id, "project": one.project, "name": short.name, "when": short.when, "steps": list(short.steps),
+        "evidence": one.sessions, "last_at": one.last_at, "state": one.state, "rule": one.rule or rules.rule(one),
+        "share": one.remedy.confidence if one.remedy else 0.0,
         "use": asdict(skill_use.of(db, one)),
     }  # fmt: skip

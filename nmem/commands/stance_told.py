@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nmem.commands import terminal
 from nmem.commands.terminal import Section, clock, count, day
-from nmem.stance.words import names, percent, plural, short, signed, span, stands
+from nmem.stance.words import few_means, names, needs, percent, plural, short, signed, span, stands
 from nmem.text import printable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _shares(found: Stance) -> Iterator[tuple[str, str]]:
 def _counted(found: Stance) -> str:
     """What its shares count."""
     if found.few:
-        return f"each call by its own scores: {stands(found)}"
+        return f"each call by its own scores: {needs(found)}"
     return f"where the lines stood after each of {count(found.placed, 'call')}"
 
 
@@ -119,8 +119,7 @@ def _lean(direction: str) -> str:
 
 def _now(found: Stance) -> str:
     if found.few:
-        think, act = found.sides
-        return f"{stands(found)}; by themselves {think} think, {act} act"
+        return f"{stands(found)}; {needs(found)}"
     last = found.points[-1]
     parts = []
     if last.ema_phase is not None:
@@ -163,7 +162,7 @@ def _session(each: SessionStance) -> tuple[tuple[str, str], ...]:
     means = [f"{name} {signed(value)}" for name, value in (("phase", each.phase), ("scope", each.scope))
              if value is not None]  # fmt: skip
     placed = [f"{name} {percent(share.share)}" for name, share in each.quadrants.items() if share.number]
-    placed = ["needs more calls to tell where it stood"] if each.few else placed
+    placed = [few_means(each)] if each.few else placed
     friction = [f"friction {percent(each.friction)}"] if each.friction is not None else []
     facts = ", ".join([count(each.observations, "call"), *means, *placed, *friction])
     at = f"{day(each.last_at, terminal.now())}, {clock(each.last_at)}"

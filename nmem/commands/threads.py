@@ -75,7 +75,7 @@ def show(thread: int, as_json: bool, limit: int) -> None:
     from nmem.threads import read
 
     with reading("threads") as db:
-        found = read.view(db, thread)
+        found = read.view(db, thread, terminal.now())
         turns = read.turns(db, thread, limit=limit) if limit else []
     if found is None:
         raise NmemError(f"there is no thread {thread}: `nmem threads` lists them")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nmem.commands.terminal import Section, clock, count, day, now
 
 if TYPE_CHECKING:
+    from nmem.learn.skill_use import Skill
     from nmem.threads.decisions import Decision
     from nmem.threads.read import SessionOf, Thread, ThreadView, Turn
 
@@ -20,13 +21,11 @@ Rows = list[tuple[str, str]]
 def told(found: ThreadView, turns: Sequence[Turn]) -> tuple[str, list[Section]]:
     """Heading and sections."""
     about = found.thread
-    names = tuple(f"{one.name}: {one.use_when}" for one in found.skills)
-    steps = tuple(f"{' > '.join(one.steps)}  ({count(len(one.evidence), 'episode')})" for one in found.skills)
     sections: list[Section] = [
         ("", _facts(about)),
         ("Summary", [("", text) for text in (about.micro, about.meso if about.meso != about.micro else "") if text]),
         ("Patterns", [("-", line) for line in about.macro.splitlines() if line.strip()]),
-        ("Skills", list(zip(names, steps, strict=True))),
+        ("Skills", [_skill(one) for one in found.skills]),
         ("Sessions", [_session(one) for one in found.sessions]),
         ("Belongs with", _links(about.id, found)),
         ("What was asked", [_turn(one) for one in turns]),
@@ -49,6 +48,10 @@ def _facts(about: Thread) -> Rows:
         ("pinned", "yes" if about.pinned else ""),
     ]
     return [row for row in rows if row[1]]
+
+
+def _skill(one: Skill) -> tuple[str, str]:
+    return f"learning/{one.id}", f"{one.when}: {' > '.join(one.steps)}  ({count(one.sessions, 'session')})"
 
 
 def _session(one: SessionOf) -> tuple[str, str]:

@@ -5,27 +5,17 @@ Its file is nmem's own: made where there is none, taken away by undo or reopenin
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from sqlite3 import Connection
 
 from nmem.errors import NmemError
-from nmem.learn import accept, files, lifecycle, places, read, rules, skills, wording
+from nmem.learn import accept, files, lifecycle, places, read, rules, skill_use, wording
 from nmem.learn.learning import SKILL, Learning
 from nmem.recall import config, corpus, remember
 from nmem.text import printable
 
 FOLDER = ".claude/skills"
-_NAME = 48
 _STEP = 300
-
-
-def name_of(one: Learning) -> str:
-    """What the skill is called as a folder: letters, digits and hyphens of what it runs, `go-golangci-lint-commit`."""
-    kinds = [each.removeprefix("*.") for each in one.files[:1]]
-    words = [re.sub(r"[^a-z0-9]+", "-", skills.form(each).lower()).strip("-") for each in _steps(one)]
-    said = "-".join(dict.fromkeys(part for part in (*kinds, *words) if part))
-    return said[:_NAME].strip("-") or f"skill-{one.id}"
 
 
 def text_of(one: Learning, name: str) -> str:
@@ -44,7 +34,7 @@ def plan(db: Connection, learning_id: int, now: int, folder: str = "") -> accept
     if one is None or one.kind != SKILL:
         raise NmemError(f"there is no skill {learning_id}: `nmem skills` lists them")
     lifecycle.allowed(lifecycle.standing(db, learning_id, now), lifecycle.ACCEPT)
-    root, name = places.root(db, one.project_id, folder), name_of(one)
+    root, name = places.root(db, one.project_id, folder), skill_use.name_of(one)
     path = f"{FOLDER}/{name}/{files.SKILL}"
     found = files.read(root, path)
     if found.data is not None:
@@ -60,15 +50,11 @@ def written(db: Connection, learning_id: int, trigger: str, now: int, folder: st
     root = places.root(db, one.project_id, folder)
     place = remember.place(root, *config.load())
     text = "\n".join(
-        [f"{one.rule or rules.rule(one)}.", "", *(f"{n}. `{each}`" for n, each in enumerate(_steps(one), 1))]
+        [f"{one.rule or rules.rule(one)}.", "", *(f"{n}. `{each}`" for n, each in enumerate(skill_use.steps(one), 1))]
     )
     found = corpus.read(place, None if Path(place.folder).is_dir() else [])
-    return remember.plan(found, trigger or name_of(one).replace("-", " "), text, operator="how")
+    return remember.plan(found, trigger or skill_use.situation(one), text, operator="how")
 
 
 def _numbered(one: Learning) -> list[str]:
-    return [f"{at}. {wording.neat(wording.code(each[:_STEP]))}" for at, each in enumerate(_steps(one), 1)]
-
-
-def _steps(one: Learning) -> tuple[str, ...]:
-    return one.remedy.commands if one.remedy else ()
+    return [f"{at}. {wording.neat(wording.code(each[:_STEP]))}" for at, each in enumerate(skill_use.steps(one), 1)]

@@ -15,6 +15,13 @@ CREATE TABLE learned_projects (              -- whether the learnings of a proje
 """
 """`mark`: how far the session's transcripts were read, for those put right how calls ended."""
 
+SKILLS_ARE_LEARNED = """
+DROP TABLE skills;
+UPDATE threads SET compacted_at = NULL WHERE instr(macro, 'Skill: ') > 0;
+"""
+"""Skills are learnings: a second notion of them, found in episodes, held nothing of the person's own. Threads whose
+patterns name such ones are condensed anew by the next settling."""
+
 FAILING = """(instr(data, '"count":') OR instr(data, '"work":'))"""
 """Whether what a session says of a command tells of a failure, in SQL: most commands pass wherever they are run."""
 

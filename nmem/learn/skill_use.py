@@ -1,13 +1,31 @@
-"""Whether a skill is of use (SQL): followed where it was told, and in the sessions since it was promoted."""
+"""What is shown of a skill (SQL): its name, when it is due, its steps, and whether it is of use: followed where it was
+told, and in the sessions since it was promoted."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.learn import skills
-from nmem.learn.learning import ACCEPTED, Learning
+from nmem.learn import read, rules, skills
+from nmem.learn.learning import ACCEPTED, OPEN, SKILL, Learning
+
+HELD = (OPEN, ACCEPTED)
+"""States in which a skill is shown."""
+_NAME = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill in short."""
+
+    id: int
+    name: str
+    when: str
+    steps: tuple[str, ...]
+    sessions: int
+    """In how many the work went this way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +37,42 @@ class Use:
     followed_when_told: int
     sessions_since: int
     followed_since: int
+
+
+def name_of(one: Learning) -> str:
+    """What the skill is called as a folder: letters, digits and hyphens of what it runs, `go-golangci-lint-commit`."""
+    kinds = [each.removeprefix("*.") for each in one.files[:1]]
+    words = [re.sub(r"[^a-z0-9]+", "-", skills.form(each).lower()).strip("-") for each in steps(one)]
+    said = "-".join(dict.fromkeys(part for part in (*kinds, *words) if part))
+    return said[:_NAME].strip("-") or f"skill-{one.id}"
+
+
+def steps(one: Learning) -> tuple[str, ...]:
+    """Its commands, in their order."""
+    return one.remedy.commands if one.remedy else ()
+
+
+def situation(one: Learning) -> str:
+    """When it is due, as one would type it after /how."""
+    return skills.situation(steps(one), one.files)
+
+
+def short(one: Learning) -> Skill:
+    """A skill in short."""
+    return Skill(one.id, name_of(one), (one.rule or rules.rule(one)).partition(", run ")[0], steps(one), one.sessions)
+
+
+def of_thread(db: Connection, thread_id: int, now: int) -> tuple[Skill, ...]:
+    """The skills that a thread's sessions showed, those of most sessions first."""
+    if not read.present(db):
+        return ()
+    rows = db.execute(
+        "SELECT DISTINCT l.id FROM session_threads x JOIN learning_evidence e ON e.session_id = x.session_id"
+        " JOIN learnings l ON l.id = e.learning_id WHERE x.thread_id = ? AND l.kind = ?",
+        (thread_id, SKILL),
+    ).fetchall()
+    found = [one for one in read.of(db, [row[0] for row in rows], now).values() if one.state in HELD]
+    return tuple(short(one) for one in sorted(found, key=lambda one: (-one.sessions, one.id)))
 
 
 def of(db: Connection, one: Learning) -> Use:
@@ -34,7 +88,7 @@ def of(db: Connection, one: Learning) -> Use:
 
 def _since(db: Connection, one: Learning) -> tuple[int, int]:
     """Sessions that began such work after the promotion, and those of them that followed the steps."""
-    steps = [skills.form(each) for each in (one.remedy.commands if one.remedy else ())]
+    due_steps = [skills.form(each) for each in steps(one)]
     endings = {each.removeprefix("*") for each in one.files}
     rows = db.execute(
         "SELECT f.session_id, f.data FROM learning_findings f JOIN sessions s ON s.id = f.session_id"
@@ -46,6 +100,6 @@ def _since(db: Connection, one: Learning) -> tuple[int, int]:
         for each in json.loads(data).get("failures", ()):
             if not endings or endings.intersection(each["e"]):
                 due.add(session_id)
-                if skills.followed(steps, [step for step, _ in each["d"]]):
+                if skills.followed(due_steps, [step for step, _ in each["d"]]):
                     done.add(session_id)
     return len(due), len(done)

@@ -63,6 +63,9 @@ _KNOWN = frozenset(
 """Forms that anybody would run: a skill has at least one other."""
 LAST = frozenset(("git commit", "git push", "gh pr create", "gh pr", "glab mr"))
 """What a stretch of work ends with."""
+_VERBS = {"git commit": "commit", "git push": "push", "gh pr create": "open a pull request for",
+          "gh pr": "open a pull request for", "glab mr": "open a merge request for"}  # fmt: skip
+"""What somebody wants who is about to run it."""
 _RUNNERS = frozenset(
     ("npm", "pnpm", "yarn", "bun", "cargo", "go", "git", "gh", "glab", "docker", "make", "just", "mise", "uv", "poetry",
      "kubectl", "terraform", "dotnet", "gradle", "mvn", "deno", "bundle", "rake", "mix", "composer", "swift", "zig",
@@ -272,6 +275,16 @@ def asked_by(commands: Sequence[str]) -> list[str]:
     named = [f"{how} {word}" for word in _SELF for how in ("run the", "run", "fix the", "fix")
              if any(word in each for each in own)]  # fmt: skip
     return [*last, *named]
+
+
+def situation(commands: Sequence[str], files: Sequence[str]) -> str:
+    """When a skill is due, as one would type it after /how: `commit changed go files`, `push changes with bd sync`."""
+    forms = [form(each) for each in commands]
+    verb = _VERBS.get(forms[-1], "check") if forms else "check"
+    own = next((each for each in forms if each not in _KNOWN), "")
+    kinds = " or ".join(each.removeprefix("*.") for each in files)
+    told = f"{verb} changed {kinds} files" if kinds else f"{verb} changes with {own}"
+    return " ".join("".join(char if char.isalnum() else " " for char in told).split())
 
 
 def followed(steps: Sequence[str], did: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from nmem.names import cited
 if TYPE_CHECKING:
     from nmem.decisions.read import Decision
     from nmem.episodes.listing import SessionSummary
+    from nmem.learn.skill_use import Skill
     from nmem.read.episodes import EpisodeRow
     from nmem.read.stories import Narrative, Story
 
@@ -131,12 +132,12 @@ def session(db: Connection, key: str) -> Shown:
     })  # fmt: skip
 
 
-def thread(db: Connection, number: int) -> Shown:
+def thread(db: Connection, number: int, now: int) -> Shown:
     """One line of work: its summary, its sessions, an index of its newest episodes."""
     from nmem.episodes import listing
     from nmem.threads import read
 
-    found = read.view(db, number)
+    found = read.view(db, number, now)
     assert found is not None
     one = found.thread
     newest = listing.listed(db, thread=number, limit=_MANY)
@@ -144,11 +145,16 @@ def thread(db: Connection, number: int) -> Shown:
         "id": f"thread/{number}", "title": line(one.title, _SHORT), "project": name(one.project, 80),
         "state": one.state, "from": when(one.created_at), "to": when(one.last_at), "summary": line(one.micro, 600),
         "story": line(one.meso, 1500), "patterns": line(one.macro, 1500),
-        "skills": [f"{cited(each.name, 100)}: {quoted(each.use_when, 200)}" for each in found.skills[:_MANY]],
+        "skills": [skill(each) for each in found.skills[:_MANY]],
         "linked_with": [f"thread/{each}" for each in (found.cross.threads if found.cross else ()) if each != number],
         "sessions": [f"session/{line(each.id, 80)} {when(each.last_at)}" for each in found.sessions[-_MANY:]],
         "episodes": [episode_line(each, one.project) for each in newest],
     })  # fmt: skip
+
+
+def skill(one: Skill) -> str:
+    """When its commands are due, and in which order."""
+    return f"learning/{one.id} {quoted(one.when, 120)}: {quoted(' > '.join(one.steps), 300)}"
 
 
 def learning(db: Connection, number: int, now: int) -> Shown:

@@ -259,10 +259,6 @@ def _threads(db: Connection) -> None:
         title = of_prompt(opening[0]) if opening else ""
         db.execute("UPDATE threads SET title = ? WHERE id = ? AND title != ?", (title, thread_id, title))
         storage.refresh(db, thread_id)
-    db.execute(
-        "DELETE FROM skills WHERE EXISTS (SELECT 1 FROM json_each(iif(json_valid(evidence), evidence, '[]'))"
-        " WHERE value IN (SELECT id FROM purge_u))"
-    )
 
 
 def _projects(db: Connection, reach: Reach) -> None:

@@ -20,7 +20,7 @@ _WORDS = {
     "task": "tasks", "work": "stories of episodes", "unit": "stories of episodes", "episode": "stories of episodes",
     "narrations": "stories of episodes", "session": "summaries of sessions", "sessions": "sessions",
     "threads": "threads", "projects": "projects", "project": "projects", "corrections": "what can be taken back",
-    "recall": "which decisions were read", "skills": "skills", "llm": "what language models were asked",
+    "recall": "which decisions were read", "llm": "what language models were asked",
     "hook": "runs of the hooks", "swept": "traces of what was swept", "sweep": "traces of what was swept",
     "redaction": "redactions that were judged", "learning": "learnings and what they rest on",
     "learnings": "learnings and what they rest on", "said": "decisions said in passing",

@@ -220,11 +220,12 @@ class Stance:
         return 0 < self.placed < ENOUGH or (not self.placed and 0 < self.observations - self.bare < ENOUGH)
 
     @property
-    def sides(self) -> tuple[int, int]:
-        """Calls that think and that act by their own scores, of those that have both."""
-        number = {name: each.number for name, each in self.signs.items()}
-        think, act = (sum(number.get(name, 0) for name in side) for side in (QUADRANTS[:2], QUADRANTS[2:]))
-        return think, act
+    def did(self) -> tuple[int, int, int]:
+        """Calls that think, that act and that widen the search, each by its own score, of those that have it."""
+        phases = [each.phase for each in self.points if each.phase is not None]
+        widen = sum(each.scope is not None and each.scope < 0 for each in self.points)
+        think = sum(each < 0 for each in phases)
+        return think, len(phases) - think, widen
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nmem.stance.model import ENOUGH, Stance
+from nmem.stance.model import ENOUGH, SessionStance, Stance
 from nmem.text import fit_path
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def stands(found: Stance) -> str:
-    """The quadrant that a session stands in, or how many calls it needs for one; empty until both lines began."""
+    """The quadrant that a session stands in; of few calls, what each did by itself: `so far 3 think, 6 act, 1 failed`.
+
+    The surest first. Empty until both lines began.
+    """
     if not found.few:
         return found.quadrant
+    think, act, widen = found.did
+    told = ((think, "think"), (act, "act"), (found.failed, "failed"), (widen, "widen the search"))
+    parts = [f"{number} {word}" for number, word in told if number]
+    if not think + act + widen:
+        parts.insert(0, plural(found.observations, "call"))
+    return f"so far {', '.join(parts)}"
+
+
+def needs(found: Stance) -> str:
+    """Why a session of few calls stands in no quadrant."""
     placed = "" if found.placed == found.observations else " placed"
-    return f"needs about {ENOUGH} calls, has {found.placed}{placed}"
+    return f"a quadrant needs about {ENOUGH} calls, here are {found.placed}{placed}"
+
+
+def few_means(found: SessionStance) -> str:
+    """What is told of a session of few calls among several: `20 % think, 1 failed`."""
+    think = [f"{percent(found.think)} think"] if found.think is not None else []
+    failed = [f"{found.failed} failed"] if found.failed else []
+    return ", ".join([*think, *failed]) or "too few calls to tell"
 
 
 def signed(value: float) -> str:

@@ -191,8 +191,6 @@ TABLES = (
     Table("episode_links", DERIVED, texts="components llm_reasoning summary",
           words="decision certainty outcome outcome_by", at="at", asof=BORN,
           export=Export("across", where="earlier_thread_id IN {threads} AND later_thread_id IN {threads}")),
-    Table("skills", DERIVED, texts="name use_when steps evidence", of="project", at="created_at", whole=True,
-          export=Export("across", {"project_id": "projects"})),
     Table("learned_sessions", DERIVED, words="told_of", ids="session_id mark", of="session", at="at", remade=True),
     Table("learned_projects", DERIVED, ids="episodes", of="project"),
     Table("learning_findings", DERIVED, texts="key data", words="kind", ids="session_id", of="session", at="at",

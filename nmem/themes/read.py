@@ -49,6 +49,12 @@ def theme(db: Connection, number: int) -> Theme | None:
     return found[0] if found else None
 
 
+def of_episode(db: Connection, unit_id: int) -> int:
+    """The theme of an episode; 0 where it is in none."""
+    row = db.execute("SELECT theme FROM unit_themes WHERE unit_id = ?", (unit_id,)).fetchone()
+    return int(row[0]) if row else 0
+
+
 def _themes(db: Connection, where: str, values: list[Any], since: int, limit: int) -> list[Theme]:
     rows = db.execute(
         "SELECT t.theme, max(p.name), max(t.label), count(*), count(DISTINCT u.session_id), max(u.last_at) AS last"

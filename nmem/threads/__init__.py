@@ -13,6 +13,5 @@ outcomes    what came of a decision, by the person or by the files touched after
 steering    what a person says of the next session, or of a given one
 tuning      re-fits the formula on outcomes, and keeps the history of it
 compaction  micro, meso and macro summaries of a thread
-skills      sequences that worked in several episodes (skill_rows: their rows)
 read        what the screens and the command line show
 """

@@ -19,8 +19,9 @@ from capture.storage.store import transaction
 from capture.text import clean
 from nmem.episodes import open_ends
 from nmem.errors import NmemError
+from nmem.learn import skill_use
 from nmem.names import cited
-from nmem.threads import config, decisions, material, skills, storage
+from nmem.threads import config, decisions, material, storage
 from nmem.threads.link import combined
 
 TURNS = 50
@@ -28,6 +29,7 @@ HOURS_24 = 24 * 60 * 60_000
 MICRO, MESO, MACRO = 400, 1500, 2500
 _SENTENCE = 160
 _EPISODES = 8
+_SKILLS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,11 @@ def due(db: Connection, now: int) -> list[Due]:
 
 
 def compact_due(db: Connection, now: int) -> list[Due]:
-    """End idle threads, condense what is due, and find the skills of the projects concerned."""
+    """End idle threads, and condense what is due."""
     with transaction(db):
         storage.close_idle(db, config.load().timeout_minutes, now)
         storage.entitle(db)
     found = due(db, now)
-    for project_id in sorted({each.project_id for each in found}):
-        with transaction(db):
-            skills.extract(db, project_id, now)
     for each in found:
         _store(db, each.thread_id, now)
     return found
@@ -102,13 +101,12 @@ def compact(db: Connection, thread_id: int, now: int) -> Summary:
     if head is None:
         raise NmemError(f"there is no thread {thread_id}: `nmem threads` lists them")
     with transaction(db):
-        skills.extract(db, head.project_id, now)
         storage.close(db, thread_id)
     return _store(db, thread_id, now)
 
 
 def _store(db: Connection, thread_id: int, now: int) -> Summary:
-    summary = summarise(db, thread_id)
+    summary = summarise(db, thread_id, now)
     with transaction(db):
         storage.refresh(db, thread_id)
         storage.condensed(db, thread_id, summary.micro, summary.meso, summary.macro, now)
@@ -125,12 +123,12 @@ def _tell_links(db: Connection, thread_id: int) -> None:
             decisions.set_summary(db, each.id, combined(earlier, later, files))
 
 
-def summarise(db: Connection, thread_id: int) -> Summary:
-    """What a thread was about, from its episodes. Writes nothing."""
+def summarise(db: Connection, thread_id: int, now: int) -> Summary:
+    """What a thread was about, from its episodes, and the skills its sessions showed. Writes nothing."""
     episodes = _episodes(db, thread_id) or _plain(db, thread_id)
     return Summary(
         _safe(" ".join(_micro(episodes)), MICRO), _safe(" ".join(_meso(episodes)), MESO),
-        _safe("\n".join(_macro(db, thread_id, episodes)), MACRO),
+        _safe("\n".join(_macro(episodes, skill_use.of_thread(db, thread_id, now))), MACRO),
     )  # fmt: skip
 
 
@@ -220,7 +218,7 @@ def _meso(episodes: Sequence[_Episode]) -> list[str]:
     return out
 
 
-def _macro(db: Connection, thread_id: int, episodes: Sequence[_Episode]) -> list[str]:
+def _macro(episodes: Sequence[_Episode], shown: Sequence[skill_use.Skill]) -> list[str]:
     """Patterns over the thread: where, how, what was learned, which skills it showed."""
     out = []
     folders = _most(path.rsplit("/", 1)[0] for each in episodes for path in each.files if "/" in path)[:3]
@@ -232,8 +230,7 @@ def _macro(db: Connection, thread_id: int, episodes: Sequence[_Episode]) -> list
     if phases:
         out.append("Work: " + ", ".join(f"{name} {number}" for name, number in phases.most_common(4) if number))
     out += [f"Learned: {sentence(text)}" for text in _unique(text for each in episodes for text in each.learned)[:6]]
-    shown = material.shown_skills(db, thread_id)
-    out += [f"Skill: {name}, when {use_when}" for name, use_when in shown]
+    out += [f"Skill: {one.when}, run {', then '.join(one.steps)}" for one in shown[:_SKILLS]]
     return out or [f"Episodes: {len(episodes)}"] if episodes else []
 
 

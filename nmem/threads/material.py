@@ -215,12 +215,3 @@ def commits(db: Connection, thread_id: int) -> list[Any]:
         " ORDER BY o.at LIMIT 20",
         (thread_id,),
     ).fetchall()
-
-
-def shown_skills(db: Connection, thread_id: int) -> list[Any]:
-    """Names and uses of the skills that a thread gave rise to."""
-    return db.execute(
-        "SELECT DISTINCT s.name, s.use_when FROM skills s, json_each(s.evidence) e JOIN work_units u ON u.id = e.value"
-        " WHERE u.thread_id = ? ORDER BY s.name LIMIT 5",
-        (thread_id,),
-    ).fetchall()

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.learn import skill_use
+from nmem.learn.skill_use import Skill
 from nmem.read.project import meant
 from nmem.tables import NOW
 from nmem.threads import config, decisions
@@ -83,20 +85,6 @@ class Turn:
     text: str
     actions: int
     failures: int
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """A sequence of steps that worked in several episodes."""
-
-    id: int
-    project: str
-    name: str
-    use_when: str
-    steps: tuple[str, ...]
-    evidence: tuple[int, ...]
-    """Ids of episodes."""
-    last_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +174,14 @@ def thread_of(db: Connection, session_id: str) -> Thread | None:
     return thread(db, row[0]) if row else None
 
 
-def view(db: Connection, thread_id: int) -> ThreadView | None:
+def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
     """All about one thread."""
     found = thread(db, thread_id)
     if found is None:
         return None
     decided = decisions.of_thread(db, thread_id)
-    return ThreadView(
-        found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), skills(db, thread_id=thread_id)
-    )
+    shown = skill_use.of_thread(db, thread_id, now)
+    return ThreadView(found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown)
 
 
 def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:
@@ -246,28 +233,6 @@ def cross(db: Connection, thread_id: int) -> CrossThread | None:
     decided = tuple(joined[number] for number in sorted(joined))
     summary = " ".join(dict.fromkeys(each.summary for each in decided if each.summary))
     return CrossThread(tuple(row[0] for row in rows), decided, summary[:2000])
-
-
-def skills(db: Connection, project: str = "", thread_id: int | None = None, limit: int = 50) -> tuple[Skill, ...]:
-    """Skills of a project, or those that a thread's episodes gave rise to."""
-    where, values = ["1"], []
-    if project:
-        where.append("(p.name = ? OR p.key = ? OR p.root = ?)")
-        values += [project] * 3
-    if thread_id is not None:
-        where.append(
-            "EXISTS (SELECT 1 FROM json_each(s.evidence) e JOIN work_units u ON u.id = e.value WHERE u.thread_id = ?)"
-        )
-        values.append(str(thread_id))
-    rows = db.execute(
-        "SELECT s.id, p.name, s.name, s.use_when, s.steps, s.evidence, s.last_at FROM skills s"  # noqa: S608
-        f" JOIN projects p ON p.id = s.project_id WHERE {' AND '.join(where)} ORDER BY s.last_at DESC, s.id LIMIT ?",
-        (*values, limit),
-    ).fetchall()
-    return tuple(
-        Skill(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), tuple(json.loads(row[5])), row[6])
-        for row in rows
-    )
 
 
 def asked(db: Connection, project: str = "", limit: int = 50) -> list[Decision]:

@@ -1,9 +1,8 @@
 """What an export holds beyond single sessions, merged by what makes it the same here (SQL): learnings and where they
-stand, skills, decisions on threads, choices for context, and a person's corrections."""
+stand, decisions on threads, choices for context, and a person's corrections."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ def bring(merge: Merge) -> None:
         merge.insert("label_models", merge.wash(row))
     _threads(merge)
     _learnings(merge)
-    _skills(merge)
     _links(merge)
     _choices(merge)
     _corrections(merge)
@@ -96,17 +94,6 @@ def _evidence(merge: Merge, old: int) -> None:
         session = merge.here.execute("SELECT 1 FROM sessions WHERE id = ?", (new["session_id"],)).fetchone()
         if session and not there:
             merge.insert("learning_evidence", new)
-
-
-def _skills(merge: Merge) -> None:
-    for row in merge.rows("skills", "1"):
-        project = merge.numbers.of("projects", row["project_id"])
-        if project is not None:
-            units = [merge.numbers.of("work_units", each) for each in json.loads(row["evidence"])]
-            new = merge.wash({name: value for name, value in row.items() if name != "id"})
-            merge.insert(
-                "skills", {**new, "project_id": project, "evidence": json.dumps([one for one in units if one])}
-            )
 
 
 def _links(merge: Merge) -> None:

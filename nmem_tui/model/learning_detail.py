@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from nmem.learn.heat import week
 from nmem.learn.learning import (
@@ -32,6 +33,9 @@ from nmem_tui.model.learnings import Detail, fixes, grouped, moment
 from nmem_tui.model.line import Line, cut, length, section, spread, wrap
 from nmem_tui.model.lists import Item, plain_items
 from nmem_tui.model.now_cards import flat
+
+if TYPE_CHECKING:
+    from nmem.learn.skill_use import Use
 
 WEEK_MS = 7 * 86_400_000
 _SHADES = (8, 4, 2, 1)
@@ -175,7 +179,7 @@ def items(found: Detail, cells: int, at: int, zone: tzinfo | None) -> list[Item]
     one = found.learning
     return [
         *plain_items(list(_head(found, cells, at, zone))),
-        *_remedy(found, cells, zone),
+        *(_remedy(found, cells, zone) if found.use is None else plain_items(list(_steps(found, found.use, cells)))),
         *plain_items([[], section("Weeks", cells, "how often in the week of a Monday")]),
         *plain_items([cut(line, cells) for line in strip(one, at, cells)]),
         *_evidence(found, cells, zone),
@@ -213,11 +217,14 @@ def _head(found: Detail, cells: int, at: int, zone: tzinfo | None) -> Iterator[L
         yield from _field("rule", f"{flat(found.rule)}", cells, 4, "good")
     elif not one.members:
         yield from _field("rule", f"{flat(found.rule)}", cells, 4)
+        into = (
+            " shows it as a client's skill" if one.kind == SKILL else " shows what it would change in the instructions"
+        )
+        how: Line = [(" · ", "quiet"), (actions.key_of("write_how"), "key"), (" as an entry /how", "quiet")]
         yield [
-            (" " * _LABEL, "quiet"),
-            (actions.key_of("accept"), "key"),
-            (" shows what it would change in the instructions", "quiet"),
-        ]
+            (" " * _LABEL, "quiet"), (actions.key_of("accept"), "key"), (into, "quiet"),
+            *(how if one.kind == SKILL else []),
+        ]  # fmt: skip
 
 
 def what(one: Learning) -> str:
@@ -261,6 +268,21 @@ def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:
     yield from plain_items(list(_changed(found, remedy, cells)))
     for row in found.between:
         yield Item(lambda room, row=row: stream.draw(row, room, zone), DONE, str(row.key))  # type: ignore[misc]
+
+
+def _steps(found: Detail, use: Use, cells: int) -> Iterator[Line]:
+    """The commands of a skill in their order, and whether it is of use."""
+    one = found.learning
+    remedy = one.remedy
+    yield []
+    yield section("Steps", cells, f"{remedy.confidence:.0%} of the sessions with such work" if remedy else "")
+    for number, command in enumerate(remedy.commands if remedy else (), 1):
+        for row, text in enumerate(wrap(flat(command), max(8, cells - 4), 3)):
+            yield [(f"{number}. " if not row else "   ", "quiet"), (text, "run")]
+    told = f"told {use.told}×, followed {use.followed_when_told}×"
+    since = f"; since it was promoted followed in {use.followed_since} of {several(use.sessions_since, 'session')}"
+    for text in wrap(told + (since if one.state == ACCEPTED else ""), cells, 2):
+        yield [(text, "quiet")]
 
 
 def _sure(remedy: Remedy) -> str:

@@ -44,6 +44,7 @@ from nmem_tui.model.now_cards import flat
 
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan
+    from nmem.learn.skill_use import Use
 
 ALL = "all"
 SKILLS = "skills"
@@ -292,6 +293,8 @@ class Detail:
     """What was done between a failing run and the passing one, then that run."""
     rule: str
     """What accepting it would write."""
+    use: Use | None = None
+    """Of a skill: whether it is of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,9 +376,14 @@ def detail(db: Connection, one: Learning) -> Detail:
     sessions = {each: views.session(db, each) for each in dict.fromkeys(proof.session_id for proof in proofs)}
     keys = [2 * each + 1 for each in one.remedy.observation_ids[-_IN_BETWEEN:]] if one.remedy else []
     rows = stream.rows(db, keys)
+    use = None
+    if one.kind == SKILL:
+        from nmem.learn import skill_use  # on use: start-up stays short
+
+        use = skill_use.of(db, one)
     return Detail(
         one, tuple(proofs), {key: row for key, row in sessions.items() if row},
-        tuple(rows[key] for key in keys if key in rows), _rule(one),
+        tuple(rows[key] for key in keys if key in rows), _rule(one), use,
     )  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from nmem.read import views
 from nmem.read.views import SessionRow
 from nmem.stance import read
-from nmem.stance.model import ENOUGH, QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
+from nmem.stance.model import QUADRANTS, Advice, Compared, SessionStance, Share, Shift, Stance, Strip, Stuck
 from nmem.stance.read import Following
-from nmem.stance.words import stands
+from nmem.stance.words import needs, stands
 from nmem.text import fit, pad, width
 from nmem_tui.model import figures, symbols
 from nmem_tui.model.figures import age, clock, filled, plural, several
@@ -84,7 +84,7 @@ _NAME = 9
 
 
 def doing(stance: Stance) -> str:
-    """The quadrant that a session is in, in a word; or that it has too few calls for that."""
+    """The quadrant that a session is in, in a word; or what its few calls did."""
     return stands(stance) if stance.few or stance.quadrant in MEANING else "not clear yet"
 
 
@@ -107,9 +107,7 @@ def now(stance: Stance, cells: int) -> Line:
     head: Line = [(doing(stance), "strong")]
     parts: list[Line] = [head]
     if stance.few:
-        think, act = stance.sides
-        if think or act:
-            parts.append([("by themselves ", "quiet"), (f"{think} think, {act} act", "text")])
+        parts.append([(needs(stance), "quiet")])
     elif last is not None:
         parts.append(_axis_now("phase", last.ema_phase, "act", "think", stance.phase_direction, 0.0))
         parts.append(
@@ -159,7 +157,7 @@ def shares(stance: Stance, cells: int) -> list[Line]:
 def decides(stance: Stance) -> str:
     """What all that is told of quadrants goes by, in a sentence; and of how many calls nothing is known."""
     if stance.few:
-        return f"each call by its own scores: {stands(stance)}" + unread(stance)
+        return f"each call by its own scores: {needs(stance)}" + unread(stance)
     base = signed(stance.scope_base) if stance.scope_base else "0"
     told = f"where the lines stood after each call: it acts from phase (P) 0 on, narrows from scope (S) {base} on"
     return told + unread(stance)
@@ -348,8 +346,6 @@ _LETTERS, _LOW = 2, 3
 
 def title(stance: Stance) -> str:
     """The title of the card."""
-    if stance.few:
-        return f"Stance ─ needs about {ENOUGH} calls, has {stance.placed}"
     return f"Stance ─ {doing(stance)}"
 
 

@@ -10,7 +10,8 @@ from sqlite3 import Connection
 from nmem.labels import cards, read
 from nmem.labels.cards import Card, Figures
 from nmem.labels.read import Standing
-from nmem.stance.model import ENOUGH, SessionStance, Stance
+from nmem.stance.model import SessionStance, Stance
+from nmem.stance.words import few_means
 from nmem.text import pad, printable, width
 from nmem_tui.model import stance as words
 from nmem_tui.model import stance_chart, symbols
@@ -218,7 +219,7 @@ def _session(row: SessionStance, cells: int, zone: tzinfo | None, now: int, *, h
             cells,
         )
     if row.few:
-        line.append((pad(f"needs about {ENOUGH} calls", room + 11), "quiet"))
+        line.append((pad(few_means(row), room + 11), "quiet"))
     else:
         most = max(words.MEANING, key=lambda name: words.share(row.quadrants, name).number)
         line += words.shares_short(row.quadrants, room)

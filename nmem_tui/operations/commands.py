@@ -81,7 +81,7 @@ def reword(decision_id: int, text: str) -> Change:
 
 
 def promote(planned: remember.Plan) -> Change:
-    """A decision is written into the project's decision files."""
+    """A decision or a skill is written into the project's decision files."""
 
     def change(db: Connection, now: int) -> str:
         from nmem.recall import changes  # on use: start-up stays short

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
@@ -16,8 +17,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from nmem.decisions import change
-from nmem.decisions.read import Decision
 from nmem.text import printable
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import previews
@@ -308,23 +307,37 @@ class Snooze(Dialog):
 
 
 class Promote(DiffDialog):
-    """A decision said in passing becomes an entry of /when; gives back what was planned."""
+    """A decision said in passing, or a skill, becomes an entry of /when or /how; gives back what was planned."""
 
-    HINT = "y writes this · esc leaves"
+    BINDINGS: ClassVar[list[Binding]] = [Binding("e", "edit", show=False)]
+    HINT = "y writes this · e other words · esc leaves"
     planned: DecisionPlan | None = None
 
-    def __init__(self, decision: Decision, trigger: str) -> None:
+    def __init__(self, what: str, operator: str, trigger: str, plan: Callable[[Connection, str], DecisionPlan]) -> None:
         super().__init__()
-        self.decision, self.trigger = decision, trigger
+        self.what, self.operator, self.trigger, self.plan = what, operator, trigger, plan
 
     def heading(self) -> str:
-        """The decision and its situation."""
-        return f"Write decision/{self.decision.id} as /when {printable(self.trigger)}"
+        """What it is of, and its situation."""
+        return f"Write {self.what} as /{self.operator} {printable(self.trigger)}"
 
     def look(self) -> None:
         """What the files would become."""
-        decision, trigger = self.decision, self.trigger
-        self.reads.ask("plan", lambda db: change.written(db, decision, trigger), self._show)
+        trigger, plan = self.trigger, self.plan
+        self.planned = None
+        self.query_one("#dialog", Vertical).border_title = Content(self.heading())
+        self.reads.ask("plan", lambda db: plan(db, trigger), self._show)
+
+    def action_edit(self) -> None:
+        """Other words for the situation."""
+        from nmem_tui.screens.prompt_dialogs import Words  # on use: start-up stays short
+
+        def take(trigger: str | None) -> None:
+            if trigger:
+                self.trigger = trigger
+                self.look()
+
+        self.app.push_screen(Words(situation(self.operator), self.trigger, ""), take)
 
     def _show(self, planned: DecisionPlan) -> None:
         self.planned = planned
@@ -336,3 +349,8 @@ class Promote(DiffDialog):
         """Write it."""
         if self.planned is not None and not self.trouble:
             self.dismiss(self.planned)
+
+
+def situation(operator: str) -> str:
+    """What is asked of a person for an entry."""
+    return f"/{operator} ─ what would one type who needs it?"

@@ -220,7 +220,8 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
 
     def do_promote(self) -> None:
         """Name it, see what would be written, then write it."""
-        from nmem_tui.screens.diff_dialog import Promote  # on use: start-up stays short
+        from nmem.decisions import change  # on use: start-up stays short
+        from nmem_tui.screens.diff_dialog import Promote, situation
         from nmem_tui.screens.prompt_dialogs import Words
 
         one = self._decision()
@@ -233,9 +234,10 @@ class EpisodeActions(EpisodeWarnings, FilterableList):
 
         def name(trigger: str | None) -> None:
             if trigger:
-                self.app.push_screen(Promote(one, trigger), write)
+                plan = lambda db, words: change.written(db, one, words)  # noqa: E731 - where `one` is known
+                self.app.push_screen(Promote(f"decision/{one.id}", "when", trigger, plan), write)
 
-        self.app.push_screen(Words("/when ─ what would one type who needs it?", "", "capping the retry backoff"), name)
+        self.app.push_screen(Words(situation("when"), "", "capping the retry backoff"), name)
 
     def do_resume(self) -> None:
         """It no longer goes on with an earlier episode; or choose which one it does."""

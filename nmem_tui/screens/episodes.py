@@ -340,7 +340,8 @@ class Episodes(EpisodesNav):
         )
 
     def name_list(self) -> None:
-        self.listing.border_title = self.titled("Episodes", "" if self.filter else several(self.total, "episode"))
+        name = f"Episodes ─ {self.about}" if self.about else "Episodes"
+        self.listing.border_title = self.titled(name, "" if self.filter else several(self.total, "episode"))
         self.index.hint = NO_MATCH if self.filter and not self.total else ""
         asks = f"? {several(self.waiting, 'question')} · {actions.key_of('review')} answers" if self.waiting else ""
         self.listing.border_subtitle = Content(asks)

@@ -35,6 +35,8 @@ class EpisodesNav(CursorKeys, EpisodeActions):
         self.over = self.telling = Frame(id="telling")
         self.shelf = Shelf()
         self.filter = Filter()
+        self.theme = ("", "")
+        """The theme that was chosen, as it stands in the filter, and what it is about."""
         self.total = self.whole = 0
         """Episodes that the filter leaves, and all."""
         self.more = False
@@ -133,6 +135,25 @@ class EpisodesNav(CursorKeys, EpisodeActions):
         return exports.episodes(self.filter, app.project, self.unit_id or 0, app.clock(), app.zone)
 
     # The filter, the marks, the way back
+
+    def do_browse_themes(self) -> None:
+        """Choose what the episodes are to be about."""
+        from nmem_tui.screens.prompt_dialogs import Themes  # on use: start-up stays short
+
+        def take(chosen: str | None) -> None:
+            if chosen:
+                number, _, label = chosen.partition(" ")
+                self.theme = f"theme:{number}", label
+                self.telling.remove_class("-open")
+                self.search.put(f"theme:{number}")
+                self.set_focus(self.index)
+
+        self.app.push_screen(Themes(self.cockpit.project, self.unit_id or 0), take)
+
+    @property
+    def about(self) -> str:
+        """What the listed episodes are about, where a theme is chosen."""
+        return self.theme[1] if self.theme[0] in self.filtered.split() else ""
 
     @property
     def home(self) -> Lines:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmem.learn.learning import SKILL
 from nmem_tui.model import actions
 from nmem_tui.operations import commands
 from nmem_tui.screens.list_screen import FilterableList
@@ -13,6 +15,7 @@ from nmem_tui.store.access import Change
 if TYPE_CHECKING:
     from nmem.learn.accept import Plan, Withdrawal
     from nmem.learn.learning import Learning
+    from nmem.recall.remember import Plan as Entry
 
 _DAY_MS = 86_400_000
 
@@ -21,7 +24,7 @@ class LearningActions(FilterableList):
     """The part of the screen Learnings that changes where one stands; every change can be undone."""
 
     CONTEXT = "learnings"
-    ALONE = frozenset({"accept", "reopen", "dispatch", "copy_id"})
+    ALONE = frozenset({"accept", "write_how", "reopen", "dispatch", "copy_id"})
     TOGETHER = frozenset({"dismiss", "snooze", "resolved", "pin_learning", "purge"})
 
     @property
@@ -103,6 +106,31 @@ class LearningActions(FilterableList):
 
         if self.one:
             self.app.push_screen(Accept(self.one.id, self.cockpit.clock()), take)
+
+    def may_write_how(self) -> str | None:
+        """Only a skill is written down."""
+        one = self.one
+        return None if one is not None and one.kind == SKILL and not one.members else "there is no skill here"
+
+    def do_write_how(self) -> None:
+        """See the entry /how that the skill becomes; nothing is written before that is confirmed."""
+        from nmem.learn import promote, skill_use  # on use: start-up stays short
+        from nmem_tui.screens.diff_dialog import Promote
+
+        one, now, here = self.one, self.cockpit.clock(), str(Path.cwd())
+        if one is None:
+            return
+        number = one.id
+
+        def take(planned: Entry | None) -> None:
+            if planned is not None:
+                self.cockpit.change(commands.promote(planned))
+
+        self.app.push_screen(
+            Promote(f"skill {number}", "how", skill_use.situation(one),
+                    lambda db, words: promote.written(db, number, words, now, here)),
+            take,
+        )  # fmt: skip
 
     def may_purge(self) -> str | None:
         """Only what is one learning."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from sqlite3 import Connection
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -20,6 +20,7 @@ from nmem.read.episodes import EpisodeRow
 from nmem.read.views import SessionRow
 from nmem.stance import rows
 from nmem.text import fit, pad, printable, width
+from nmem.themes import read as themes
 from nmem_tui.messages import Loaded, ReadFailed
 from nmem_tui.model import episodes
 from nmem_tui.model.figures import age, day, several
@@ -76,12 +77,12 @@ class Words(Name):
     LONGEST: ClassVar[int] = 1_000
 
 
-class Pick(Dialog):
-    """Choose one of some episodes."""
+class Listed(Dialog):
+    """Choose one of what is read of the database."""
 
-    def __init__(self, title: str, read: Read, but: int) -> None:
+    def __init__(self, title: str, read: Callable[[Connection], Any]) -> None:
         super().__init__()
-        self.title_text, self._read, self._but = title, read, but
+        self.title_text, self._read = title, read
         self.reads = Reads(self, lambda: self.app.db_path)  # type: ignore[attr-defined]
 
     @property
@@ -92,7 +93,7 @@ class Pick(Dialog):
     def on_mount(self) -> None:
         """Read them."""
         super().on_mount()
-        self.reads.ask("episodes", self._read, self._offer_all)
+        self.reads.ask("choices", self._read, lambda found: self.offer(self.choices_of(found)))
 
     @on(Loaded)
     def hand_out(self, message: Loaded) -> None:
@@ -105,26 +106,63 @@ class Pick(Dialog):
         """They could not be read."""
         self.offer([Choice([("✗ ", "bad"), (printable(message.reason), "text")], "", None)])
 
-    def _offer_all(self, found: Sequence[EpisodeRow]) -> None:
-        zone = self.app.zone  # type: ignore[attr-defined]
-        others = [row for row in found if row.id != self._but]
-        if not others:
-            self.offer([Choice([("there is no other episode to choose", "quiet")], "", None)])
-            return
-        self.offer(
-            [
-                Choice(
-                    [
-                        (day(row.started_at, zone)[5:16] + "  ", "quiet"),
-                        (pad(episodes.state(row)[0], 10) + " ", episodes.state(row)[1]),
-                        (flat(row.name), "text"),
-                    ],
-                    episodes.words(row),
-                    str(row.id),
-                )
-                for row in others
-            ]
+    def choices_of(self, found: Any) -> list[Choice]:  # noqa: ANN401 - what `read` gives
+        """What was read, as lines to choose from."""
+        raise NotImplementedError
+
+
+class Themes(Listed):
+    """Choose what the episodes are to be about; the theme of the episode that one comes from stands first."""
+
+    def __init__(self, project: str, unit_id: int) -> None:
+        super().__init__(
+            "Episodes by theme ─", lambda db: (themes.themes(db, project), themes.of_episode(db, unit_id), project)
         )
+
+    def choices_of(self, found: tuple[list[themes.Theme], int, str]) -> list[Choice]:
+        """A theme a line, and its number with its words."""
+        listed, mine, project = found
+        zone = self.app.zone  # type: ignore[attr-defined]
+        if not listed:
+            return [Choice([("no themes yet: twelve told episodes of a project make them", "quiet")], "", None)]
+        return [
+            Choice(
+                [
+                    ("▸ " if each.id == mine else "  ", "accent"), (day(each.last_at, zone)[5:16] + " ", "quiet"),
+                    (pad(several(each.episodes, "episode"), 13, right=True) + "  ", "quiet"),
+                    (flat(each.label) or "no words in common", "text"),
+                    ("" if project else f"  {printable(each.project)}", "quiet"),
+                ],
+                f"{flat(each.label)} {printable(each.project)}",
+                f"{each.id} {flat(each.label)}",
+            )
+            for each in sorted(listed, key=lambda one: one.id != mine)
+        ]  # fmt: skip
+
+
+class Pick(Listed):
+    """Choose one of some episodes."""
+
+    def __init__(self, title: str, read: Read, but: int) -> None:
+        super().__init__(title, read)
+        self._but = but
+
+    def choices_of(self, found: Sequence[EpisodeRow]) -> list[Choice]:
+        """An episode a line."""
+        zone = self.app.zone  # type: ignore[attr-defined]
+        return [
+            Choice(
+                [
+                    (day(row.started_at, zone)[5:16] + "  ", "quiet"),
+                    (pad(episodes.state(row)[0], 10) + " ", episodes.state(row)[1]),
+                    (flat(row.name), "text"),
+                ],
+                episodes.words(row),
+                str(row.id),
+            )
+            for row in found
+            if row.id != self._but
+        ] or [Choice([("there is no other episode to choose", "quiet")], "", None)]
 
 
 _FORMS = (("text", "as it reads"), ("json", "its rows with their ids"))

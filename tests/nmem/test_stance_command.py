@@ -70,10 +70,10 @@ def test_of_too_few_calls_no_share_of_where_its_lines_stood_is_told(told: Record
         score(told.db, "88bb-few", number, -0.9 if number < 3 else 0.9, 0.8, -1, -0.7, -0.9)
     unit(told.db, "88bb-few", told.prompt)
     shown = plain("stance", "--project", "shop")
-    assert "needs about 20 calls, has 10" in shown
+    assert "so far 2 think, 8 act; a quadrant needs about 20 calls, here are 10" in shown
     assert "reason 100" not in shown
     row = next(line for line in shown.splitlines() if "10 calls, phase" in line)
-    assert "needs more calls to tell where it stood" in row
+    assert "20 % think" in row
     assert "finish" in next(line for line in shown.splitlines() if "20 calls, phase" in line)
 
 

@@ -39,8 +39,10 @@ DRIVEN = {
     ("test_decisions.py", "test_a_story_shows_what_was_decided_and_its_keys_judge_it"): "undecide",
     ("test_decisions.py", "test_a_decision_is_worded_anew"): "reword",
     ("test_decisions.py", "test_a_decision_becomes_an_entry_once_its_diff_was_seen"): "promote",
+    ("test_learnings.py", "test_a_skill_becomes_an_entry_of_how_with_one_key"): "write_how",
     ("test_episodes.py", "test_resume_and_unresume"): "resume",
     ("test_episodes.py", "test_review_asks_one_question_a_card"): "no review",
+    ("test_episodes.py", "test_themes_are_browsed_and_list_their_episodes"): "browse_themes",
     ("test_episodes.py", "test_split_at_a_prompt_and_undo"): "split next_prompt",
     ("test_every_key.py", "test_failures_are_gone_to_and_the_newest_row_is_followed"): (
         "follow next_failure last_failure"

@@ -163,6 +163,37 @@ async def test_filter_counts_live_and_finds_words_of_narratives(
         assert "filter “is:pinned” · 1 of 5" in text(pilot)
 
 
+async def test_themes_are_browsed_and_list_their_episodes(
+    told: Any, cockpit: Any, text: Any, settled: Any, seeds: Any
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await pilot.press("2", "b")
+        await settled(pilot)
+        assert "no themes yet: twelve told episodes of a project make them" in text(pilot)
+        await pilot.press("escape")
+        with closing(seeds.database("aurora.db")) as db:
+            db.executemany(
+                "INSERT INTO unit_themes SELECT u.id, s.project_id, ?, ? FROM work_units u JOIN sessions s"
+                " ON s.id = u.session_id WHERE u.id = ?",
+                [(7, "release [notes]", told["notes"]), (7, "release [notes]", told["raise"]),
+                 (8, "flaky thumbnails", told["flaky"]), (0, "", told["why"])],
+            )  # fmt: skip
+        await at_flaky(pilot, settled)
+        await pilot.press("b")
+        await settled(pilot)
+        shown = text(pilot)
+        rows = shown.splitlines()
+        first, second = (next(row for row in rows if word in row) for word in ("flaky thumb", "release ["))
+        assert "▸ " in first and "1 episode" in first, "the theme of the episode under the cursor"
+        assert "▸ " not in second and "2 episodes" in second and shown.index(first) < shown.index(second)
+        await pilot.press(*"notes", "enter")
+        await settled(pilot)
+        assert "Episodes ─ release [notes]" in text(pilot) and "filter “theme:7” · 2 of 5" in text(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "Episodes ─ 5 episodes" in text(pilot)
+
+
 async def test_now_opens_the_story_of_its_work_unit(
     told: Any, cockpit: Any, text: Any, settled: Any, until: Any
 ) -> None:

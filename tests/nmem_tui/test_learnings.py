@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -441,26 +442,51 @@ async def test_a_failing_change_is_told_in_one_line(
         db.close()
 
 
-async def test_skills_are_listed_apart_and_become_a_clients_skill(
-    known: Any, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path, learned: Any
-) -> None:
-    db = sqlite3.connect(here / "aurora.db")
+@pytest.fixture
+def skill(known: Any, here: Path, learned: Any) -> int:
+    """A skill of the project; its id."""
     steps = {"kind": "steps", "text": "", "files": [], "commands": ["make gen", "vale docs", "git commit"],
              "observation_ids": [], "confidence": 0.6, "times": 3}  # fmt: skip
-    number = learned.learning(
-        db, "make gen > vale > git commit", "`make gen`, then `vale docs`", db.execute(
-            "SELECT max(last_at) FROM sessions").fetchone()[0], kind="skill", sessions=3, files=["*.md"], remedy=steps
-    )  # fmt: skip
-    db.commit()
-    db.close()
+    with closing(sqlite3.connect(here / "aurora.db")) as db, db:
+        newest = db.execute("SELECT max(last_at) FROM sessions").fetchone()[0]
+        return int(learned.learning(
+            db, "make gen > vale > git commit", "`make gen`, then `vale docs`", newest, kind="skill", sessions=3,
+            files=["*.md"], remedy=steps,
+        ))  # fmt: skip
+
+
+async def test_skills_are_listed_apart_and_become_a_clients_skill(
+    skill: int, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path
+) -> None:
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await at_thumbs(pilot)
         assert "vale docs" not in text(pilot)
         await pilot.press("S")
-        await until(pilot, "1 skill", "vale docs", "skills 1")
+        await until(pilot, "1 skill", "skills 1", "2. vale docs", "60% of the sessions with such work", "told 0×")
         await pilot.press("a")
         await until(pilot, "SKILL.md", "+ 2. `vale docs`")
         await pilot.press("y")
-        await until(pilot, "accepted")
-    assert state(number) == "accepted"
+        await until(pilot, "accepted", "since it was promoted followed in 0")
+    assert state(skill) == "accepted"
     assert list((here / "aurora").glob(".claude/skills/*/SKILL.md"))
+
+
+async def test_a_skill_becomes_an_entry_of_how_with_one_key(
+    skill: int, cockpit: Any, text: Any, until: Any, at_thumbs: Any, here: Path
+) -> None:
+    async with cockpit("aurora.db", (160, 45)) as pilot:
+        await at_thumbs(pilot)
+        await pilot.press("W")
+        await until(pilot, "there is no skill here")
+        await pilot.press("S")
+        await until(pilot, "as an entry /how")
+        await pilot.press("W")
+        await until(pilot, "as /how commit changed md files", "+ # Memory Index")
+        await pilot.press("e", *"commit the docs", "enter")
+        await until(pilot, "as /how commit the docs")
+        assert not list((here / "aurora").rglob("decisions.md")), "nothing is written before y"
+        await pilot.press("y")
+        await until(pilot, "written:")
+    (path,) = (here / "aurora").rglob("decisions.md")
+    assert "## How to commit the docs" in path.read_text("utf-8")
+    assert state(skill) == "open"

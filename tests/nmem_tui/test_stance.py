@@ -153,10 +153,9 @@ def test_a_short_session_says_how_few_its_calls_are_and_what_each_did_by_itself(
     stood = {"explore": Share(), "reason": Share(10, 1.0), "scaffold": Share(), "finish": Share()}
     found = stance([point(n, -0.1, 0.8) for n in range(10)], placed=10, quadrant="reason", quadrants=stood, signs=signs,
                    observations=10)  # fmt: skip
-    few = "needs about 20 calls, has 10"
-    assert few in plain([words.now(found, 120)])
-    assert "2 think, 8 act" in plain([words.now(found, 120)])
-    assert words.title(found) == "Stance ─ needs about 20 calls, has 10"
+    few = "so far 10 think, 1 failed"
+    assert f"{few} · a quadrant needs about 20 calls, here are 10" in plain([words.now(found, 120)])
+    assert words.title(found) == "Stance ─ so far 10 think, 1 failed"
     assert few in plain([words.line(found, 100)])
     told = [plain([line]) for line in words.shares(found, 80)]
     assert "▸" not in "".join(told)
@@ -176,15 +175,15 @@ def test_a_session_of_two_calls_has_too_few_like_any_other_short_one() -> None:
     found = stance([point(n, -0.99, None) for n in range(2)], placed=0, observations=2, quadrants=nothing,
                    signs=nothing, strips=strips)  # fmt: skip
     said = plain([words.now(found, 120)])
-    assert "needs about 20 calls, has 0 placed" in said
-    assert "thinks" not in said and "by themselves" not in said
+    assert "so far 2 think, 1 failed · a quadrant needs about 20 calls, here are 0 placed" in said
+    assert "thinks" not in said
     assert any("each call by its own scores" in plain([line]) for line in words.shares(found, 80))
     assert "%" not in plain([words.strip(strips[0], 100, UTC)]), "no share of nothing"
 
 
 def test_the_calls_that_are_placed_are_named_where_there_are_more() -> None:
     found = stance([point(n, -0.1, 0.8) for n in range(9)], placed=9, observations=10)
-    assert "needs about 20 calls, has 9 placed" in plain([words.now(found, 120)])
+    assert "a quadrant needs about 20 calls, here are 9 placed" in plain([words.now(found, 120)])
 
 
 def test_rows_say_labels_where_they_fit_and_a_tilde_where_the_model_abstains() -> None:
@@ -239,10 +238,10 @@ def test_a_session_of_another_year_says_its_year_and_stands_where_it_ended() -> 
     )
     rows = [item.draw(100) for item in stance_list.of_sessions([new, old], "b", UTC, AT)]
     assert plain([rows[0]]).startswith("▸ 10-09 07:53")
-    assert "needs about 20 calls" in plain([rows[0]]), "one call is labelled: not nothing is"
+    assert "too few calls to tell" in plain([rows[0]]), "one call is labelled: not nothing is"
     assert plain([rows[1]]).startswith("  2024-09-05 ")
     assert "9 calls" in plain([rows[1]])
-    assert "needs about 20 calls" in plain([rows[1]])
+    assert "50 % think" in plain([rows[1]])
 
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=30) | st.sampled_from(

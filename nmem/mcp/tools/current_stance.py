@@ -38,7 +38,7 @@ def _session(ask: Ask) -> str:
 
 
 def _told(found: Stance) -> Answer:
-    from nmem.stance.words import stands
+    from nmem.stance.words import needs, stands
 
     shares = found.signs if found.few else found.quadrants
     worth = [f"{line(each.text, 300)} ({line(each.reason, 200).rstrip('.')})" for each in found.guidance]
@@ -53,7 +53,8 @@ def _told(found: Stance) -> Answer:
                    for each in found.shifts[-_FEW:]],
         "stuck": [f"{quoted(each.key, 120)}: failed {each.failures}x{'' if each.over else ', not over'}"
                   for each in found.stuck[-_FEW:]],
-        "note": "" if found.count else "its calls are not labelled yet: no more can be said",
+        "note": "its calls are not labelled yet: no more can be said" if not found.count
+                else needs(found) if found.few else "",
     })  # fmt: skip
 
 

@@ -1,10 +1,10 @@
-"""`episodes`: what was worked on, task by task."""
+"""`episodes`: what was worked on, task by task, or by what the tasks are about."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nmem.mcp.reply import name
+from nmem.mcp.reply import line, name, some, when
 from nmem.mcp.told import episode_line
 from nmem.mcp.tool import CURSOR, PROJECT, Answer, Param, Tool, limit
 
@@ -14,6 +14,28 @@ if TYPE_CHECKING:
 
 def run(ask: Ask) -> Answer:
     """An index, the newest first."""
+    return _themes(ask) if ask.text("by") else _episodes(ask)
+
+
+def _themes(ask: Ask) -> Answer:
+    """What the work is about: a line a theme, its `id` a query for its episodes."""
+    from nmem.themes import read
+
+    place, many = ask.place, ask.number("limit")
+    found = read.themes(ask.db, place.key, limit=many + 1)
+    shown = [
+        some({"id": f"theme:{each.id}", "about": line(each.label, 80), "episodes": each.episodes,
+              "sessions": each.sessions, "at": when(each.last_at),
+              "project": name(each.project, 80) if each.project != place.name else ""})
+        for each in found[:many]
+    ]  # fmt: skip
+    out: Answer = {"project": name(place.name, 80) or "all", "themes": shown}
+    if len(found) > many:
+        out["left"] = "more themes: a larger limit"
+    return out
+
+
+def _episodes(ask: Ask) -> Answer:
     from nmem.read import episodes
     from nmem.read.episode_filter import Filter
 
@@ -34,7 +56,8 @@ TOOL = Tool(
     "episodes",
     "Tasks worked on, newest first: name, outcome, thread.",
     (
-        Param("query", says="words, file:x, thread:x, is:failed, is:committed, is:open"),
+        Param("query", says="words, file:x, thread:x, theme:1, is:failed, is:committed, is:open"),
+        Param("by", choices=("themes",)),
         PROJECT,
         limit(15, 60),
         CURSOR,

@@ -58,7 +58,7 @@ def _record(ask: Ask, ref: Ref) -> dict[str, object]:
     if ref.kind == ids.SESSION:
         return told.session(db, ref.key)
     if ref.kind == ids.THREAD:
-        return told.thread(db, ref.number)
+        return told.thread(db, ref.number, ask.now)
     if ref.kind == ids.TASK:
         return told.task(db, ref.number, most, ask.now)
     if ref.kind == ids.DECISION:

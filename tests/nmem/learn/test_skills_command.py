@@ -97,3 +97,9 @@ def test_written_down_as_how(skilled: Shop) -> None:
     assert "## How to commit go changes" in Path(skilled.folder, "agents/decisions/decisions.md").read_text("utf-8")
     skilled.undo()
     assert not Path(skilled.folder, "agents/decisions/decisions.md").exists()
+
+
+def test_written_down_without_words_it_says_when_it_is_due(skilled: Shop) -> None:
+    fine("skills", "promote", str(skilled.number), "--to", "when", "--yes")
+    told = Path(skilled.folder, "agents/decisions/decisions.md").read_text("utf-8")
+    assert "## How to commit changed go files" in told

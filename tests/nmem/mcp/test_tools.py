@@ -35,6 +35,21 @@ def test_an_index_leads_to_details_and_these_to_what_led_there(client: Client, s
     assert around["rows"][1]["failed"] == "failed"
 
 
+def test_what_the_work_is_about_leads_to_its_episodes(client: Client, shop: Recorded) -> None:
+    assert client.get("episodes", by="themes") == {"project": "shop", "themes": []}
+    shop.db.execute(
+        "INSERT INTO unit_themes SELECT u.id, s.project_id, u.id % 2 + 1, 'rounding <b>coupons</b>' FROM work_units u"
+        " JOIN sessions s ON s.id = u.session_id"
+    )
+    shown = client.get("episodes", by="themes")["themes"]
+    assert sum(each["episodes"] for each in shown) == len(client.get("episodes")["episodes"])
+    assert all("rounding" in each["about"] and "<b>" not in each["about"] for each in shown)
+    listed = client.get("episodes", query=shown[0]["id"])["episodes"]
+    assert len(listed) == shown[0]["episodes"]
+    assert len(client.get("episodes", by="themes", limit=1)["themes"]) == 1
+    assert client.get("episodes", by="themes", project="*")["project"] == "all"
+
+
 def test_a_task_is_found_by_its_words_and_given_in_full(client: Client, shop: Recorded) -> None:
     shop.db.execute(
         "INSERT INTO tasks (created_at, changed_at, prompt, project, cwd, session_id, state, output)"

@@ -149,11 +149,6 @@ def everywhere(db_path: str) -> None:
             (f"episode/{unit}", json.dumps({"title": TOKEN, "session": "s1"}), json.dumps({"a": TOKEN})),
         )
         db.execute(
-            "INSERT INTO skills (project_id, name, use_when, steps, evidence, created_at, last_at)"
-            " SELECT project_id, ?, ?, ?, '[]', 1, 1 FROM sessions LIMIT 1",
-            (TOKEN, TOKEN, json.dumps([TOKEN])),
-        )
-        db.execute(
             "INSERT INTO learnings (project_id, kind, key, title, files, first_at, last_at, sessions, occurrences)"
             " SELECT project_id, 'failed_command', ?, ?, ?, 1, 1, 1, 1 FROM sessions LIMIT 1",
             (TOKEN, TOKEN, json.dumps([TOKEN])),

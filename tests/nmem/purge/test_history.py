@@ -44,7 +44,7 @@ def test_a_new_rule_takes_it_out_of_history(planted: str, own_home: Path) -> Non
         assert would.rows > 10 and would.counts["planted"] >= would.rows
     done = CliRunner().invoke(command, ["--history", "--yes", "--json"])
     told = json.loads(done.output)
-    for table in ("observations", "prompts", "tasks", "skills"):  # what was made of the first two is made anew
+    for table in ("observations", "prompts", "tasks"):  # what was made of the first two is made anew
         assert told["by_table"][table] == would.by_table[table] > 0
     settled(planted)
     with closing(sqlite3.connect(planted)) as db:

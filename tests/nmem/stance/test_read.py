@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from sqlite3 import Connection
 
 import pytest
 
 from nmem.stance import history, read, rows
 from nmem.stance.model import Stance
-from nmem.stance.words import stands
+from nmem.stance.words import needs, stands
 from tests.nmem.conftest import Recorded
 from tests.nmem.stance.conftest import START, score, unit
 
@@ -69,8 +70,11 @@ def test_a_short_session_is_not_told_with_certainty(record: Recorded, open_db: O
     session(record, count=10, think=2)
     short = found(open_db())
     assert short.points[-1].ema_phase == pytest.approx(0.9 - 1.8 * 0.92**8)
-    assert (short.quadrant, short.few, short.sides) == ("reason", True, (2, 8))
-    assert stands(short) == "needs about 20 calls, has 10"
+    assert (short.quadrant, short.few, short.did) == ("reason", True, (2, 8, 0))
+    assert stands(short) == "so far 2 think, 8 act"
+    assert needs(short) == "a quadrant needs about 20 calls, here are 10"
+    bare = replace(short, points=(), placed=0, failed=3)
+    assert stands(bare) == "so far 10 calls, 3 failed", "what the model is not sure of is told by what went wrong"
     for number in range(11, 21):
         record.act("file_edit", "", "src/feed.py")
         score(record.db, "one", number, 0.9, 0.8)

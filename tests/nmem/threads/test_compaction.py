@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from nmem.errors import NmemError
-from nmem.threads import compaction, outcomes, skills
+from nmem.threads import compaction, outcomes
 from nmem.threads import read as _read
 from nmem.threads.link import Linker
-from nmem.threads.skills import Episode, Step, command_form, edit_form, mine, steps
 
 World = Any
 read: Any = _read  # what is found is there: a None fails the test all the same
@@ -78,7 +78,7 @@ def test_summaries_from_narratives(world: World) -> None:
           learned=["The proxy cuts at 10 MB"], next_steps=["Tell support"])  # fmt: skip
     cycle(world, "a", 5, "Banners as well", "src/aurora/banner.py", completed=["Banner limit raised"],
           learned=["The proxy cuts at 10 MB"], next_steps=["Document both limits"])  # fmt: skip
-    found = compaction.summarise(world.db, world.thread("a"))
+    found = compaction.summarise(world.db, world.thread("a"), 0)
     assert found.micro == (
         "The avatar limit went from 2 to 8 MB. Committed: Banners as well. Next: Document both limits."
     )
@@ -94,7 +94,7 @@ def test_summaries_without_narratives_or_episodes(world: World) -> None:
     world.session("a", 0, "Why is the avatar limit 2 MB?\nUsers complain.")
     world.edit("a", 1, "src/limits.py")
     world.do("a", 2, "git_commit", "git commit", commit={"message": "Raise the limit"})
-    found = compaction.summarise(world.db, world.assign("a"))
+    found = compaction.summarise(world.db, world.assign("a"), 0)
     assert found.micro == "Why is the avatar limit 2 MB? Committed: Raise the limit."
     assert "Files: src/limits.py." in found.meso
 
@@ -108,7 +108,7 @@ def test_what_came_of_it(world: World, told: dict[str, Any], words: str) -> None
     world.say("a", 0, "Try the other parser")
     thread = world.assign("a")
     world.unit("a", world.say("a", 1, "Try the other parser"), outcomes=told)
-    assert words in compaction.summarise(world.db, thread).micro
+    assert words in compaction.summarise(world.db, thread, 0).micro
 
 
 def test_broken_columns_and_secrets_do_no_harm(world: World) -> None:
@@ -116,7 +116,7 @@ def test_broken_columns_and_secrets_do_no_harm(world: World) -> None:
     prompt = world.say("a", 0, "Goal \x1b[31mred")
     thread = world.assign("a")
     world.unit("a", prompt, summary="Key AKIA" + "Q3EGPL7ZTNYWKXRB used", outcomes="{", commits="[3, null", learned=[1])
-    found = compaction.summarise(world.db, thread)
+    found = compaction.summarise(world.db, thread, 0)
     assert "AKIA" not in found.micro
     assert "\x1b" not in found.meso
 
@@ -126,7 +126,7 @@ def test_lengths_are_bounded(world: World) -> None:
     for number in range(20):
         world.assign("a")
         world.unit("a", world.say("a", 50 + number, f"Goal {number} " * 90), summary="x" * 5000, learned=["y" * 3000])
-    found = compaction.summarise(world.db, world.thread("a"))
+    found = compaction.summarise(world.db, world.thread("a"), 0)
     assert len(found.micro) <= compaction.MICRO
     assert len(found.meso) <= compaction.MESO
     assert len(found.macro) <= compaction.MACRO
@@ -141,34 +141,49 @@ def test_compaction_again_changes_nothing(world: World) -> None:
     assert world.all("SELECT micro, meso, macro, state FROM threads") == before
 
 
+def skill(world: World, *sessions: str, **columns: Any) -> None:
+    """A skill of the project that sessions showed."""
+    steps = {"kind": "steps", "text": "", "commands": ["make gen", "pytest", "git commit"], "files": [],
+             "observation_ids": [], "confidence": 0.6, "times": len(sessions)}  # fmt: skip
+    row = {"project_id": world.project(), "kind": "skill", "key": "make gen > pytest", "title": "make gen, then pytest",
+           "files": '["*.py"]', "first_at": 0, "last_at": 1, "sessions": len(sessions), "occurrences": len(sessions),
+           "remedy": json.dumps(steps), **columns}  # fmt: skip
+    made = world.db.execute(
+        f"INSERT INTO learnings ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()]
+    ).lastrowid
+    world.db.executemany(
+        "INSERT INTO learning_evidence (learning_id, role, session_id, at) VALUES (?, 'occurrence', ?, 0)",
+        [(made, each) for each in sessions],
+    )
+
+
 def test_skills_across_threads_and_retrieval_after_compaction(world: World) -> None:
     world.session("a", 0)
     first = cycle(world, "a", 1, "Raise the avatar limit in limits.py", "src/limits.py")
     world.session("b", 300)
-    second = cycle(world, "b", 301, "Raise the banner limit in limits.py as well", "src/banner.py")
+    cycle(world, "b", 301, "Raise the banner limit in limits.py as well", "src/banner.py")
+    skill(world, "a", "b")
+    skill(world, "a", key="x", state="dismissed")
+    skill(world, "b", key="y")
     Linker(world.db).link_all(world.at(400))
     outcomes.relate(world.db, world.thread("a"), world.thread("b"), True, world.at(401))
     turns_before = read.turns(world.db, world.thread("a"))
     rows = world.all("SELECT count(*) FROM observations")
     compaction.compact_due(world.db, world.at(500))
 
-    view = read.view(world.db, world.thread("a"))
+    view = read.view(world.db, world.thread("a"), world.at(500))
     assert view is not None
-    skill = view.skills[0]
-    assert skill.steps == ("edit *.py in src", "pytest", "git commit")
-    assert skill.evidence == (first, second)
-    assert skill.name == "edit, test, commit (pytest)"
-    assert "changing *.py in src" in skill.use_when
-    assert "limit" in skill.use_when
+    (shown,) = view.skills  # what was dismissed is not told, nor what other threads showed
+    assert (shown.steps, shown.sessions) == (("make gen", "pytest", "git commit"), 2)
+    assert shown.when == "Before `git commit` of a changed `*.py`"
     assert view.thread.micro
-    assert "Skill: edit, test, commit" in view.thread.macro
+    assert f"Skill: {shown.when}, run make gen, then pytest, then git commit" in view.thread.macro
     assert view.cross is not None
     assert view.cross.threads == (world.thread("a"), world.thread("b"))
     assert view.thread.micro in view.cross.summary  # told anew with the summaries
     assert read.turns(world.db, world.thread("a")) == turns_before
     assert (turns_before[0].unit_id, turns_before[0].actions, turns_before[0].failures) == (first, 5, 1)
     assert world.all("SELECT count(*) FROM observations") == rows
-    assert skills.extract(world.db, world.project(), world.at(600)) == 1  # again: the same one
 
 
 def test_raw_turns_come_in_pages(world: World) -> None:
@@ -180,49 +195,3 @@ def test_raw_turns_come_in_pages(world: World) -> None:
         seen += [turn.text for turn in page]
         after = (page[-1].at, page[-1].prompt_id)
     assert seen == [f"Turn {number}" for number in range(7)]
-
-
-def episode(number: int, *kinds: tuple[str, str]) -> Episode:
-    return Episode(number, f"goal {number}", tuple(Step(*each) for each in kinds), number)
-
-
-TEST, COMMIT, EDIT = ("test", "pytest"), ("git_commit", "git commit"), ("file_edit", "edit *.py")
-
-
-def test_one_episode_is_no_skill() -> None:
-    assert mine([episode(1, EDIT, TEST, EDIT, TEST)]) == []
-    assert mine([episode(1, EDIT, TEST), episode(2, TEST, EDIT)]) == []
-    assert [found.evidence for found in mine([episode(1, EDIT, TEST), episode(2, EDIT, TEST)])] == [(1, 2)]
-    assert mine([episode(1, EDIT, TEST), episode(2, EDIT, TEST)], least=3) == []
-
-
-def test_parts_of_a_longer_skill_are_not_told_again() -> None:
-    found = mine([episode(1, EDIT, TEST, COMMIT), episode(2, EDIT, TEST, COMMIT), episode(3, EDIT, TEST)])
-    assert sorted((each.steps, len(each.evidence)) for each in found) == [
-        (("edit *.py", "pytest"), 3), (("edit *.py", "pytest", "git commit"), 2),
-    ]  # fmt: skip
-
-
-def test_what_failed_is_no_step() -> None:
-    rows = [
-        ("file_edit", "src/a.py", "", "ok"), ("test", None, "pytest -k x", "failed"),
-        ("file_edit", "src/b.py", "", "ok"), ("file_read", "src/b.py", "", "ok"), ("test", None, "pytest", "ok"),
-    ]  # fmt: skip
-    assert [step.text for step in steps(rows)] == ["edit *.py in src", "pytest"]
-
-
-@pytest.mark.parametrize(("line", "form"), [
-    ("npm run build -- --watch", "npm run build"), ("cd web && npm test", "npm test"),
-    ("git commit -m 'x y'", "git commit"),
-    ("/usr/bin/pytest -q tests/a.py", "pytest"), ("gh pr create --title x", "gh pr create"), ("", ""),
-    ("cargo test -p core", "cargo test"),
-])  # fmt: skip
-def test_commands_lose_their_particulars(line: str, form: str) -> None:
-    assert command_form(line) == form
-
-
-def test_changes_lose_their_particulars() -> None:
-    assert edit_form("src/a/b.PY") == "edit *.py in src"
-    assert edit_form("Makefile") == "edit Makefile"
-    assert edit_form("/etc/hosts.conf") == "edit *.conf"
-    assert edit_form("") == "edit a file"

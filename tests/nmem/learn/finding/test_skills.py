@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmem.learn import read, rules
+from nmem.learn import read, rules, skills
 from nmem.learn.learning import SKILL
 from nmem.learn.skills import form
 
@@ -69,3 +69,14 @@ def test_one_way_of_many_is_no_habit(history: History) -> None:
 )  # fmt: skip
 def test_the_form_of_a_command_is_what_is_asked_of_which_program(part: str, said: str) -> None:
     assert form(part) == said
+
+
+@pytest.mark.parametrize(("commands", "files", "said"), [
+    (("npx markdownlint-cli2", "git commit"), ("*.mdx",), "commit changed mdx files"),
+    (("bd sync", "git push"), (), "push changes with bd sync"),
+    (("bun run typecheck", "gh pr create"), ("*.ts", "*.tsx"), "open a pull request for changed ts or tsx files"),
+    (("npx markdownlint-cli2", "vale"), (), "check changes with npx markdownlint cli2"),
+    (("mise run fmt", "mise run lint"), (), "check changes with mise run fmt"),
+])  # fmt: skip
+def test_its_situation_in_plain_words(commands: tuple[str, ...], files: tuple[str, ...], said: str) -> None:
+    assert skills.situation(commands, files) == said
