@@ -192,6 +192,23 @@ def suspended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return lent
 
 
+async def test_a_copy_holds_nothing_that_acts_where_it_is_pasted(
+    make_db: Any, cockpit: Any, tmp_path: Path, suspended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row may have been stored by another program: escapes end a shell's bracketed paste, tags spell hidden words."""
+    planted = "make\x1b[201~\x9b31m\u202e\U000e0041\x00 all\n\ttwo"
+    words = script(tmp_path, "ed", f'/bin/cp "$1" {tmp_path}/seen')
+    async with cockpit(make_db("story")) as pilot:
+        written: list[str] = []
+        monkeypatch.setattr(pilot.app._driver, "write", written.append)
+        pilot.app.copy_out(planted)
+        sent = "".join(written).partition("\x1b]52;c;")[2].partition("\x07")[0]
+        assert base64.b64decode(sent).decode() == "make all\n\ttwo"
+        pilot.app.environ = {"EDITOR": words, "PATH": ""}
+        pilot.app.edit_out(planted)
+    assert (tmp_path / "seen").read_text() == "make all\n\ttwo"
+
+
 async def test_a_story_is_read_in_the_editor_as_a_copy(
     make_db: Any, cockpit: Any, until: Any, settled: Any, tmp_path: Path, suspended: list[str],
     monkeypatch: pytest.MonkeyPatch,
