@@ -233,9 +233,8 @@ async def test_a_task_s_prompt_comes_back_into_the_form_and_is_stored(
     db.execute("UPDATE tasks SET cwd = ?, worktree = 0", (str(tmp_path),))
     db.close()
     words = script(tmp_path, "ed", 'printf "Written elsewhere, in two\\nlines\\n" > "$1"')
-    monkeypatch.setattr(
-        "nmem_tui.app_services.Exporter.environ", {"VISUAL": shlex.quote(words), "EDITOR": "false", "PATH": ""}
-    )
+    editors = {"VISUAL": shlex.quote(words), "EDITOR": "false", "PATH": ""}
+    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", editors)
     async with cockpit(desk, (160, 45)) as pilot:
         await pilot.press("7")
         await settled(pilot)
