@@ -55,13 +55,14 @@ def test_a_task_has_its_own_window_and_its_output_is_kept(panes: Place, socket: 
 
 
 def test_hostile_prompts_and_folders_reach_no_shell(panes: Place) -> None:
-    folder = panes.folder / "a 'b' $(touch pwned) `x` ; #{pane_id}"
+    folder = panes.folder / "a 'b' $(touch pwned) `x` ; #{pane_id} #(touch \"$HOME-format\")"
     folder.mkdir()
     prompt = "$(touch pwned); `touch pwned` #{pane_id} 'a' \"b\" \\ C-c Enter"
     number = panes.add(prompt, cwd=str(folder))
     panes.run()
     assert panes.task(number).output == f"doing: {prompt}"
     assert not any(panes.folder.rglob("pwned"))
+    assert not Path(f"{os.environ['HOME']}-format").exists()
 
 
 def test_the_whole_server_gone_midway_is_a_failure_that_is_told(panes: Place, socket: str) -> None:
