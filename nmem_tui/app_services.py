@@ -29,9 +29,11 @@ class Exporter(Dispatcher):
     environ: Mapping[str, str] = os.environ
 
     def copy_out(self, text: str) -> None:
-        """Put text on the person's clipboard, and say how it went there."""
+        """Put text on the person's clipboard, and say how it went there; nothing in it acts where it is pasted."""
+        from capture.text import clean  # on use: start-up stays short
         from nmem_tui import output  # on use: start-up stays short
 
+        text = clean(text)
         if not text:
             self.say("there is nothing to copy", severity="warning")
         elif not self.is_web and (words := output.helper(self.environ)):
@@ -58,8 +60,10 @@ class Exporter(Dispatcher):
 
     def edit_out(self, text: str, take: Callable[[str], None] | None = None) -> None:
         """Open text in the person's editor; what is left there goes to `take`, else it was a copy to read."""
+        from capture.text import clean  # on use: start-up stays short
         from nmem_tui import output  # on use: start-up stays short
 
+        text = clean(text)
         try:
             words = output.words(self.environ)
             with self.suspend():

@@ -62,6 +62,8 @@ class Dispatcher(Host):
 
     async def on_event(self, event: Event) -> None:
         """Keys are taken one after the other, each by the screen that the one before it opened."""
+        if isinstance(event, Key) and self.leaving:
+            return  # also one that a dialog had and hands on: what would open now never stands
         if isinstance(event, Key) and not event.is_forwarded and self._running:
             await self._opened()
             if self.leaving:
@@ -151,7 +153,9 @@ class Dispatcher(Host):
         return None
 
     def action_act(self, action_id: str) -> None:
-        """Carry an action out, or say why it does not apply."""
+        """Carry an action out, or say why it does not apply; one that comes once the cockpit leaves is nobody's."""
+        if self.leaving:
+            return
         if reason := self.why_not(action_id):
             self.say(reason, severity="warning")
             return

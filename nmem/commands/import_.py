@@ -21,7 +21,7 @@ from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
 from nmem.settle_start import start
-from nmem.text import to_json
+from nmem.text import printable, to_json
 
 _LATEST = 253_402_300_799_000
 """The last second of the year 9999, in milliseconds."""
@@ -88,7 +88,7 @@ def _transcripts(
         db.close()
     begun = start(database)
     for line in report.failed:
-        click.echo(f"nmem: {line}", err=True)
+        click.echo(f"nmem: {printable(line)}", err=True)
     if as_json:
         click.echo(to_json(report.to_dict()))
         return

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+from nmem.text import lines
+
 
 def whole() -> None:
     """Make the three usable: a closed one swallows what is written, and what it cannot spell becomes a question mark.
@@ -39,10 +41,10 @@ def flushed(*, quiet: bool = False) -> int:
     return 0
 
 
-def tell(line: str) -> None:
-    """A line on standard error, where there is one that takes it."""
+def tell(text: str) -> None:
+    """A text on standard error, where there is one that takes it; of what it quotes, nothing acts on a terminal."""
     try:
-        sys.stderr.write(line + "\n")
+        sys.stderr.write("\n".join(lines(text)) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
         _drop(sys.stderr, 2)

@@ -76,7 +76,8 @@ def server(socket: str) -> Server:
 def open_window(socket: str, session: str, name: str, cwd: str, words: Sequence[str]) -> str:
     """A new window that runs these words, in a session that is made when it is not there; the id of its pane."""
     tmux = server(socket)
-    tail = ("-P", "-F", "#{pane_id}", "-n", name, "-c", cwd, "--", *words)
+    folder = cwd.replace("#", "##")  # tmux expands what it takes for a format: `#(...)` of a folder's name would run
+    tail = ("-P", "-F", "#{pane_id}", "-n", name, "-c", folder, "--", *words)
     made = ("new-session", "-d", "-s", session, "-x", str(_WIDE), "-y", str(_HIGH), *tail)
     window = ("new-window", "-d", "-t", f"={session}:", *tail)
     said = ""

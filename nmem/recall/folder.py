@@ -10,6 +10,7 @@ import os
 import stat
 
 from nmem.errors import NmemError
+from nmem.names import cited
 
 FOLDERS = ("agents/decisions", ".agents/decisions", ".claude/decisions", "docs/decisions", "doc/decisions", "decisions",
            "docs/adr", "doc/adr", "docs/architecture/decisions", "adr")  # fmt: skip
@@ -55,7 +56,7 @@ def find(cwd: str, folders: tuple[str, ...] = (), index: str = "") -> Place:
             if os.path.isdir(folder) and (name in folders or inside(os.path.realpath(folder), os.path.realpath(root))):
                 return Place(root, folder, _index(root, folder, index))
     raise NmemError(
-        f"no decisions folder here: none of {', '.join(tried)} in {cwd} or above; make one, or name yours:"
+        f"no decisions folder here: none of {', '.join(tried)} in {cited(cwd)} or above; make one, or name yours:"
         " nmem config set recall.folders PATH"
     )
 

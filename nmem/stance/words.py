@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nmem.names import cited, reads_as_sentence
 from nmem.stance.model import ENOUGH, SessionStance, Stance
 from nmem.text import fit_path
 
@@ -91,7 +92,8 @@ def sentence(text: str) -> str:
 
 
 def names(files: Iterable[str], most: int = 3) -> str:
-    """A few files by name."""
+    """A few files by name; one that reads as a sentence is marked as a name: an agent may be told of it."""
     known = list(files)
     more = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(fit_path(each, 60) for each in known[:most]) + more
+    shown = (cited(each) if reads_as_sentence(each) else fit_path(each, 60) for each in known[:most])
+    return ", ".join(shown) + more

@@ -20,16 +20,27 @@ class Washer:
         return sum(self.counts.values())
 
     def value(self, value: object) -> object:
-        """A column's value; a text that is JSON stays JSON, byte for byte where nothing is taken out."""
+        """A column's value; a text that is JSON stays JSON, byte for byte where nothing is taken out.
+
+        Of a name that stands twice in an object, the first would be stored unseen: the text is made anew without it.
+        """
         if not isinstance(value, str) or not value:
             return value
         if value[0] in "{[":
+            hidden = 0
+
+            def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+                nonlocal hidden
+                found = dict(pairs)
+                hidden += len(pairs) - len(found)
+                return found
+
             try:
-                tree = json.loads(value)
+                tree = json.loads(value, object_pairs_hook=once)
             except (ValueError, RecursionError):
                 return self.text(value)
             washed = redact_tree(_cleaned(tree), self.counts)
-            return value if washed == tree else json.dumps(washed, ensure_ascii=False)
+            return value if washed == tree and not hidden else json.dumps(washed, ensure_ascii=False)
         return self.text(value)
 
     def text(self, text: str) -> str:

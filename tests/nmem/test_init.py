@@ -69,7 +69,7 @@ def test_a_no_writes_nothing(claude: Path, db_path: str) -> None:
 def test_a_dry_run_leaves_the_machine_as_it_was(claude: Path, own_home: Path) -> None:
     before = sorted(own_home.rglob("*"))
     done = run(init, "--dry-run")
-    assert done.exit_code == 0 and "entry.py claude Stop" in done.output
+    assert done.exit_code == 0 and " claude Stop" in done.output
     assert sorted(own_home.rglob("*")) == before
     assert claude.read_bytes() == OWN
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.commands.main import nmem
+from nmem.commands.main import main, nmem
 from nmem.mcp.server import answered
 from nmem.settle import settle
 from nmem.text import to_json
@@ -74,6 +74,26 @@ def test_commands_print_nothing_that_acts(words: str) -> None:
     done = CliRunner().invoke(nmem, words.split())
     assert not unseen(done.output), words
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "file", f"x{PLANTED}"], ["export", "--project", PLANTED, "-"], ["config", "get", PLANTED],
+        ["restore", f"/{PLANTED}"], ["import", f"/{PLANTED}"], ["threads", "continue", "1", "--session", PLANTED],
+        ["sweep", PLANTED], [PLANTED], ["status", f"--{PLANTED}"],
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("planted")
+def test_errors_say_what_they_quote_without_what_acts(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["nmem", *words])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert said.startswith("nmem: ")
+    assert not unseen(said)
 
 
 @pytest.mark.usefixtures("planted")

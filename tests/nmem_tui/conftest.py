@@ -69,8 +69,9 @@ def found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_keys() -> Iterator[None]:
-    """Keys follow each other as soon as what they do is done."""
+    """Keys follow each other as soon as what they do is done; however busy the machine, that is waited for."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pilot._wait_for_screen, "__defaults__", (300.0,))
         patch.setattr("textual.pilot.wait_for_idle", quiet)
         patch.setattr("textual.app.wait_for_idle", quiet)
         yield

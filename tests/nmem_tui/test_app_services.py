@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
 import signal
 import stat
 from contextlib import contextmanager
@@ -93,7 +94,7 @@ async def test_copying_with_a_program_says_so_and_falls_back(
 ) -> None:
     bins = tmp_path / "bin"
     bins.mkdir()
-    script(bins, "wl-copy", f"exec /bin/cat > {tmp_path}/taken")
+    script(bins, "wl-copy", f"exec /bin/cat > '{tmp_path}/taken'")
     monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"WAYLAND_DISPLAY": "w", "PATH": str(bins)})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("Y")
@@ -152,7 +153,7 @@ def test_the_editor_is_the_person_s_own_words(tmp_path: Path) -> None:
 def test_the_file_is_for_the_owner_alone_and_gone_afterwards(tmp_path: Path) -> None:
     noted = tmp_path / "noted"
     words = [
-        script(tmp_path, "ed", f'stat -c "%a %n" "$1" "$(dirname "$1")" > {noted}; printf "more\\033[31m" >> "$1"')
+        script(tmp_path, "ed", f'stat -c "%a %n" "$1" "$(dirname "$1")" > "{noted}"; printf "more\\033[31m" >> "$1"')
     ]
     assert output.edit("text; $(touch x) ", words, {"PATH": "/usr/bin:/bin"}, read_only=False).startswith(
         "text; $(touch x) more"
@@ -192,12 +193,29 @@ def suspended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return lent
 
 
+async def test_a_copy_holds_nothing_that_acts_where_it_is_pasted(
+    make_db: Any, cockpit: Any, tmp_path: Path, suspended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row may have been stored by another program: escapes end a shell's bracketed paste, tags spell hidden words."""
+    planted = "make\x1b[201~\x9b31m\u202e\U000e0041\x00 all\n\ttwo"
+    words = script(tmp_path, "ed", f'/bin/cp "$1" "{tmp_path}/seen"')
+    async with cockpit(make_db("story")) as pilot:
+        written: list[str] = []
+        monkeypatch.setattr(pilot.app._driver, "write", written.append)
+        pilot.app.copy_out(planted)
+        sent = "".join(written).partition("\x1b]52;c;")[2].partition("\x07")[0]
+        assert base64.b64decode(sent).decode() == "make all\n\ttwo"
+        pilot.app.environ = {"EDITOR": shlex.quote(words), "PATH": ""}
+        pilot.app.edit_out(planted)
+    assert (tmp_path / "seen").read_text() == "make all\n\ttwo"
+
+
 async def test_a_story_is_read_in_the_editor_as_a_copy(
     make_db: Any, cockpit: Any, until: Any, settled: Any, tmp_path: Path, suspended: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    words = script(tmp_path, "ed", f'/bin/cp "$1" {tmp_path}/seen; echo more >> "$1"')
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"EDITOR": words, "PATH": ""})
+    words = script(tmp_path, "ed", f'/bin/cp "$1" "{tmp_path}/seen"; echo more >> "$1"')
+    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"EDITOR": shlex.quote(words), "PATH": ""})
     async with cockpit(make_db("story"), (160, 45)) as pilot:
         await pilot.press("2")
         await settled(pilot)
@@ -215,7 +233,8 @@ async def test_a_task_s_prompt_comes_back_into_the_form_and_is_stored(
     db.execute("UPDATE tasks SET cwd = ?, worktree = 0", (str(tmp_path),))
     db.close()
     words = script(tmp_path, "ed", 'printf "Written elsewhere, in two\\nlines\\n" > "$1"')
-    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", {"VISUAL": words, "EDITOR": "false", "PATH": ""})
+    editors = {"VISUAL": shlex.quote(words), "EDITOR": "false", "PATH": ""}
+    monkeypatch.setattr("nmem_tui.app_services.Exporter.environ", editors)
     async with cockpit(desk, (160, 45)) as pilot:
         await pilot.press("7")
         await settled(pilot)

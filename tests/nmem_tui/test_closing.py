@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from textual.events import Mount, ScreenResume
+from textual.events import Key, Mount, ScreenResume
 from textual.message import Message
 
 from nmem_tui.messages import Changed, FileChanged, Finished, Progress, StoreChanged, StoreGone
@@ -101,3 +101,30 @@ async def test_a_screen_that_is_asked_for_while_the_others_are_closed_is_not_mad
             return await prune(*nodes, **options)
 
         monkeypatch.setattr(app, "_prune", slow)
+
+
+@pytest.mark.parametrize("handed_on", [False, True])
+async def test_keys_typed_after_the_one_that_leaves_do_nothing(
+    handed_on: bool, cockpit: Any, make_db: Callable[[str], str]
+) -> None:
+    """A dialog hands on what it had not used; a screen that is opened so late never stands, and no key waits for it."""
+    async with cockpit(make_db("story")) as pilot:
+        pilot.app.exit()
+        pilot.app.do_review()
+        late = Key("f1", None)
+        if handed_on:
+            late._set_forwarded()
+        async with asyncio.timeout(20):
+            await pilot.app.on_event(late)
+        assert not isinstance(pilot.app.screen, Help)
+
+
+@pytest.mark.parametrize("action", ["help", "palette", "export", "purge"])
+async def test_an_action_that_is_clicked_once_it_leaves_is_nobodys(
+    action: str, cockpit: Any, make_db: Callable[[str], str], settled: Any
+) -> None:
+    """The dialog was composed halfway, and the process ended with a fault instead of in peace."""
+    async with cockpit(make_db("story")) as pilot:
+        await settled(pilot)
+        pilot.app.exit()
+        pilot.app.action_act(action)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -96,12 +97,12 @@ async def test_it_is_opened_at_its_line_and_without_an_editor_its_place_is_copie
     decided: Path, here: Path, cockpit: Any, settled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor = here / "vim"
-    editor.write_text(f'#!/bin/sh\necho "$@" > {here}/opened\n')
+    editor.write_text(f'#!/bin/sh\necho "$@" > "{here}/opened"\n')
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
     async with cockpit("aurora.db", (160, 45)) as pilot:
         said: list[str] = []
         monkeypatch.setattr(pilot.app, "copy_out", said.append)
-        monkeypatch.setattr(pilot.app, "environ", {"PATH": os.environ["PATH"], "EDITOR": str(editor)})
+        monkeypatch.setattr(pilot.app, "environ", {"PATH": os.environ["PATH"], "EDITOR": shlex.quote(str(editor))})
         await pilot.press("6", *keys("/when upl"), "enter")
         await settled(pilot)
         await pilot.press("o")

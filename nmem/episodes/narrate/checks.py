@@ -9,6 +9,7 @@ from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
 from nmem.episodes.narrate.prose import clip
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
+from nmem.names import reads_as_sentence
 
 _CHECKS = frozenset(("test", "build", "lint"))
 _FOLLOWED = _CHECKS | {"git_commit", "git_push", "install", "command", "github", "git_other"}
@@ -220,13 +221,20 @@ def once(ran: list[Struggle]) -> list[Struggle]:
 
 
 def told(one: Struggle) -> str:
-    """A struggle as a sentence."""
+    """A struggle as one sentence, whatever the error says; files whose names are sentences are counted, not named."""
     times = "once" if one.failures == 1 else f"{one.failures} times"
-    reason = f" ({one.reasons[-1]})" if one.reasons and one.reasons[-1] else ""
+    reason = f" ({one.reasons[-1].replace('. ', '; ')})" if one.reasons and one.reasons[-1] else ""
     if not one.passed:
         end = "; it ran again, result not seen" if one.open else " and was not seen to pass"
         return f"{one.name} failed {times}{reason}{end}"
-    files = [path.rsplit("/", 1)[-1] for path in one.fixed_by]
-    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-    by = f" after edits to {', '.join(files[:3])}{more}" if files else " later"
+    by = f" after edits to {_named(one.fixed_by)}" if one.fixed_by else " later"
     return f"{one.name} failed {times}{reason}, then passed{by}"
+
+
+def _named(paths: list[str]) -> str:
+    """The last parts of a few paths, and how many more there are."""
+    named = [path.rsplit("/", 1)[-1] for path in paths if not reads_as_sentence(path)][:3]
+    left = len(paths) - len(named)
+    if not named:
+        return "1 file" if left == 1 else f"{left} files"
+    return ", ".join(named) + (f" and {left} more" if left else "")

@@ -26,7 +26,7 @@ def run(ask: Ask) -> Answer:
     found = history(ask.db, path, place.id, ask.number("limit"), ask.cursor())
     if not found.total:
         where = f"of {cited(place.name, 80)}" if place.key else "of any project"
-        said = f"no {cited(path, 120)} is recorded {where}: search file:{line(path.rpartition('/')[2], 60)}"
+        said = f"no {cited(path, 120)} is recorded {where}: search file:{cited(path.rpartition('/')[2], 60)}"
         return {"path": name(path, 300), "episodes": [], "remarks": [said]}
     out: Answer = {"path": name(path, 300), "episodes": [_touch(one, place.name) for one in found.touches]}
     out |= {"known_as": [name(each, 300) for each in found.names[:_NAMES]]} if len(found.names) > 1 else {}

@@ -17,12 +17,12 @@ from nmem.dispatch.task import NewTask, Task
 
 CLIENT = '''#!/bin/sh
 "exec" "{python}" "$0" "$@"
-"""Does what its prompt says, word by word."""
+"""Does what its prompt says, word by word; @/ is the folder of the test, whatever blanks its path has."""
 import os, signal, subprocess, sys, time
 prompt = sys.stdin.read() if "-p" in sys.argv else sys.argv[-1]
 print("doing:", prompt, flush=True)
 for word in prompt.split():
-    verb, _, value = word.partition("=")
+    verb, _, value = word.replace("=@/", "={folder}/").partition("=")
     if verb == "exit": sys.exit(int(value))
     if verb == "sleep": time.sleep(float(value))
     if verb == "write": open(value, "w").write("x")
@@ -113,7 +113,7 @@ def place(db_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plac
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("claude", "codex", "gemini"):
-        (programs / name).write_text(CLIENT.replace("{python}", sys.executable))
+        (programs / name).write_text(CLIENT.replace("{python}", sys.executable).replace("{folder}", str(tmp_path)))
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     for name in ("TMUX", "TMUX_PANE", "NMEM_TASK"):

@@ -190,7 +190,7 @@ def gone(pid_file: Path) -> bool:
 def test_the_time_limit_ends_it_and_all_that_it_started(place: Place) -> None:
     pid_file = place.folder / "pid"
     for limit in (2, 20, 45):  # a busy machine needs longer until the client has started anything
-        number = place.add(f"child={pid_file} stubborn sleep=60", time_limit=limit)
+        number = place.add(f"child=@/{pid_file.name} stubborn sleep=60", time_limit=limit)
         place.run()
         one = place.task(number)
         assert (one.state, one.reason) == ("timed-out", f"it did not end within {limit} s")
@@ -201,7 +201,7 @@ def test_the_time_limit_ends_it_and_all_that_it_started(place: Place) -> None:
 
 def test_cancelling_midway_ends_everything_and_cancels_what_needs_it(place: Place) -> None:
     pid_file = place.folder / "pid"
-    number = place.add(f"child={pid_file} sleep=60")
+    number = place.add(f"child=@/{pid_file.name} sleep=60")
     after = place.add("later", needs=(number,))
     place.run(once=True)
     place.until(number, lambda one: bool(one.process) and pid_file.exists() and pid_file.read_text() != "")
@@ -225,7 +225,7 @@ runner.run(runner.Runner(sys.argv[1], Dispatch(how=sys.argv[2], tmux_socket=sys.
 
 def test_a_killed_runner_loses_nothing_and_the_next_one_goes_on(place: Place) -> None:
     gate = place.folder / "gate"
-    first, second = place.add(f"wait-for={gate} exit=7"), place.add("say more")
+    first, second = place.add(f"wait-for=@/{gate.name} exit=7"), place.add("say more")
     words = [sys.executable, "-c", RUNNER, place.db_path, "headless", ""]
     with subprocess.Popen(words) as process:
         place_at_work = place.until(first, lambda one: bool(one.process))
@@ -322,7 +322,7 @@ def test_an_end_written_while_the_database_is_locked_is_brought_in_later(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = place.folder / "gate"
-    number = place.add(f"wait-for={gate} exit=4")
+    number = place.add(f"wait-for=@/{gate.name} exit=4")
     place.run(once=True)
     one = place.until(number, lambda one: bool(one.process))
     with act.writing(place.db_path):
@@ -379,8 +379,8 @@ def test_cancelled_between_claim_and_start_never_starts(place: Place, monkeypatc
 def test_two_tasks_run_side_by_side_where_it_is_allowed(place: Place) -> None:
     gate, other = place.folder / "gate", place.folder / "other"
     place.config = replace(place.config, concurrency=2)
-    first = place.add(f"write=a.py write={other} wait-for={gate}", worktree=True)
-    second = place.add(f"write=b.py wait-for={other} write={gate}", worktree=True)
+    first = place.add(f"write=a.py write=@/{other.name} wait-for=@/{gate.name}", worktree=True)
+    second = place.add(f"write=b.py wait-for=@/{other.name} write=@/{gate.name}", worktree=True)
     place.run()
     assert place.task(first).exit_code == place.task(second).exit_code == 0
     with act.writing(place.db_path) as db:

@@ -344,7 +344,7 @@ def test_a_time_that_cron_cannot_say_is_refused(place: Place, minutes: int, said
 
 def test_a_tick_starts_what_is_due_and_leaves_and_the_next_brings_in_the_end(place: Place) -> None:
     gate = place.folder / "gate"
-    number = place.add(f"wait-for={gate}")
+    number = place.add(f"wait-for=@/{gate.name}")
     done = place.command("run", "--no-wait", "--quiet", "--headless")
     assert done.stdout == ""
     assert place.until(number, lambda one: bool(one.process)).state == "running"
@@ -417,7 +417,7 @@ def act_finish(db: Any, number: int) -> None:
 
 def test_files_of_an_attempt_are_the_owners_alone(place: Place) -> None:
     gate = place.folder / "gate"
-    number = place.add(f"wait-for={gate}")
+    number = place.add(f"wait-for=@/{gate.name}")
     place.run(once=True)
     place.until(number, lambda one: bool(one.process))
     folder = Path(place.db_path).parent / "tasks" / f"{number}-1"

@@ -42,7 +42,7 @@ def runs(socket: str, pane: str, program: str) -> None:
 
 def test_a_task_has_its_own_window_and_its_output_is_kept(panes: Place, socket: str) -> None:
     gate = panes.folder / "gate"
-    number = panes.add(f"env=NMEM_TASK wait-for={gate} exit=5")
+    number = panes.add(f"env=NMEM_TASK wait-for=@/{gate.name} exit=5")
     panes.run(once=True)
     one = panes.until(number, lambda one: bool(one.process))
     assert run(socket, "list-windows", "-t", "nmem", "-F", "#{window_name} #{pane_id}") == f"task-1 {one.pane}"
@@ -55,18 +55,19 @@ def test_a_task_has_its_own_window_and_its_output_is_kept(panes: Place, socket: 
 
 
 def test_hostile_prompts_and_folders_reach_no_shell(panes: Place) -> None:
-    folder = panes.folder / "a 'b' $(touch pwned) `x` ; #{pane_id}"
+    folder = panes.folder / "a 'b' $(touch pwned) `x` ; #{pane_id} #(touch \"$HOME-format\")"
     folder.mkdir()
     prompt = "$(touch pwned); `touch pwned` #{pane_id} 'a' \"b\" \\ C-c Enter"
     number = panes.add(prompt, cwd=str(folder))
     panes.run()
     assert panes.task(number).output == f"doing: {prompt}"
     assert not any(panes.folder.rglob("pwned"))
+    assert not Path(f"{os.environ['HOME']}-format").exists()
 
 
 def test_the_whole_server_gone_midway_is_a_failure_that_is_told(panes: Place, socket: str) -> None:
     pid_file = panes.folder / "pid"
-    number = panes.add(f"child={pid_file} sleep=60")
+    number = panes.add(f"child=@/{pid_file.name} sleep=60")
     after = panes.add("write=next", worktree=True)
     panes.config = replace(panes.config, concurrency=1)
     panes.run(once=True)

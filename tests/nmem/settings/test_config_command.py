@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,7 @@ def test_edit_checks_what_was_written(mine: Path, monkeypatch: pytest.MonkeyPatc
     editor.write_text("#!/bin/sh\nprintf '[context]\\nenabled = 3\\n' > \"$1\"\n")
     editor.chmod(0o755)
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.setenv("EDITOR", shlex.quote(str(editor)))
     result = run("edit")
     assert "context.enabled is true or false" in result.stdout
     assert isinstance(result.exception, NmemError)

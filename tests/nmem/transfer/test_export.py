@@ -16,6 +16,7 @@ from nmem import tables
 from nmem.commands.main import nmem
 from nmem.errors import NmemError
 from nmem.settle import settle
+from nmem.transfer.washed import Washer
 from tests.nmem.conftest import Recorded
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -210,6 +211,13 @@ def test_everything_is_redacted_on_the_way_in(full: str, other: str, tmp_path: P
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
     with closing(sqlite3.connect(other)) as db:
         assert "[REDACTED" in db.execute("SELECT content FROM prompts").fetchone()[0]
+
+
+@pytest.mark.parametrize("hidden", [SECRET, "\\u001b]0;x\\u0007", "\U000e0041"])
+def test_a_name_that_stands_twice_in_json_hides_nothing(hidden: str) -> None:
+    """A parser keeps the last of them; what is stored is the text."""
+    kept = Washer().value('{"a": "' + hidden + '", "a": "x"}')
+    assert hidden not in str(kept)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "sqlite"])
