@@ -61,6 +61,8 @@ UNKNOWN = "unknown"
 USER = "user"
 AGENT = "agent"
 MACHINE = "machine"
+STOPPED = "[Request interrupted by user]"
+"""Stands, as a notification, where a person broke a turn off: its closing is no answer, nothing was completed."""
 
 
 class Event:

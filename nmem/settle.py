@@ -47,7 +47,7 @@ from nmem.side_by_side import seldom_collected
 from nmem.themes import keep as themes
 from nmem.threads import compaction, continuity, decisions, outcomes, tuning
 from nmem.threads.link import REASSESS, Linker
-from nmem.training import personal
+from nmem.training import examples, personal
 
 SECONDS = 900.0
 """How long one run works at most; what is left is for the next one."""
@@ -402,7 +402,8 @@ class _Run:
     def _better(self) -> None:
         """Sessions judged by a model, then episodes worth it told by one; why none told them where that failed."""
         desk = self.desk()
-        teller = Teller(self.db, desk, self.stop, self.clock, self.report.problem)
+        shown = examples.in_force(self.db) if desk else ()
+        teller = Teller(self.db, desk, self.stop, self.clock, self.report.problem, shown)
         detector = load(self.db_path)
         asked: set[str] = set()
         while waiting := [one for one in narrations.unjudged(self.db) if one[0] not in asked]:

@@ -18,6 +18,7 @@ from capture.event import (
     SESSION_END,
     SESSION_START,
     STATUS,
+    STOPPED,
     SUBAGENT_END,
     TOOL_ERROR,
     TOOL_RESULT,
@@ -54,6 +55,8 @@ def batch(event: Event, project: Project) -> Batch | None:
         out.observations = _passages(event)
     if event.kind != STATUS and (said := _said(event)):
         out.prompts.append(said)
+    if event.kind == TURN_END and event.interrupted:
+        out.prompts.append(_stopped(event))
     return out
 
 
@@ -158,6 +161,12 @@ def _prompt(event: Event, text: str) -> Prompt:
     key = keys.prompt(event, text)
     return Prompt(event.at, MACHINE if machine else USER, kind, text, dedup_key=key, native_id=event.turn_id,
                   agent_id=event.agent_id)  # fmt: skip
+
+
+def _stopped(event: Event) -> Prompt:
+    """The mark of a turn that the person broke off, behind what the agent said last."""
+    return Prompt(event.at, MACHINE, "notification", STOPPED, dedup_key=keys.prompt(event, STOPPED),
+                  native_id=event.turn_id)  # fmt: skip
 
 
 def _command(text: str) -> bool:

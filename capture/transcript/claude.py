@@ -13,6 +13,7 @@ from capture.event import (
     POST_COMPACT,
     PROMPT,
     SESSION_START,
+    STOPPED,
     SUBAGENT_END,
     THINKING,
     TOOL_ERROR,
@@ -102,11 +103,20 @@ class ClaudeReader(Reader):
         if speaker == USER and spoken and not spoken.startswith(_HOOKED):
             return [*self._turn_over(), self._said(PROMPT, record, spoken, USER)]
         if spoken.startswith("[Request interrupted"):
-            self._forget_closing()
-            return self.skip("interrupt")
+            return self._interrupted(record, spoken)
         if content.lstrip().startswith("<task-notification"):
             return [self._said(PROMPT, record, spoken, MACHINE)]
         return self.skip("machine")
+
+    def _interrupted(self, record: dict[str, object], spoken: str) -> list[Event]:
+        """The person broke the turn off: its last text stays, marked as no answer. A refused call is marked itself."""
+        said_last = self._close()
+        if spoken != STOPPED:
+            self.skip("interrupt")
+            return said_last
+        stop = self._said(TURN_END, record, "", "")
+        stop.interrupted = True
+        return [*said_last, stop]
 
     def _command(self, record: dict[str, object], typed: str) -> list[Event]:
         name = typed[1:].partition(" ")[0]

@@ -193,11 +193,14 @@ class CodexReader(Reader):
         self._agent(words, at, 0)
         return [*self._abandon(), *self._close()]
 
-    def _aborted(self, payload: dict[str, object], _at: int, _offset: int) -> list[Event]:
-        self.closing = None
-        self.held.pop("closing", None)
-        out = self._abandon()
-        return out or self.skip(text(payload.get("type")))
+    def _aborted(self, payload: dict[str, object], at: int, _offset: int) -> list[Event]:
+        """The turn was broken off: its last text stays, marked as no answer where the person did it."""
+        out = [*self._abandon(), *self._close()]
+        if self.source.agent_id or text(payload.get("reason")) not in {"", "interrupted"}:
+            return out or self.skip(text(payload.get("type")))
+        stop = self.event(TURN_END, at, "transcript")
+        stop.interrupted = True
+        return [*out, stop]
 
     def _close(self) -> list[Event]:
         event, self.closing = self.closing, None

@@ -10,10 +10,12 @@ import click
 from capture import paths
 from nmem.commands import terminal
 from nmem.commands.terminal import count
-from nmem.text import to_json
+from nmem.errors import NmemError
+from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
     from nmem.training.personal import Figures, Refit, Report
+    from nmem.training.question import Report as QuestionReport
 
 _KINDS = {"online": "When a prompt arrives", "revised": "When its turn has ended"}
 
@@ -71,6 +73,50 @@ def labels(dry_run: bool, reset: bool, card: bool, as_json: bool) -> None:
         train_labels.reset(as_json)
     else:
         train_labels.train(as_json, dry=dry_run)
+
+
+@command.command()
+@click.option("--dry-run", is_flag=True, help="Ask, say what would change, and change nothing.")
+@click.option("--reset", is_flag=True, help="Show the model no examples any more.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def question(dry_run: bool, reset: bool, as_json: bool) -> None:
+    """Show the model examples of your splits, merges and names, where its answers get better by them.
+
+    Asks about your newest corrected sessions twice, with and without examples from the others: at most 16 questions,
+    which count against the day's cap. Kept only when the answers agree better with you on sessions not shown.
+    """
+    from nmem.llm.connect import connect
+    from nmem.training import question as tuning
+
+    if reset and dry_run:
+        raise click.UsageError("--reset and --dry-run exclude each other")
+    with terminal.writing() as db:
+        if reset:
+            was = tuning.reset(db, terminal.now())
+            told = "the model is shown no examples any more" if was else "the model was shown no examples"
+            click.echo(to_json({"reset": was}) if as_json else told)
+            return
+        found = connect(paths.database(), look=True)
+        if found.desk is None:
+            raise NmemError(found.problem or "no model is set up or found: `nmem model` offers your own client")
+        report = tuning.tune(db, found.desk, terminal.now(), dry=dry_run)
+    if as_json:
+        click.echo(to_json({**asdict(report), "dry_run": dry_run}))
+    else:
+        _say_question(report, dry_run)
+
+
+def _say_question(report: QuestionReport, dry: bool) -> None:
+    from nmem.training.question import said
+
+    if not report.enough:
+        click.echo(f"nothing is learned yet: {report.reason}")
+        return
+    basis = f"{count(report.questions, 'question')} about {count(report.sessions, 'session')}, {report.tokens:,} tokens"
+    click.echo(f"{basis}; {count(report.decisions, 'decision')} of yours")
+    click.echo(said(report) + (" (a dry run: nothing was changed)" if dry else ""))
+    for line in report.lines:
+        click.echo(printable(f"  {line}"))
 
 
 def _reset(was: bool, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from capture.event import STOPPED
 from capture.storage.store import transaction
 from nmem.episodes import units
 from nmem.episodes.tally import LABELS, Seen, Tally
@@ -23,8 +24,9 @@ _SEEN = (
     " ORDER BY o.seq"
 )
 _SAID = (
-    "SELECT p.id, p.at FROM prompts p WHERE p.session_id = ? AND p.id > ? AND p.at >= ? AND p.at < ?"
-    " AND (p.source = 'agent' OR (p.source = 'user' AND EXISTS"
+    "SELECT p.id, p.at, CASE WHEN p.source = 'machine' THEN 1 WHEN p.kind = 'closing' AND p.agent_id IS NULL THEN 0 END"  # noqa: S608
+    " FROM prompts p WHERE p.session_id = ? AND p.id > ? AND p.at >= ? AND p.at < ?"
+    f" AND (p.source = 'agent' OR (p.source = 'machine' AND p.content = '{STOPPED}') OR (p.source = 'user' AND EXISTS"
     " (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id AND u.unit_id = ?)))"
 )
 _FAR = 1 << 62
@@ -55,11 +57,17 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
     whole = not unit.annotated_seq and not unit.annotated_prompt
     rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
     end = _end(db, unit)
-    said = db.execute(_SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, end, unit.id)).fetchall()
+    found = db.execute(_SAID, (unit.session_id, unit.annotated_prompt, unit.started_at, end, unit.id)).fetchall()
+    said = [(number, at) for number, at, _ in found]
+    ends = sorted((at, number, stopped) for number, at, stopped in found if stopped is not None)
     if not unit.annotated_prompt and _swept(db, unit.session_id):
         rows, said = _with_gone(db, unit, rows, said, end)
     for seen in rows:
+        while ends and ends[0][0] < seen.at:
+            tally.turn_over(stopped=ends.pop(0)[2] == 1)
         tally.add(seen)
+    for _, _, stopped in ends:
+        tally.turn_over(stopped=stopped == 1)
     tally.live(sorted([(seen.at, seen.duration_ms or 0) for seen in rows] + [(at, 0) for _, at in said]))
     values = tally.columns()
     values["annotated_prompt"] = max([unit.annotated_prompt, *(number for number, _ in said)])

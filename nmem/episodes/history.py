@@ -7,6 +7,7 @@ to that one), `agent` is what the features read. Machine texts and subagents are
 
 from __future__ import annotations
 
+from capture.event import STOPPED
 from nmem.episodes.text import MAX_CHARS
 
 TYPE_CHECKING = False
@@ -42,8 +43,9 @@ _TOUCHED = (
     " AND prompt_id IS NOT NULL AND file_path != '' AND tool_name IS NOT NULL AND agent_id IS NULL"
 )
 _SAID = (
-    f"SELECT at, substr(content, 1, {SAID_CHARS}) FROM prompts"  # noqa: S608 - our numbers
-    " WHERE session_id = ? AND source = 'agent' AND at >= ? AND kind = 'closing' AND agent_id IS NULL ORDER BY at, id"
+    f"SELECT at, substr(content, 1, {SAID_CHARS}), source = 'machine' FROM prompts"  # noqa: S608 - our numbers
+    " WHERE session_id = ? AND source IN ('agent', 'machine') AND at >= ? AND agent_id IS NULL"
+    f" AND (kind = 'closing' OR content = '{STOPPED}') ORDER BY at, id"
 )
 
 
@@ -135,12 +137,15 @@ def _did(
         agent["events"].append("interrupt")
 
 
-def _spoke(turns: list[Turn], said: list[tuple[int, str]]) -> None:
-    """Closing texts, each to the turn that it closes: the last one of a turn counts."""
+def _spoke(turns: list[Turn], said: list[tuple[int, str, int]]) -> None:
+    """Closing texts, each to the turn that it closes: the last one of a turn counts; and that it was broken off."""
     following = 1
-    for at, text in said:
+    for at, text, stopped in said:
         while following < len(turns) and turns[following]["at"] <= at:
             following += 1
         turn = turns[following - 1]
-        turn["agent"]["said"] = text
+        if stopped:
+            turn["agent"]["events"].append("interrupt")
+        else:
+            turn["agent"]["said"] = text
         turn["last_at"] = max(turn["last_at"], at)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from capture.event import STOPPED
 from nmem.episodes import history
 from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.reading import action
@@ -20,10 +21,11 @@ _DONE = """
 SELECT o.prompt_id, o.at, o.obs_type, substr(o.content, 1, 2000), o.outcome, o.tool_name, o.file_path, o.exit_code,
   o.metadata FROM observations o WHERE o.session_id = ? AND o.prompt_id IS NOT NULL ORDER BY o.seq
 """
-_SAID = """
-SELECT at, kind, substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source = 'agent' AND agent_id IS NULL
-AND kind IN ('closing', 'thinking') ORDER BY at, id
-"""
+_SAID = f"""
+SELECT at, kind, substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source IN ('agent', 'machine')
+AND agent_id IS NULL AND (kind IN ('closing', 'thinking') OR content = '{STOPPED}') ORDER BY at, id
+"""  # noqa: S608 - our word
+_STOP = "broken off by the user"
 _CHECKS = frozenset(("test", "build", "lint"))
 _EDITS = {"file_edit": "edited", "file_write": "wrote"}
 _LOOKS = frozenset(("file_read", "search", "web_fetch", "web_search", "todo", "tool_other", "skill"))
@@ -62,9 +64,11 @@ def read(db: Connection, session_id: str, only: Iterable[int] | None = None) -> 
 
 def _turn(turn: history.Turn, done: dict[int, list[Action]], said: Sequence[tuple[int, str, str]]) -> Turn:
     actions = [one for number in turn["ids"] for one in done.get(number, ())]
-    last = {kind: text for at, kind, text in said if turn["at"] <= at <= turn["last_at"]}
+    own = [(kind, text) for at, kind, text in said if turn["at"] <= at <= turn["last_at"]]
+    last = dict(own)
+    stopped = [_STOP] * (next((text for kind, text in reversed(own) if kind != "thinking"), "") == STOPPED)
     words = last.get("closing") or last.get("thinking") or str(turn["agent"]["said"])
-    return Turn(turn["text"], float(turn["gap_minutes"] or 0), deeds(actions), words)
+    return Turn(turn["text"], float(turn["gap_minutes"] or 0), [*stopped, *deeds(actions)], words)
 
 
 def deeds(actions: Sequence[Action]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from capture.event import STOPPED
 from nmem.episodes.narrate.records import Action, Episode, Saying
 
 _FAR = 1 << 62
@@ -15,9 +16,11 @@ _SPANS = """
 SELECT p.at, u.unit_id = ? FROM prompts p JOIN unit_prompts u ON u.prompt_id = p.id
 WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id
 """
-_SAID = """
-SELECT at, kind, content FROM prompts WHERE session_id = ? AND source = 'agent' AND at >= ? AND at < ? ORDER BY at, id
-"""
+_SAID = f"""
+SELECT at, kind, content FROM prompts WHERE session_id = ? AND source IN ('agent', 'machine') AND at >= ? AND at < ?
+AND (source = 'agent' OR content = '{STOPPED}') ORDER BY at, id
+"""  # noqa: S608 - our word
+_STOP = "notification"
 _ASKED = """
 SELECT p.at, p.kind, p.content FROM unit_prompts u JOIN prompts p ON p.id = u.prompt_id WHERE u.unit_id = ?
 ORDER BY p.at, p.id
@@ -61,16 +64,18 @@ def read(db: Connection, unit_id: int) -> Told | None:
         return None
     session_id, started_at, of, state = row
     prompts = tuple(Saying(*one) for one in db.execute(_ASKED, (unit_id,)))
-    sayings = tuple(
+    said = [
         Saying(*one)
         for start, end in _spans(db, unit_id, session_id)
         for one in db.execute(_SAID, (session_id, start, end))
-    )
+    ]
+    sayings = tuple(one for one in said if one.kind != _STOP)
+    stops = tuple(one.at for one in said if one.kind == _STOP)
     actions = tuple(action(tuple(one)) for one in db.execute(_DONE, (session_id, unit_id)))
     before = db.execute(_BEFORE, (session_id, started_at)).fetchone()
     root = db.execute(_ROOT, (session_id,)).fetchone()
     episode = Episode(prompts, sayings, actions, root[0] if root else "", before[0] if before else "",
-                      going_on=state == "open")  # fmt: skip
+                      going_on=state == "open", stops=stops)  # fmt: skip
     return Told(unit_id, session_id, of, episode)
 
 

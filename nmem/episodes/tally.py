@@ -134,6 +134,18 @@ class Tally:
             out["uncommitted"] += 1
             out["reverted"] = out["thrown_away"] = 0
         self._git(seen, told, failed)
+        self._left()
+
+    def turn_over(self, *, stopped: bool) -> None:
+        """The turn of the newest calls ended: with an answer, or because the user broke it off."""
+        self.outcomes["interrupted"] = stopped
+        if stopped:
+            _more(self.phase, "interruptions")
+        self._left()
+
+    def _left(self) -> None:
+        """Whether what was done stands uncommitted and was given up, or was taken back."""
+        out = self.outcomes
         left = out["uncommitted"] and (out["interrupted"] or out["tests"] == "failed")
         out["abandoned"] = bool(not out["committed"] and (left or (out["thrown_away"] and not out["uncommitted"])))
 

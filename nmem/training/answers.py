@@ -37,8 +37,13 @@ class Answer:
 
 def answers(db: Connection, common: frozenset[str], words: ft.Weighed | None = None) -> list[Answer]:
     """The prompts of all sessions in which a person decided something; first prompts and cleared ones are left out."""
-    found = db.execute(_CORRECTED, (MOST_SESSIONS,)).fetchall()
-    return [each for (session_id,) in found for each in _of_session(db, session_id, common, words or {})]
+    found = corrected(db, MOST_SESSIONS)
+    return [each for session_id in found for each in _of_session(db, session_id, common, words or {})]
+
+
+def corrected(db: Connection, most: int) -> list[str]:
+    """The newest sessions in which a person decided something."""
+    return [session_id for (session_id,) in db.execute(_CORRECTED, (most,))]
 
 
 def decisions(db: Connection) -> int:

@@ -128,11 +128,11 @@ def train(db: Connection, db_path: str, now: int, *, dry: bool = False) -> Repor
     known = rows.answers(db, frozenset(base["common"].split()), base["words"])
     decided = [each for each in known if each.own]
     sessions = len({each.session_id for each in decided})
-    lacking = _lacking(decided, sessions)
-    if lacking:
+    missing = lacking(decided, sessions)
+    if missing:
         if decided and not dry and _follow(db, db_path, now, base, known):
-            lacking += "; until then the cut follows how often you say that something new begins"
-        return Report(False, sessions, len(decided), len(known), lacking, path=_path(db_path))
+            missing += "; until then the cut follows how often you say that something new begins"
+        return Report(False, sessions, len(decided), len(known), missing, path=_path(db_path))
     found = {kind: _refit(base[kind], kind, known) for kind in KINDS}
     refits = tuple(refit for refit, _ in found.values())
     spec = {**base, **{kind: part for kind, (refit, part) in found.items() if refit.adopted}}
@@ -190,7 +190,8 @@ def _path(db_path: str) -> str:
     return str(file) if file.exists() else ""
 
 
-def _lacking(decided: Sequence[Answer], sessions: int) -> str:
+def lacking(decided: Sequence[Answer], sessions: int) -> str:
+    """Why these decisions are too few to learn from; empty when they are enough."""
     cuts = sum(each.boundary for each in decided)
     if len(decided) < LEAST or sessions < LEAST_SESSIONS:
         known = f"{len(decided)} decision{'s' * (len(decided) != 1)} in {sessions} session{'s' * (sessions != 1)}"
@@ -218,7 +219,7 @@ def _refit(base: Spec, kind: str, known: Sequence[Answer]) -> tuple[Refit, Spec]
     after = figures(unseen)
     part = fitted(base, known)
     new = _model(part)
-    adopted = after.cost < before.cost - 1e-9 and after.f1 > before.f1
+    adopted = better(before, after)
     refit = Refit(
         kind, adopted, before, after, base["threshold"], part["threshold"],
         sum(old.score(each.features) >= old.threshold for each in known),
@@ -310,6 +311,11 @@ def figures(verdicts: Sequence[tuple[Answer, bool]]) -> Figures:
         _share(hit, hit + wrong), _share(hit, hit + missed), _share(2 * hit, 2 * hit + wrong + missed),
         round(WRONG * wrong + missed, 4),
     )  # fmt: skip
+
+
+def better(before: Figures, after: Figures) -> bool:
+    """Whether what is new is adopted: it costs the person less, and finds more of what is right."""
+    return after.cost < before.cost - 1e-9 and after.f1 > before.f1
 
 
 def _share(part: float, whole: float) -> float:

@@ -21,6 +21,7 @@ from nmem_tui.store.access import Change
 if TYPE_CHECKING:
     from nmem.audit.review import Verdict
     from nmem.learn.accept import Plan, Withdrawal
+    from nmem.llm.chosen import Offer
     from nmem.purge.selection import Selection
     from nmem.recall import remember
 
@@ -340,6 +341,25 @@ def keep_budget(setting: str, tokens: int) -> Change:
 
         kept.put(db, ("context", setting), tokens, now)
         return f"config.toml: [context] {setting} = {tokens}{_back()}"
+
+    return change
+
+
+def ask_model(on: bool, offer: Offer | None = None) -> Change:
+    """A model is asked for the stories from now on, or none; `offer`: a client that is set up first."""
+
+    def change(db: Connection, now: int) -> str:
+        from nmem.episodes import corrections_log as log  # on use: start-up stays short
+        from nmem.settings import kept
+
+        with log.together():
+            if offer is not None:
+                kept.put(db, ("llm", "command"), list(offer.command), now)
+                kept.put(db, ("llm", "model"), offer.model, now)
+            kept.put(db, ("llm", "enabled"), on, now)
+        if not on:
+            return f"no model is asked any more; what one told stays{_back()}"
+        return f"{offer.name if offer else 'a model'} is asked from the next session's end on{_back()}"
 
     return change
 

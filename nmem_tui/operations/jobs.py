@@ -1,4 +1,4 @@
-"""Long jobs with progress and a stop: audit, rescan, sweep, backup, repair."""
+"""Long jobs with progress and a stop: audit, rescan, sweep, backup, repair, retraining."""
 
 from __future__ import annotations
 
@@ -166,3 +166,14 @@ def mend(job: Job, path: str, now: int) -> tuple[str, object]:  # noqa: ARG001 -
     if troubles := [line for line in done if " could not be " in line]:  # it goes on with the rest, and says so
         raise NmemError(f"mending: {'; '.join(troubles)}")
     return f"mended: {'; '.join(done)}" if done else "there was nothing to mend", tuple(done)
+
+
+def retrain(job: Job, path: str, now: int) -> tuple[str, object]:
+    """Fit where episodes begin on the person's corrections, and keep what is better on sessions not seen."""
+    from nmem.training import personal  # on use: start-up stays short
+    from nmem_tui.model import training
+
+    with _writer(path) as db:
+        job.tell(0, 0, "your corrections")
+        done = personal.train(db, path, now)
+    return training.said(done), done

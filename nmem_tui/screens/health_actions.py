@@ -1,4 +1,4 @@
-"""Actions on the screen Health: fix, audit, sweep, purge, back up, review redactions."""
+"""Actions on the screen Health: fix, audit, sweep, purge, back up, review redactions, switch the model, retrain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HealthActions(HealthNav):
     def _idle(self) -> str | None:
         return "nothing is recorded yet" if self.is_blank() else self.cockpit.busy()
 
-    may_audit = may_rescan = may_sweep = may_backup = _idle
+    may_audit = may_rescan = may_sweep = may_backup = may_retrain = _idle
 
     def do_audit(self) -> None:
         """Read everything."""
@@ -54,6 +54,34 @@ class HealthActions(HealthNav):
     def do_backup(self) -> None:
         """Copy everything into one file."""
         self.cockpit.work("backup", jobs.backup)
+
+    def may_model(self) -> str | None:
+        """Only where there is something to tell of."""
+        if self.cockpit.demo:
+            return "the demo asks no model"
+        return "nothing is recorded yet" if self.is_blank() else None
+
+    def do_model(self) -> None:
+        """Say who is asked and what that costs, then ask a model from now on, or none."""
+        from nmem_tui.screens.tuning_dialogs import SwitchModel  # on use: start-up stays short
+
+        dialog = SwitchModel()
+
+        def take(sure: bool | None) -> None:
+            if sure and dialog.plan is not None:
+                self.cockpit.change(commands.ask_model(dialog.plan.on, dialog.plan.offer))
+
+        self.app.push_screen(dialog, take)
+
+    def do_retrain(self) -> None:
+        """Show what the corrections would change about where episodes begin, then keep what is better."""
+        from nmem_tui.screens.tuning_dialogs import Retrain  # on use: start-up stays short
+
+        self.app.push_screen(Retrain(self.cockpit.db_path), self._retrain)
+
+    def _retrain(self, sure: bool | None) -> None:
+        if sure and self.cockpit.busy() is None:
+            self.cockpit.work("retraining", jobs.retrain, stops=False)
 
     def may_mend(self) -> str | None:
         """Only what needs no decision."""

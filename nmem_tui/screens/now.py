@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.content import Content
 
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
@@ -19,13 +20,14 @@ from nmem_tui.operations import commands
 from nmem_tui.screens.episode_warnings import EpisodeWarnings
 from nmem_tui.screens.now_stream import NowStream
 from nmem_tui.widgets.details import Details
-from nmem_tui.widgets.drawn import Frame, Panel
+from nmem_tui.widgets.drawn import Frame, Panel, content
 from nmem_tui.widgets.overview import Overview
 from nmem_tui.widgets.stream import Stream
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from nmem.llm.chosen import Standing
     from nmem.read.days import Days
     from nmem.stance.model import Stance
     from nmem.stance.read import Following
@@ -55,6 +57,8 @@ class Now(NowStream, EpisodeWarnings):
         """What the session would be told after a reset, once it is read."""
         self._following: Following | None = None
         self.days: Days | None = None
+        self.model: Standing | None = None
+        """Who tells the stories, once that is read."""
         self._cards_due = self._stance_due = self._days_due = False
 
     def body(self) -> ComposeResult:
@@ -137,8 +141,14 @@ class Now(NowStream, EpisodeWarnings):
         self._days_due = False
         session_id, known, at, zone = self.session_id, self.days, self.cockpit.clock(), self.cockpit.zone
         self.reads.ask("days", lambda db: (session_id, _by_day(db, session_id, at, zone, known)), self._show_days)
+        self.reads.ask("model", _who_tells, self._show_model)
 
     # What the answers change
+
+    def _show_model(self, found: Standing | None) -> None:
+        if found != self.model:
+            self.model = found
+            self._draw_cards()
 
     def _show_days(self, found: tuple[str, Days | None]) -> None:
         if found[0] == self.session_id and found[1] != self.days:
@@ -218,6 +228,9 @@ class Now(NowStream, EpisodeWarnings):
             return
         view, here, at = self.view, self.unit, self.cockpit.clock()
         self.header.show(lambda cells: now_cards.header(view, at, cells, here))
+        model = self.model
+        drawn_model = _model_line(model, self.size.width - 4)
+        self.frame.border_subtitle = content(drawn_model) if self._roomy else Content("")
         if self._roomy:
             self.query_one(Overview).tell(
                 view, here, self.stance, at, self.cockpit.zone, self.warning, self.reset, self.days
@@ -226,13 +239,15 @@ class Now(NowStream, EpisodeWarnings):
         rows, zone, stance = 9 if self.has_class("-tall") else 4, self.cockpit.zone, self.stance
         drawn, warned = _stance_line(stance), self.warning
         rows += bool(drawn) + bool(warned)
-        days = self.days if self.size.height >= _FULL else None
+        days_shown = self.size.height >= _FULL
+        days = self.days if days_shown else None
         self.query_one("#summary", Panel).show(
             lambda c, _: [
                 *now_cards.narrow(
                     view, at, zone, c, rows, here, drawn(c) if drawn else None, warned(c) if warned else None
                 ),
                 *_days_line(days, c),
+                *_model_line(model if days_shown else None, c),
             ]
         )
 
@@ -319,6 +334,22 @@ def _by_day(db: Connection, session_id: str, at: int, zone: tzinfo | None, known
     from nmem.read.days import days, midnights  # on use: start-up stays short
 
     return days(db, session_id, midnights(at, zone), known)
+
+
+def _who_tells(db: Connection) -> Standing | None:
+    """Who tells the stories; imported in the worker, too."""
+    from nmem_tui.model import model_path  # on use: start-up stays short
+
+    return model_path.read(db)
+
+
+def _model_line(found: Standing | None, cells: int) -> list[Line]:
+    """Who tells the stories, in one line; none while that is not known."""
+    if found is None:
+        return []
+    from nmem_tui.model import model_path  # on use: start-up stays short
+
+    return model_path.line(found, cells)
 
 
 def _days_line(days: Days | None, cells: int) -> list[Line]:

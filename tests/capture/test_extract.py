@@ -358,6 +358,13 @@ def test_who_said_what() -> None:
     assert said(event(vocabulary.POST_COMPACT, text="We did x.")).kind == "summary"
 
 
+def test_a_turn_that_was_broken_off_is_marked_behind_what_was_said() -> None:
+    closing, mark = rows(event(vocabulary.TURN_END, text="I will now", interrupted=True, turn_id="p1")).prompts
+    assert (closing.kind, closing.content) == ("closing", "I will now")
+    assert (mark.source, mark.kind, mark.content) == ("machine", "notification", vocabulary.STOPPED)
+    assert (mark.at, mark.native_id) == (closing.at, "p1")
+
+
 def test_nothing_said_is_no_prompt() -> None:
     assert rows(event(vocabulary.TURN_END, text="  ")).prompts == []
     assert rows(event(vocabulary.STATUS, text="x")).prompts == []

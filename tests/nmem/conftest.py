@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from capture.event import STOPPED
 from capture.storage import store
 from nmem import tables
 
@@ -73,6 +74,11 @@ class Recorded:
 
     def agent(self, text: str, kind: str = "closing") -> Recorded:
         self._say("agent", kind, text)
+        return self
+
+    def stop(self) -> Recorded:
+        """The user breaks the turn off."""
+        self._say("machine", "notification", STOPPED)
         return self
 
     def act(self, obs_type: str, content: str, path: str | None = None, outcome: str = "ok", **meta: Any) -> Recorded:

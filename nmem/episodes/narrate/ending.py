@@ -69,10 +69,11 @@ def _acted(episode: Episode) -> bool:
 
 
 def _interrupted(episode: Episode) -> bool:
-    """The last thing that happened is a refused call, or an interruption without another answer."""
+    """The last thing that happened is a refused call, or that the user broke the turn off."""
     last = episode.actions[-1] if episode.actions and left_plan(episode) is None else None
     said = max((one.at for one in episode.closings()), default=0)
-    if any("[Request interrupted" in one.text and one.at > said for one in episode.prompts):
+    asked = episode.prompts[-1].at if episode.prompts else 0
+    if episode.stopped(max(said, asked)):
         return True
     return last is not None and last.halted and not last.waited and last.at > said
 

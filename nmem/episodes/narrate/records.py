@@ -10,6 +10,7 @@ _ASKS_TERMINAL = re.compile(r"(?:\[[yY]/[nN]\]|\([yY](?:es)?/[nN]o?\)|\[yes/no\]
 FAILED = "failed"
 OK = "ok"
 UNKNOWN = "unknown"
+_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Episode:
     """The agent's last text before the episode: what a bare "yes" agrees to."""
     going_on: bool = False
     """It is open: how far it came is not how it ended."""
+    stops: tuple[int, ...] = ()
+    """When the user broke a turn off, in ms."""
 
     def turn(self, at: int) -> int:
         """The number of the user prompt that a moment belongs to; -1 before the first."""
@@ -94,5 +97,12 @@ class Episode:
         return number
 
     def closings(self) -> list[Saying]:
-        """What the agent said to the user."""
-        return [one for one in self.sayings if one.kind == "closing"]
+        """What the agent answered the user; the last words of a turn that was broken off are no answer."""
+        said = [one for one in self.sayings if one.kind == "closing"]
+        after = [*(one.at for one in said), _NEVER][1:]
+        return [one for one, end in zip(said, after, strict=True) if not self.stopped(one.at, end)]
+
+    def stopped(self, since: int, end: int = _NEVER) -> bool:
+        """Whether the user broke a turn off between a moment in it and `end`, both in ms."""
+        end = min([end, *(prompt.at for prompt in self.prompts if prompt.at > since)])
+        return any(since <= stop < end for stop in self.stops)

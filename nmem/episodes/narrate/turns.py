@@ -32,6 +32,8 @@ class Turn:
     closing: str = ""
     """The last thing that the agent said to the user for it."""
     thoughts: list[str] = field(default_factory=list)
+    stopped: bool = False
+    """The user broke it off: nothing was completed, whatever the agent said last."""
 
     @property
     def weight(self) -> float:
@@ -76,13 +78,17 @@ def turns(episode: Episode, asks: list[Ask]) -> list[Turn]:
     for action in episode.actions:
         if (number := episode.turn(action.at)) >= 0:
             out[number].actions.append(action)
-    for saying in episode.sayings:
-        if saying.kind not in ("closing", "thinking") or (number := episode.turn(saying.at)) < 0:
+    thoughts = [one for one in episode.sayings if one.kind == "thinking"]
+    for saying in [*thoughts, *episode.closings()]:
+        if (number := episode.turn(saying.at)) < 0:
             continue
         if saying.kind == "thinking":
             out[number].thoughts.append(saying.text[:2000])
         elif size(saying.text) > 0:
             out[number].closing = saying.text
+    for stop in episode.stops:
+        if (number := episode.turn(stop)) >= 0:
+            out[number].stopped = not out[number].closing
     return out
 
 
@@ -339,7 +345,8 @@ def answers(found: list[Turn], gone: Superseded) -> list[tuple[Turn, Sentence]]:
     """What was said of turns that changed something, in order."""
     did: list[tuple[Turn, Sentence]] = []
     for turn in found:
-        one = answer(turn) or (_thought(turn) if turn.changed and not turn.closing else None)
+        silent = turn.changed and not turn.closing and not turn.stopped
+        one = answer(turn) or (_thought(turn) if silent else None)
         if one is None or gone(turn.number, one.text):
             continue
         if turn.changed and (turn.edited or cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text)):

@@ -193,6 +193,28 @@ def test_only_the_last_text_of_a_turn_is_its_closing() -> None:
     assert texts(events, "turn_end") == ["Done: the tax was counted twice.", "Welcome"]
 
 
+def test_what_was_said_before_the_user_broke_the_turn_off_is_kept_and_the_turn_is_marked() -> None:
+    stop = user([{"type": "text", "text": kinds.STOPPED}], timestamp="2026-03-01T10:00:09.000Z")
+    _, events = read(
+        user("Fix it"), assistant({"type": "text", "text": "The tax is counted twice; I will"}), stop,
+        user("No, leave the tax", promptId="p2"),
+    )  # fmt: skip
+    assert [(event.kind, event.text, event.interrupted) for event in events] == [
+        ("prompt", "Fix it", False), ("turn_end", "The tax is counted twice; I will", False), ("turn_end", "", True),
+        ("prompt", "No, leave the tax", False),
+    ]  # fmt: skip
+    assert events[2].at - events[1].at == 9_000
+
+
+def test_a_turn_that_was_broken_off_before_a_word_is_marked_and_a_refused_call_is_marked_itself() -> None:
+    _, events = read(user("Fix it"), user([{"type": "text", "text": kinds.STOPPED}]))
+    assert [(event.kind, event.interrupted) for event in events] == [("prompt", False), ("turn_end", True)]
+    told, events = read(user("Fix it"), assistant({"type": "text", "text": "I will"}), assistant(call("t1")),
+                        user([{"type": "text", "text": "[Request interrupted by user for tool use]"}]))  # fmt: skip
+    assert [event.kind for event in events] == ["prompt", "tool_result"]
+    assert told.skipped["interrupt"] == 1
+
+
 def test_thinking_is_kept_and_empty_thinking_is_not() -> None:
     told, events = read(assistant({"type": "thinking", "thinking": "The tax...", "signature": "x"}),
                         assistant({"type": "thinking", "thinking": "", "signature": "x"}))  # fmt: skip

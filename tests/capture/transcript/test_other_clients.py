@@ -54,6 +54,20 @@ def test_the_recorded_rollout(shared: Path) -> None:
     assert told.tokens == 1200
 
 
+def test_a_turn_that_was_broken_off_keeps_what_was_said_last(tmp_path: Path) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I will look"}]}
+    rows = [("response_item", said), ("event_msg", {"type": "turn_aborted", "reason": "interrupted"})]
+    path = tmp_path / "rollout.jsonl"
+    lines = [json.dumps({"timestamp": f"2026-03-01T10:00:0{at}.000Z", "type": kind, "payload": payload})
+             for at, (kind, payload) in enumerate(rows)]  # fmt: skip
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    _, events = read("codex", path)
+    ends = [(event.text, event.interrupted) for event in events if event.kind == "turn_end"]
+    assert ends == [("I will look", False), ("", True)]
+    path.write_text("".join(f"{line}\n" for line in lines).replace('"interrupted"', '"replaced"'), "utf-8")
+    assert not any(event.interrupted for event in read("codex", path)[1])
+
+
 def test_a_command_that_runs_on_ends_with_its_last_poll(tmp_path: Path) -> None:
     rows = [
         {"type": "function_call", "name": "exec_command", "call_id": "k1", "arguments": '{"cmd": "make test"}'},

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capture.event import STOPPED
 from capture.storage import store
 from capture.storage.store import transaction
 from nmem import tables
@@ -28,7 +29,7 @@ ACTIONS = st.tuples(
         [None, '{"interrupted":true}', '{"commit":{"hash":"abcd123","message":"m"}}', '{"push":{"rejected":true}}']),
     st.sampled_from([0.1, 2.0, 4.9, 5.1, 70.0]),
 )  # fmt: skip
-TURNS = st.lists(st.tuples(st.lists(ACTIONS, max_size=6), st.booleans()), min_size=1, max_size=5)
+TURNS = st.lists(st.tuples(st.lists(ACTIONS, max_size=6), st.booleans(), st.booleans()), min_size=1, max_size=5)
 
 
 def columns(unit: units.Unit) -> dict[str, Any]:
@@ -39,13 +40,13 @@ def columns(unit: units.Unit) -> dict[str, Any]:
 
 @settings(max_examples=60, deadline=None)
 @given(TURNS)
-def test_counting_on_is_counting_all(turns: list[tuple[list[tuple[Any, ...]], bool]]) -> None:
+def test_counting_on_is_counting_all(turns: list[tuple[list[tuple[Any, ...]], bool, bool]]) -> None:
     with TemporaryDirectory() as folder:
         db = store.connect(str(Path(folder) / "n.db"))
         tables.ensure(db)
         script = Script(db)
         unit_id = 0
-        for actions, counted in turns:
+        for actions, counted, stopped in turns:
             number = script.prompt("do it")
             with transaction(db):
                 if unit_id:
@@ -55,6 +56,8 @@ def test_counting_on_is_counting_all(turns: list[tuple[list[tuple[Any, ...]], bo
             for kind, path, outcome, content, metadata, minutes in actions:
                 script.did(kind, path, outcome, content, metadata=metadata, minutes=minutes)
             script.said("done")
+            if stopped:
+                script.prompt(STOPPED, 0, "notification", "machine")
             if counted:
                 annotate.update_newest(db, script.id)
         annotate.update_newest(db, script.id)
@@ -122,6 +125,25 @@ def said_of(script: Script, made: int) -> dict[str, object]:
     assert unit
     found: dict[str, object] = json.loads(unit.outcomes)
     return found
+
+
+def test_a_turn_that_was_broken_off_leaves_its_work_unfinished_until_another_ends(script: Script) -> None:
+    number = script.prompt("refactor the cache")
+    with transaction(script.db):
+        made = units.start(script.db, number, units.Verdict("new", "first"))
+    script.did("file_edit", "cache.py")
+    script.said("I will now")
+    assert said_of(script, made)["interrupted"] is False
+    script.prompt(STOPPED, 0.1, "notification", "machine")
+    told = said_of(script, made)
+    assert (told["interrupted"], told["abandoned"]) == (True, True)
+    unit = units.get(script.db, made)
+    assert unit and json.loads(unit.phase_signature)["interruptions"] == 1
+    with transaction(script.db):
+        units.append(script.db, script.prompt("go on"), made, units.Verdict("cont", "online"))
+    script.said("The cache is refactored.")
+    told = said_of(script, made)
+    assert (told["interrupted"], told["abandoned"]) == (False, False)
 
 
 def test_what_was_taken_back_on_the_way_to_a_commit_is_committed(script: Script) -> None:

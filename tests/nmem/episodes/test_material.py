@@ -49,3 +49,13 @@ def test_a_session_is_shown_turn_by_turn_with_the_closing_words_of_each(record: 
     assert shown.turns[1].said.startswith("The invoice test still fails"), "not what was only thought"
     assert shown.turns[0].did[0].endswith("FAILED -> E AssertionError: expected 12, got 24")
     assert material.read(record.db, "coupon", shown.ids[1]).turns == [shown.turns[1]]
+
+
+def test_a_turn_that_was_broken_off_is_shown_so_with_its_last_words(record: Recorded) -> None:
+    record.coupon().stop()
+    shown = material.read(record.db, "coupon")
+    assert shown.turns[1].said.startswith("The invoice test still fails")
+    assert shown.turns[1].did[0] == "broken off by the user"
+    assert "broken off by the user" not in shown.turns[0].did
+    assert "interrupt" in shown.history[1]["agent"]["events"]
+    assert "interrupt" not in shown.history[0]["agent"]["events"]

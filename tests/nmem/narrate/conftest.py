@@ -18,6 +18,7 @@ class Story:
         self.prompts: list[Saying] = []
         self.sayings: list[Saying] = []
         self.actions: list[Action] = []
+        self.stops: list[int] = []
 
     def tick(self) -> int:
         self.clock += 1000
@@ -29,6 +30,10 @@ class Story:
 
     def agent(self, text: str, kind: str = "closing") -> Story:
         self.sayings.append(Saying(self.tick(), kind, text))
+        return self
+
+    def stop(self) -> Story:
+        self.stops.append(self.tick())
         return self
 
     def act(
@@ -51,7 +56,8 @@ class Story:
         return self.shell(command or f'git commit -am "{subject}"', "git_commit", commit=told)
 
     def episode(self) -> Episode:
-        return Episode(tuple(self.prompts), tuple(self.sayings), tuple(self.actions), "", self.before)
+        return Episode(tuple(self.prompts), tuple(self.sayings), tuple(self.actions), "", self.before,
+                       stops=tuple(self.stops))  # fmt: skip
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,27 @@ def test_each_requests_answer_is_told(begin: type[Story]) -> None:
     assert not any("Split the export" in text for text in (*told.completed, *told.learned))
 
 
+def test_a_turn_that_was_broken_off_is_not_answered_and_nothing_of_it_completed(begin: type[Story]) -> None:
+    story = begin().user("Does the importer read the limit of the export?").act("file_read", path="importer.py")
+    story.agent("The importer does not read the limit of the export.")
+    assert "answered" in narrate(story.episode()).marks
+    told = narrate(story.stop().episode())
+    assert "interrupted" in told.marks and "answered" not in told.marks
+    assert not told.completed
+    assert "interrupted by the user" in told.outcome.lower()
+
+
+def test_after_a_turn_was_broken_off_the_next_one_counts(begin: type[Story]) -> None:
+    story = begin().user("Raise the limit of the export").edit("export.toml", "+ limit = 90")
+    story.agent("Added a second limit for the importer.", "thinking").agent("Done. Increased the limit to 90.").stop()
+    story.user("and retry it once, nothing else").edit("export.toml", "+ retry = 1")
+    assert "interrupted" not in narrate(story.episode()).marks, "the last request was not broken off"
+    told = narrate(story.agent("Done. Added `retry = 1`, which gives you two attempts.").episode())
+    assert "interrupted" not in told.marks
+    assert any(text.startswith("Added retry = 1") for text in told.completed)
+    assert not any("Increased the limit" in text or "second limit" in text for text in told.completed)
+
+
 def test_requests_are_named_by_their_work_and_the_last_two_always(begin: type[Story]) -> None:
     story = begin().user("Add a dark theme to the settings page").edit("theme.css").agent("Added it.")
     for number in range(7):
