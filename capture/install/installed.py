@@ -11,6 +11,7 @@ import json
 import os
 
 from capture import paths
+from capture.files import ours, own
 from capture.install import atomic
 from capture.install.targets import USER
 
@@ -81,6 +82,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
     """Keep a record, and what the file held just before it was written."""
     private_folder(paths.folder(db))
     private_folder(folder(db))
+    ours(folder(db), folder=True)
     stem = _stem(db, record.path)
     if record.original is not None:
         _write(stem + ".original", record.original)
@@ -102,6 +104,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
+    ours(path)
     atomic.replace(path, data, atomic.read(path))
 
 
@@ -114,9 +117,9 @@ def load(db: str, path: str) -> Record | None:
 
 
 def _read(stem: str) -> Record | None:
-    raw = atomic.read(stem + ".json")
     try:
-        data = json.loads(raw or b"")
+        ours(os.path.dirname(stem), folder=True)
+        data = json.loads(own(stem + ".json"))
         record = Record(data["path"], data["client"], data["scope"])
         record.written = data["written"]
         record.left = {tuple(path): text for path, text in data["left"]}
@@ -125,10 +128,8 @@ def _read(stem: str) -> Record | None:
         record.no_line = data.get("no_line") is True
         record.home, record.stem = str(data.get("home", "")), stem
         existed = data["existed"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    record.original = atomic.read(stem + ".original") if existed else None
-    if existed and record.original is None:
+        record.original = own(stem + ".original", atomic.LARGEST) if existed else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     return record
 
