@@ -13,7 +13,7 @@ import os
 from capture import paths
 from capture.files import ours, own
 from capture.install import atomic
-from capture.install.targets import USER
+from capture.install.targets import USER, usual_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,12 +136,34 @@ def _read(stem: str) -> Record | None:
 
 def everything(db: str) -> list[Record]:
     """Every settings file that nmem wrote for this home, of any project."""
+    return [record for record in _every(db) if _brought(record)]
+
+
+def _every(db: str) -> list[Record]:
     try:
         names = sorted(os.listdir(folder(db)))
     except OSError:
         return []
     stems = [os.path.join(folder(db), name[:-5]) for name in names if name.endswith(".json")]
-    return [record for stem in stems if (record := _read(stem)) and _brought(record)]
+    return [record for stem in stems if (record := _read(stem))]
+
+
+def elsewhere(db: str, path: str) -> str:
+    """The home in which a settings file really lies, where this home is a copy of that one; else nothing.
+
+    A link, a variable of the environment or the folder one stands in may still lead there.
+    """
+    here = os.path.realpath(os.path.expanduser("~"))
+    homes = {here, *(os.path.realpath(home) for each in _every(db) if (home := each.home or _home_told(each)))}
+    found = max((home for home in homes if _inside(os.path.realpath(path), home)), key=len, default=here)
+    return "" if found == here else found
+
+
+def _home_told(record: Record) -> str:
+    """The home that an earlier release wrote for, which did not record it: where the user's own settings lie."""
+    usual = os.path.join("", *usual_file(record.client))
+    told = record.scope == USER and record.path.endswith(os.sep + usual)
+    return record.path.removesuffix(usual).rstrip(os.sep) if told else ""
 
 
 def _brought(record: Record) -> bool:
