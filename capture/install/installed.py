@@ -145,7 +145,11 @@ def _every(db: str) -> list[Record]:
     except OSError:
         return []
     stems = [os.path.join(folder(db), name[:-5]) for name in names if name.endswith(".json")]
-    return [record for stem in stems if (record := _read(stem))]
+    found = [record for stem in stems if (record := _read(stem))]
+    told = next((home for each in found if not each.home and (home := _home_told(each))), "")
+    for record in found:
+        record.home = record.home or told
+    return found
 
 
 def elsewhere(db: str, path: str) -> str:
@@ -154,7 +158,7 @@ def elsewhere(db: str, path: str) -> str:
     A link, a variable of the environment or the folder one stands in may still lead there.
     """
     here = os.path.realpath(os.path.expanduser("~"))
-    homes = {here, *(os.path.realpath(home) for each in _every(db) if (home := each.home or _home_told(each)))}
+    homes = {here, *(os.path.realpath(each.home) for each in _every(db) if each.home)}
     found = max((home for home in homes if _inside(os.path.realpath(path), home)), key=len, default=here)
     return "" if found == here else found
 
