@@ -25,6 +25,7 @@ from nmem.backup.take import backup
 from nmem.commands import main as cli
 from nmem.database import busy, reader
 from nmem.dispatch.folder import Folder, Spec
+from nmem.doctor.checks import switches
 from nmem.episodes import boundary
 from nmem.errors import NmemError
 from nmem.labels import cards
@@ -134,7 +135,7 @@ def soon() -> Iterator[None]:
     """Whoever waits for a FIFO's writer is woken by a signal, and fails."""
 
     def late(_number: int, _frame: object) -> None:
-        raise TimeoutError("it waits")
+        pytest.fail("it waits")  # no OSError, which a reader may take for a file that is not there
 
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(20)
@@ -381,3 +382,13 @@ def test_only_regular_files_are_read_and_only_so_much(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="larger than 10"):
         files.read(str(tmp_path / "large"), 10)
     assert files.read(str(tmp_path / "link"), 11) == b"x" * 11
+
+
+@pytest.mark.usefixtures("soon")
+def test_no_fifo_among_the_settings_of_a_client_is_waited_for(made: str, own_home: Path) -> None:
+    for name in (".codex/config.toml", ".claude/settings.json"):
+        (own_home / name).parent.mkdir()
+        os.mkfifo(own_home / name)
+    doors.keep(made, [])
+    assert doors.known(made) == {}
+    assert [found.severity for found in switches.codex(str(own_home))] == ["wrong"]
