@@ -12,6 +12,9 @@ _CALM = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os,
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _KIND, _REGULAR, _FOLDER, _LINK = 0o170000, 0o100000, 0o040000, 0o120000
 _OTHERS = 0o077
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class NotOurs(OSError):
@@ -26,11 +29,9 @@ def ours(path: str, *, folder: bool = False) -> bool:
 
     Raises NotOurs for a link, another user's and what is of another kind; else OSError.
     """
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
+    found = seen(path, folder=folder)
+    if found is None:
         return False
-    _refuse(path, found, _FOLDER if folder else _REGULAR)
     if found.st_mode & _OTHERS and hasattr(os, "geteuid"):
         try:
             os.chmod(path, found.st_mode & 0o700)
@@ -39,35 +40,51 @@ def ours(path: str, *, folder: bool = False) -> bool:
     return True
 
 
+def seen(path: str, *, folder: bool = False) -> os.stat_result | None:
+    """What one of nmem's own files (or folders) is, left as it is; None where there is none. Raises as `ours`."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    _refuse(path, found, _FOLDER if folder else _REGULAR)
+    return found
+
+
 def opened(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open one of nmem's own files. Raises NotOurs as `ours`, and OSError."""
     try:
-        handle = os.open(path, flags | _CALM | _NOFOLLOW, mode)
+        handle = os.open(path, flags & ~os.O_TRUNC | _CALM | _NOFOLLOW, mode)
     except OSError:
         if os.path.islink(path):
             _refuse(path, os.lstat(path), _REGULAR)
         raise
     try:
         found = os.fstat(handle)
-        _refuse(path, found, _REGULAR)
-        if found.st_mode & _OTHERS and hasattr(os, "fchmod"):
+        _refuse(path, found, _REGULAR, alone=bool(flags & (os.O_CREAT | os.O_TRUNC)))
+        if found.st_mode & _OTHERS and found.st_nlink < 2 and hasattr(os, "fchmod"):
             os.fchmod(handle, found.st_mode & 0o700)
+        if flags & os.O_TRUNC:
+            os.ftruncate(handle, 0)  # not before: opening would empty another's file as well
     except BaseException:
         os.close(handle)
         raise
     return handle
 
 
-def _refuse(path: str, found: os.stat_result, kind: int) -> None:
+def _refuse(path: str, found: os.stat_result, kind: int, *, alone: bool = False) -> None:
+    """`alone`: a file that is written to, which may be no second name (a hard link) of one that is not nmem's."""
     mode = found.st_mode & _KIND
-    if not hasattr(os, "geteuid") or (mode == kind and found.st_uid == os.geteuid()):
+    shared = alone and found.st_nlink > 1
+    if not hasattr(os, "geteuid") or (mode == kind and found.st_uid == os.geteuid() and not shared):
         return  # elsewhere modes and owners say nothing: the profile folder is the user's own
-    from errno import EINVAL, ELOOP, EPERM
+    from errno import EINVAL, ELOOP, EMLINK, EPERM
 
     if mode == _LINK:
         raise NotOurs(ELOOP, f"{path} is a link: nmem follows none among its own files; take it away")
     if mode != kind:
         raise NotOurs(EINVAL, f"{path} is no {'folder' if kind == _FOLDER else 'regular file'}: take it away")
+    if found.st_uid == os.geteuid():
+        raise NotOurs(EMLINK, f"{path} is a hard link: nmem writes to none; take it away")
     raise NotOurs(EPERM, f"{path} belongs to another user: nmem uses only your own; take it away or `chown` it")
 
 
@@ -82,9 +99,14 @@ def regular(path: str, flags: int = os.O_RDONLY) -> int:
     return handle
 
 
-def read(path: str, most: int = 16 << 20) -> bytes:
+def own(path: str, most: int = 64 << 20) -> bytes:
+    """One of nmem's own files. Raises NotOurs as `ours`, and OSError, also where it is larger than `most` bytes."""
+    return read(path, most, opened)
+
+
+def read(path: str, most: int = 16 << 20, opener: Callable[[str, int], int] = regular) -> bytes:
     """A regular file that somebody named. Raises OSError, also where it is larger than `most` bytes."""
-    with open(path, "rb", opener=regular) as file:
+    with open(path, "rb", opener=opener) as file:
         data = file.read(most + 1)
     if len(data) > most:
         from errno import EFBIG
@@ -93,7 +115,7 @@ def read(path: str, most: int = 16 << 20) -> bytes:
     return data
 
 
-def replace(path: str, data: bytes) -> None:
+def replace(path: str, data: bytes, *, sync: bool = False) -> None:
     """Write a file aside, for the owner only, and rename it into place; a link at `path` is replaced, not followed.
 
     Raises OSError; then `path` is what it was.
@@ -106,6 +128,8 @@ def replace(path: str, data: bytes) -> None:
             view = memoryview(data)
             while view:
                 view = view[os.write(handle, view) :]
+            if sync:
+                os.fsync(handle)
         finally:
             os.close(handle)
         os.replace(aside, path)

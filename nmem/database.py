@@ -47,6 +47,15 @@ def recorded(path: str) -> bool:
         return True
 
 
+def own(path: str) -> None:
+    """Raise NmemError for a database, or a log or an index of one, that is another user's or a link."""
+    try:
+        for name in (path, path + "-wal", path + "-shm"):
+            ours(name)
+    except NotOurs as error:
+        raise NmemError(str(error)) from None
+
+
 def reader(path: str) -> sqlite3.Connection:
     """A read-only connection in autocommit mode; its rows answer to names.
 
@@ -56,12 +65,8 @@ def reader(path: str) -> sqlite3.Connection:
     if not exists(path):
         raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
     shared = _shared(path)
-    try:
-        if shared:
-            for name in (path, path + "-wal", path + "-shm"):
-                ours(name)
-    except NotOurs as error:
-        raise NmemError(str(error)) from None
+    if shared:
+        own(path)
     try:
         db, version, meaning = _opened(path, "mode=ro" if shared else "mode=ro&immutable=1")
     except sqlite3.Error as error:
@@ -104,9 +109,10 @@ def worded(error: Exception) -> str:
 
 
 def busy(path: str, seconds: float) -> bool:
-    """Whether somebody else holds the database for longer than that; an absent one is not busy."""
+    """Whether somebody else holds the database for longer than that; an absent one is not busy. Raises NmemError."""
     if not exists(path):
         return False
+    own(path)
     try:
         with closing(sqlite3.connect(path, timeout=seconds, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")

@@ -11,13 +11,13 @@ UNKNOWN = "~"
 def relative(path: str, root: str, cwd: str = "", home: str = "") -> str | None:
     """A path as it is kept; None for no path. Links are not followed, nothing is looked up.
 
-    `path` may be relative to `cwd`, begin with ~, or be a Windows path; the root itself is ".". `home` is what ~ stands
-    for; empty: the user's own.
+    `path` may be relative to `cwd`, begin with ~ or file://, or be a Windows path; the root itself is ".". `home` is
+    what ~ stands for; empty: the user's own. What begins with ~name stays as it is written.
     """
     path = path.strip()
     if not path or "\n" in path or "\0" in path:
         return None
-    path = path.removeprefix("file://")
+    path = path.removeprefix("file://localhost").removeprefix("file://")
     windows = _windows(path) or _windows(cwd) or _windows(root)
     if windows:
         path, root, cwd = _forward(path), _forward(root), _forward(cwd)
@@ -25,6 +25,8 @@ def relative(path: str, root: str, cwd: str = "", home: str = "") -> str | None:
         path = (home or os.path.expanduser("~")).replace("\\", "/") + path[1:]
         if home == UNKNOWN:
             return _normal(path)
+    elif path[0] == "~" and "/" in path:
+        return _normal(path)  # below another account's home, wherever that is
     if not _absolute(path):
         path = f"{cwd or root}/{path}"
     path, root = _normal(path), _normal(root)

@@ -9,7 +9,7 @@ import tempfile
 
 from capture import files
 
-_LARGEST = 256 << 20
+LARGEST = 256 << 20
 """Bytes of a settings file: some clients keep their history in theirs."""
 
 
@@ -20,7 +20,7 @@ class Changed(Exception):
 def read(path: str) -> bytes | None:
     """A file's bytes; None when there is none."""
     try:
-        return files.read(path, _LARGEST)
+        return files.read(path, LARGEST)
     except FileNotFoundError:
         return None
 

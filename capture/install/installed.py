@@ -11,8 +11,9 @@ import json
 import os
 
 from capture import paths
+from capture.files import ours, own
 from capture.install import atomic
-from capture.install.targets import USER
+from capture.install.targets import USER, usual_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
     """Keep a record, and what the file held just before it was written."""
     private_folder(paths.folder(db))
     private_folder(folder(db))
+    ours(folder(db), folder=True)
     stem = _stem(db, record.path)
     if record.original is not None:
         _write(stem + ".original", record.original)
@@ -102,6 +104,7 @@ def save(db: str, record: Record, before: bytes | None) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
+    ours(path)
     atomic.replace(path, data, atomic.read(path))
 
 
@@ -114,9 +117,9 @@ def load(db: str, path: str) -> Record | None:
 
 
 def _read(stem: str) -> Record | None:
-    raw = atomic.read(stem + ".json")
     try:
-        data = json.loads(raw or b"")
+        ours(os.path.dirname(stem), folder=True)
+        data = json.loads(own(stem + ".json"))
         record = Record(data["path"], data["client"], data["scope"])
         record.written = data["written"]
         record.left = {tuple(path): text for path, text in data["left"]}
@@ -125,22 +128,46 @@ def _read(stem: str) -> Record | None:
         record.no_line = data.get("no_line") is True
         record.home, record.stem = str(data.get("home", "")), stem
         existed = data["existed"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    record.original = atomic.read(stem + ".original") if existed else None
-    if existed and record.original is None:
+        record.original = own(stem + ".original", atomic.LARGEST) if existed else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     return record
 
 
 def everything(db: str) -> list[Record]:
     """Every settings file that nmem wrote for this home, of any project."""
+    return [record for record in _every(db) if _brought(record)]
+
+
+def _every(db: str) -> list[Record]:
     try:
         names = sorted(os.listdir(folder(db)))
     except OSError:
         return []
     stems = [os.path.join(folder(db), name[:-5]) for name in names if name.endswith(".json")]
-    return [record for stem in stems if (record := _read(stem)) and _brought(record)]
+    found = [record for stem in stems if (record := _read(stem))]
+    told = next((home for each in found if not each.home and (home := _home_told(each))), "")
+    for record in found:
+        record.home = record.home or told
+    return found
+
+
+def elsewhere(db: str, path: str) -> str:
+    """The home in which a settings file really lies, where this home is a copy of that one; else nothing.
+
+    A link, a variable of the environment or the folder one stands in may still lead there.
+    """
+    here = os.path.realpath(os.path.expanduser("~"))
+    homes = {here, *(os.path.realpath(each.home) for each in _every(db) if each.home)}
+    found = max((home for home in homes if _inside(os.path.realpath(path), home)), key=len, default=here)
+    return "" if found == here else found
+
+
+def _home_told(record: Record) -> str:
+    """The home that an earlier release wrote for, which did not record it: where the user's own settings lie."""
+    usual = os.path.join("", *usual_file(record.client))
+    told = record.scope == USER and record.path.endswith(os.sep + usual)
+    return record.path.removesuffix(usual).rstrip(os.sep) if told else ""
 
 
 def _brought(record: Record) -> bool:

@@ -92,6 +92,11 @@ def home(client: str) -> str:
     return os.path.join(user, _FOLDERS[client])
 
 
+def usual_file(client: str) -> tuple[str, ...]:
+    """Where a client's settings of the user lie in a home, unless the environment says otherwise, in parts."""
+    return _FOLDERS.get(client, os.path.join(".config", client)), *_USER_FILES[client].split("/")
+
+
 def target(client: str, scope: str, folder: str) -> Target:
     """The settings file of a scope; `folder` is the project's.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from capture.files import remove
+from capture.files import opened, remove
 
 
 def replaced(path: str) -> None:
@@ -24,6 +24,6 @@ def replaced(path: str) -> None:
         if not os.path.exists(path):  # else another process has begun it meanwhile, and the log is that one's
             for name in [name for name in (path + "-wal", path + "-shm") if os.path.exists(name)]:
                 remove(name)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            os.close(opened(path, os.O_CREAT | os.O_RDWR))
     finally:
         os.close(lock)

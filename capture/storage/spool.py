@@ -253,6 +253,7 @@ def _set_aside(path: str) -> None:
     folder, name = os.path.split(path)
     try:
         paths.make(os.path.join(folder, "torn"))
+        ours(os.path.join(folder, "torn"), folder=True)
         os.replace(path, os.path.join(folder, "torn", name))
     except OSError:
         return

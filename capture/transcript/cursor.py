@@ -131,11 +131,13 @@ def lines(path: str, offset: int = 0, *, tail: bool = False, max_line: int = MAX
     """Whole lines from a byte offset on, each with the offset after it; a line that is too long comes as empty.
 
     With `tail`, a last line without a newline counts too: for files that nobody writes any more.
+    What is appended meanwhile is for the next time, however fast it comes.
     Raises OSError when the file cannot be opened or read.
     """
     with open(path, "rb", buffering=_CHUNK, opener=regular) as file:
+        end = os.fstat(file.fileno()).st_size
         file.seek(offset)
-        while line := file.readline(max_line + 1):
+        while offset < end and (line := file.readline(max_line + 1)):
             offset += len(line)
             if len(line) <= max_line or line.endswith(b"\n"):
                 if not line.endswith(b"\n") and not tail:

@@ -82,7 +82,7 @@ def kept(place: Path) -> list[Kept]:
     with contextlib.suppress(FileNotFoundError):
         for path in place.iterdir():
             found = _NAME.fullmatch(path.name)
-            if found and path.is_file():
+            if found and path.is_file() and not path.is_symlink():
                 out.append(Kept(str(path), path.stat().st_size, found[2], bool(found[3]), found[1] == BEFORE))
     return sorted(out, key=lambda one: (one.at, _number(Path(one.path).name)), reverse=True)
 

@@ -103,6 +103,7 @@ def _held(db_path: str, work: Path) -> list[str]:
 
 def _refuse(db_path: str) -> None:
     """Nothing is put into a database of a newer nmem: whoever wrote it still writes to it."""
+    database.own(db_path)
     if database.exists(db_path):
         with contextlib.suppress(sqlite3.DatabaseError), closing(copying.opened(db_path)) as db:
             manifest.refuse_others(db, db_path)

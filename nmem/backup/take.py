@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capture import paths
+from capture.files import own
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import MIGRATIONS
@@ -93,6 +94,7 @@ def _refuse(db_path: str) -> None:
     """A database of a newer nmem is not touched; an older one may well be kept as it is."""
     if not database.exists(db_path):
         raise NoDatabase(f"nothing is recorded yet at {db_path}: there is nothing to keep")
+    database.own(db_path)
     try:
         with closing(copying.opened(db_path)) as db:
             manifest.refuse_others(db, db_path)
@@ -186,11 +188,11 @@ def beside(db_path: str, notes: list[str]) -> dict[str, bytes]:
     out = {}
     for path in (Path(paths.folder(db_path), FITTED), Path(personal_file(db_path))):
         with contextlib.suppress(OSError):
-            out[path.name] = path.read_bytes()
+            out[path.name] = own(str(path))
     for folder in spool.folders(db_path):
         with contextlib.suppress(OSError):
             for path in Path(folder).glob(f"*{paths.BATCH}"):
-                out[SPOOLED + path.name] = path.read_bytes()
+                out[SPOOLED + path.name] = own(str(path))
     text = _settings(notes)
     return {**out, CONFIG: text.encode()} if text else out
 

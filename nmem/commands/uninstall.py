@@ -43,18 +43,8 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
     """
     db = paths.database()
     scopes = (scope,) if scope else targets.SCOPES
-    plans: list[Plan] = []
     refused: list[str] = []
-    for target in places(clients or CLIENTS, scopes, str(Path.cwd()), db):
-        try:
-            plan = _plan(target, db)
-        except SettingsError as error:
-            refused.append(str(error))
-            continue
-        if plan.changes:
-            plans.append(plan)
-        elif not dry_run:
-            installed.forget(db, target.path)
+    plans = _plans(places(clients or CLIENTS, scopes, str(Path.cwd()), db), db, refused, dry_run)
     if not plans and not refused:
         click.echo("No hooks of nmem's were found.")
     for plan in plans:
@@ -66,6 +56,25 @@ def command(clients: tuple[str, ...], scope: str | None, yes: bool, dry_run: boo
     _memory(db)
     if refused:
         raise NmemError("; ".join(refused))
+
+
+def _plans(found: list[Target], db: str, refused: list[str], dry_run: bool) -> list[Plan]:
+    """What changes; a file in the home that this one is a copy of is named and left alone."""
+    plans: list[Plan] = []
+    for target in found:
+        try:
+            plan = _plan(target, db)
+        except SettingsError as error:
+            refused.append(str(error))
+            continue
+        home = installed.elsewhere(db, target.path)
+        if home and plan.changes:
+            click.echo(f"{target.path} is of the home {home}, of which this one is a copy: left as it is")
+        elif plan.changes:
+            plans.append(plan)
+        elif not home and not dry_run:
+            installed.forget(db, target.path)
+    return plans
 
 
 def _plan(target: Target, db: str) -> Plan:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from capture import paths
-from capture.files import ours
+from capture.files import ours, own, replace
 from nmem.dispatch.task import Outcome
 
 _SPEC, _PROMPT, _BEGUN, _CLIENT, _ENDED, _CANCEL, _ASKED, _HOOKS = (
@@ -66,7 +66,7 @@ class Folder:
 
     def spec(self) -> Spec:
         """What is to be done. Raises OSError, ValueError, KeyError or TypeError."""
-        found = json.loads((self.path / _SPEC).read_text("utf-8"))
+        found = json.loads(own(str(self.path / _SPEC)))
         found["argv"] = tuple(found["argv"])
         found["environment"] = tuple((name, value) for name, value in found["environment"])
         return Spec(**found)
@@ -151,14 +151,9 @@ class Folder:
 
     def _read(self, name: str) -> str:
         try:
-            return (self.path / name).read_text("utf-8", "replace")
+            return own(str(self.path / name)).decode("utf-8", "replace")
         except OSError:
             return ""
 
     def _write(self, name: str, text: str) -> None:
-        part = self.path / f".{name}.{os.getpid()}"
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path / name)
+        replace(str(self.path / name), text.encode("utf-8", "replace"), sync=True)

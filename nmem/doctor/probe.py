@@ -14,12 +14,15 @@ from pathlib import Path
 
 from capture import event as words
 from capture import paths
+from capture.files import opened, own
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
 from capture.settle import OFF
 from capture.storage import spool
+from nmem import database as of_database
 from nmem.doctor.probe_events import adapter, environment, payload
 from nmem.episodes.removal import forget_session
+from nmem.errors import NmemError
 
 _LIMIT = 20
 _TABLES = ("observations", "prompts", "hook_runs", "transcript_cursors")
@@ -104,7 +107,7 @@ def _size(path: str) -> int:
 def _last_line(path: str, since: int) -> str:
     """The newest line of the log that came after `since` bytes."""
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb", opener=opened) as file:
             file.seek(since)
             lines = file.read(20_000).decode("utf-8", "replace").splitlines()
     except OSError:
@@ -123,10 +126,17 @@ def _wanted(command: Command) -> str:
     return kinds.get(parsed.kind, "hook_runs")
 
 
+def _usable(path: str) -> bool:
+    with suppress(NmemError):
+        of_database.own(path)
+        return Path(path).is_file()
+    return False
+
+
 def _arrived(path: str, command: Command, session: str, since: int) -> bool:
     if not (table := _wanted(command)):
         return True  # it only reads: that it ended well, and said nothing, is all there is to see
-    if not Path(path).is_file():
+    if not _usable(path):
         return False
     db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
@@ -144,7 +154,7 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
 
 def _clean(path: str, session: str, folder: str, since: int) -> None:
     """Take every row of a probe away, and the project that its temporary folder became."""
-    if not Path(path).is_file():
+    if not _usable(path):
         return
     db = sqlite3.connect(path, timeout=5, isolation_level=None)
     try:
@@ -172,7 +182,7 @@ def _unspool(path: str, session: str, since: int) -> None:
     for folder in spool.folders(path):
         for file in Path(folder).glob(f"*{paths.BATCH}"):
             with suppress(OSError):
-                if file.stat().st_mtime_ns // 1_000_000 >= since - 1000 and session.encode() in file.read_bytes():
+                if file.stat().st_mtime_ns // 1_000_000 >= since - 1000 and session.encode() in own(str(file)):
                     file.unlink()
     _uncount(path, since)
 

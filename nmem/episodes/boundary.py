@@ -130,13 +130,13 @@ class Detector:
 
 def load(db_path: str = "") -> Detector:
     """The detector with the person's own weights where training has made some, else with those of the package."""
+    from capture.files import own, read
     from capture.jsonio import loads
 
     paths = [os.path.join(os.path.dirname(os.path.abspath(db_path)), FITTED)] if db_path else []
     for path in (*paths, WEIGHTS):
         try:
-            with open(path, "rb") as file:
-                spec = loads(file.read().decode())
+            spec = loads((read if path == WEIGHTS else own)(path).decode())
             return Detector(spec)  # type: ignore[arg-type]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             if path == WEIGHTS:

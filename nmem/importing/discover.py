@@ -186,18 +186,18 @@ def _agent_type(path: Path) -> str:
     return str(value.get("agentType") or "") if isinstance(value, dict) else ""
 
 
-def home_of(transcript: Transcript) -> str:
+def home_of(transcript: Transcript, cwd: str) -> str:
     """What ~ stands for in a transcript: empty for the user's own home, UNKNOWN where nothing tells.
 
-    The folder of the session tells; that of one which lies among the user's own may also be another account's on this
-    machine.
+    The folder of the session, `cwd`, tells; that of one which lies among the user's own may also be another account's
+    on this machine, where the user can enter it.
     """
     own = os.path.expanduser("~")  # noqa: PTH111 -- a string is what is compared
-    if transcript.cwd == own or transcript.cwd.startswith(os.path.join(own, "")):  # noqa: PTH118
+    if cwd == own or cwd.startswith(os.path.join(own, "")):  # noqa: PTH118
         return ""
     ours = any(Path(transcript.path).is_relative_to(each.resolve()) for each in folders(transcript.client))
-    if found := _HOME.match(transcript.cwd):
-        return "" if ours and Path(found[0]).is_dir() else found[0]
+    if found := _HOME.match(cwd):
+        return "" if ours and os.access(found[0], os.X_OK) else found[0]
     return "" if ours else UNKNOWN
 
 

@@ -149,9 +149,9 @@ def _reader(job: Job) -> Reader:
     transcript = job.transcript
     source = Source(transcript.client, transcript.path, transcript.session_id, _home(transcript.cwd))
     source.agent_type = transcript.agent_type
-    source.home = home_of(transcript)
     if transcript.client == "gemini" and not source.cwd:
         source.cwd = gemini_folder(transcript)
+    source.home = home_of(transcript, source.cwd)
     out = reader(source)
     if job.cursor.state and job.cursor.offset:
         state = jsonio.loads(job.cursor.state)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from capture import cache, paths
+from capture.files import own, read
 from capture.labels import DIMENSIONS
 from capture.labels import model as engine
 from nmem.labels import wording
@@ -124,7 +125,7 @@ def _read(file: Path, *, private: bool) -> dict[str, Any]:
     try:
         if private and not (cache.ours(file.lstat()) and cache.ours(file.parent.stat())):
             return {}
-        found = json.loads(file.read_text("utf-8"))
+        found = json.loads((own if private else read)(str(file)))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) and isinstance(found.get("dimensions"), dict) else {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture import paths
+from capture.files import opened
 from capture.redaction import redact
 from nmem import config
 from nmem.errors import NmemError
@@ -64,7 +65,9 @@ def _fresh(mark: Path) -> bool:
 
 def _touch(mark: Path) -> None:
     try:
-        mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mark.touch(mode=0o600)
+        paths.make(str(mark.parent))
+        handle = opened(str(mark), os.O_WRONLY | os.O_CREAT)
+        os.close(handle)
+        os.utime(mark)
     except OSError:
         return  # it is looked at again, no more

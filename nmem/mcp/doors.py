@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import cache, install
+from capture import cache, files, install
 from capture.install import atomic, beside, servers
 from capture.install.beside import TOML
 from capture.install.settings_file import value_at
@@ -94,7 +94,7 @@ def _json(text: str) -> object:
 def _plugged() -> bool:
     """Whether Claude Code has the plugin, which brings a server of its own."""
     try:
-        found = json.loads((Path(home("claude")) / "settings.json").read_text("utf-8"))
+        found = json.loads(files.read(str(Path(home("claude"), "settings.json"))))
     except (OSError, ValueError):
         return False
     plugins = found.get("enabledPlugins") if isinstance(found, dict) else None

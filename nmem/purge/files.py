@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from capture import paths
-from capture.files import replace
+from capture.files import own, regular, replace
 from capture.storage import spool
 from nmem.purge import strays
 from nmem.purge.needles import Needles
@@ -24,7 +24,7 @@ Kept = list[tuple[str, bytes, int]]
 
 def ours(db_path: str) -> Iterator[Path]:
     """Every file of ours that may hold what was recorded, the trash and backups aside; none behind a link."""
-    yield from (path for path in _ours(db_path) if not path.is_symlink())
+    yield from (path for path in _ours(db_path) if path.is_file() and not path.is_symlink())
 
 
 def _ours(db_path: str) -> Iterator[Path]:
@@ -36,7 +36,7 @@ def _ours(db_path: str) -> Iterator[Path]:
     yield from sorted(top.glob("settle*"))
     for folder in (*map(Path, spool.folders(db_path)), Path(paths.cache(db_path)), top / "tasks"):
         if not folder.is_symlink():
-            yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
+            yield from sorted(folder.rglob("*"))
 
 
 def _log(db_path: str) -> list[Path]:
@@ -52,7 +52,7 @@ def holds(path: Path, words: Needles) -> bool:
     """Whether a file does, read piece by piece; pieces overlap by the longest word."""
     overlap = words.overlap
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=regular) as file:
             tail = b""
             while chunk := file.read(_CHUNK):
                 text = tail + chunk
@@ -69,7 +69,7 @@ def clean(db_path: str, words: Needles) -> list[str]:
     done = []
     for path in holding(beside(db_path), words):
         if path in _log(db_path):
-            data = path.read_bytes()
+            data = own(str(path))
             replace(str(path), b"".join(line for line in data.splitlines(keepends=True)
                                         if not words.within(line)))  # fmt: skip
         else:
@@ -132,7 +132,7 @@ def _database(path: Path) -> bool:
     if path.name.endswith(("-wal", "-journal")):
         return True
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=regular) as file:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
@@ -148,10 +148,12 @@ def remove(paths_: Iterable[Path]) -> list[str]:
 
 
 def _overwritten(path: Path) -> None:
-    """Nothing of it stays in the file, should somebody hold it open; then it goes."""
+    """Nothing of it stays in the file, should somebody hold it open; then it goes. One that has another name, which is
+    none of ours, only goes."""
     try:
-        with path.open("r+b") as file:
-            left = os.fstat(file.fileno()).st_size
+        with open(path, "r+b", opener=regular) as file:
+            found = os.fstat(file.fileno())
+            left = found.st_size if found.st_nlink < 2 else 0
             while left > 0:
                 left -= file.write(bytes(min(left, 1 << 20)))
             file.flush()

@@ -58,6 +58,8 @@ def _found(db_path: str) -> Iterator[tuple[Path, int]]:
     """Paths, each with the number of its process; 0 where its name has none."""
     for folder in _folders(db_path):
         with suppress(OSError):
+            if folder.is_symlink() and folder.parent == Path(paths.folder(db_path)):
+                continue  # among our own folders none is a link
             for path in sorted(folder.iterdir()):
                 if (name := _NAMES.fullmatch(path.name)) and not path.is_symlink():
                     yield path, int(name[1] or name[2] or 0)

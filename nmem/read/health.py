@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from capture import paths
+from capture.files import opened
 from capture.storage import spool
 from nmem.read.hook_cost import RUNS, HookCost, hook_cost
 from nmem.read.views import counters
@@ -97,7 +98,7 @@ def _size(path: str) -> int:
 def log_tail(path: str, limit: int = 8) -> tuple[str, ...]:
     """The newest lines of the log, newest last."""
     try:
-        with open(paths.log(path), "rb") as file:  # noqa: PTH123
+        with open(paths.log(path), "rb", opener=opened) as file:
             file.seek(max(0, _size(paths.log(path)) - _LOG_TAIL))
             found = file.read().decode("utf-8", "replace").splitlines()
     except OSError:

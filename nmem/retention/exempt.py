@@ -33,6 +33,11 @@ SELECT c.session_id, max(c.updated_at) FROM transcript_cursors c JOIN sessions s
 WHERE s.origin = 'import' AND c.path NOT GLOB 'live:*' AND c.path NOT GLOB 'titles:*' GROUP BY c.session_id
 """
 """Sessions that an import brought, and when it last found something new of them (ms)."""
+_BEFORE = """
+SELECT max(at) FROM observations WHERE session_id = ?1 AND at <= ?2
+AND id < (SELECT id FROM observations WHERE session_id = ?1 ORDER BY at, id LIMIT 1)
+"""
+"""When the newest of the calls was that were stored before a session's earliest one (ms)."""
 _GUARD = """
 SELECT s.seq || '.' || s.state || '.' || s.last_at,
   (SELECT group_concat(u.id || '.' || u.pinned || '.' || u.state || '.' || u.traced_seq || '.' || u.annotated_seq
@@ -91,16 +96,21 @@ def kept(db: Connection, now: int = 1 << 62) -> Kept:
 
 
 def _stored(db: Connection, now: int) -> dict[str, int]:
-    """Sessions of a clock that was behind, and when they were stored at the earliest.
+    """Sessions of a clock that was behind, if only for a while, and when they were stored at the earliest.
 
-    Rows are stored in the order of their numbers: a session came after all that have a lower one had begun.
+    Rows are stored in the order of their numbers: a session came after all that have a lower one had begun, and its
+    earliest call after those before it.
     """
     found = db.execute("SELECT id, started_at, last_at FROM sessions WHERE origin = 'hook' ORDER BY rowid").fetchall()
     out: dict[str, int] = {}
     latest = 0
     for session_id, started, last in found:
-        if latest > last + _BEHIND:
+        if latest > started + _BEHIND:
             out[session_id] = latest
+        if last > started + _BEHIND:
+            before = db.execute(_BEFORE, (session_id, now)).fetchone()[0] or 0
+            if before > started + _BEHIND:
+                out[session_id] = max(before, out.get(session_id, 0))
         latest = max(latest, started if started <= now else 0)
     return out
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
+from capture import files
 from capture.storage.store import transaction
 from nmem.episodes.boundary import FITTED, REASONS, WEIGHTS, Model
 from nmem.errors import NmemError
@@ -116,7 +117,7 @@ def shipped() -> Spec:
 def in_force(db_path: str) -> Spec:
     """The weights that decide now."""
     try:
-        spec: Spec = json.loads(own(db_path).read_text(encoding="utf-8"))
+        spec: Spec = json.loads(files.own(str(own(db_path))))
     except (OSError, ValueError):
         return shipped()
     return spec if isinstance(spec, dict) and set(KINDS) <= spec.keys() else shipped()
@@ -364,11 +365,4 @@ def _write(file: Path, spec: Spec | None) -> None:
     if spec is None:
         file.unlink(missing_ok=True)
         return
-    new = file.with_name(f"{file.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(spec, out, ensure_ascii=False, indent=1)
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
+    files.replace(str(file), json.dumps(spec, ensure_ascii=False, indent=1).encode())

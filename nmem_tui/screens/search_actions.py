@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import SuspendNotSupported
 
+from capture.files import regular
 from nmem.errors import NmemError
 from nmem.search import decisions, kinds, typed
 from nmem.search.decisions import Decision
@@ -69,7 +69,7 @@ def open_file(app: Host, path: str, line: int) -> None:
 
 def _open_copy(app: Host, path: str) -> None:
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb", opener=regular) as file:
             text = file.read(_MOST).decode("utf-8", "replace")
     except OSError as error:
         app.say(f"{printable(path)} cannot be read: {error.strerror or error}", severity="warning")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,30 @@ import pytest
 
 from capture import cache, files, log, paths, settle
 from capture.files import NotOurs
+from capture.install import installed, targets
 from capture.storage import spool, store
 from nmem import settle_start, tables
-from nmem.backup import places
+from nmem.backup import places, take
+from nmem.backup.restore import restore
+from nmem.backup.take import backup
 from nmem.commands import main as cli
-from nmem.database import reader
+from nmem.database import busy, reader
 from nmem.dispatch.folder import Folder, Spec
+from nmem.doctor.checks import switches
+from nmem.episodes import boundary
 from nmem.errors import NmemError
+from nmem.labels import cards
+from nmem.llm import connect
+from nmem.mcp import doors
 from nmem.purge import files as purged
-from nmem.purge import run, trash
+from nmem.purge import run, strays, trash
 from nmem.purge.needles import Needles
 from nmem.purge.selection import Selection
+from nmem.read import health
 from nmem.retention.automatic import alone
 from nmem.settle import lock
 from nmem.settle import settle as settled
+from nmem.training import personal
 
 NOW = 1_760_000_000_000
 SECRET = "nobody's business"
@@ -109,6 +120,120 @@ def test_a_planted_link_is_not_followed(made: str, target: Path, name: str) -> N
     assert target.read_text() == SECRET
 
 
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_second_name_of_a_file_that_is_none_of_ours_is_not_written_to(made: str, target: Path, name: str) -> None:
+    place = Path(made).parent / name
+    place.unlink(missing_ok=True)
+    place.hardlink_to(target)
+    with pytest.raises(NotOurs, match=f"{name} is a hard link"):
+        LOCKS[name](made)
+    assert target.read_text() == SECRET
+
+
+@pytest.fixture
+def soon() -> Iterator[None]:
+    """Whoever waits for a FIFO's writer is woken by a signal, and fails."""
+
+    def late(_number: int, _frame: object) -> None:
+        pytest.fail("it waits")  # no OSError, which a reader may take for a file that is not there
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def purge_a_word(db_path: str) -> None:
+    assert purged.clean(db_path, Needles(("zebra",))) == []
+    assert purged.backups(db_path) == purged.copies(db_path) == []
+
+
+READERS: dict[str, tuple[Callable[[str], object], object]] = {
+    "nmem.log": (health.log_tail, ()),
+    "boundaries.json": (lambda path: boundary.load(path).models.keys(), boundary.load().models.keys()),
+    "./boundaries.json": (personal.in_force, personal.shipped()),
+    "labels.json": (lambda path: cards.card_of(path, "none")[1], {}),
+    "labels.bin": (lambda path: take.beside(path, []), {}),
+    "settle.lock": (purge_a_word, None),
+    "spool/1-1.json": (lambda path: take.beside(path, []), {}),
+    "backups/nmem-20260101-101010.db": (purge_a_word, None),
+    "tasks/1-1/ended.json": (lambda path: Folder(path, 1, 1).ended(), None),
+    "installed/0123456789abcdef.json": (installed.everything, []),
+    "cache/no-model-found": (lambda path: connect._touch(Path(paths.cache(path), "no-model-found")), None),
+    "cache/doors.bin": (doors.known, {}),
+}
+"""Files beside the database -> who reads them, and what is found where there is nothing to be used."""
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("how", ["fifo", "link", "device"])
+def test_nothing_is_read_of_what_is_no_file_of_ours(made: str, target: Path, name: str, how: str) -> None:
+    place = Path(made).parent / name
+    for folder in (place.parent.parent, place.parent):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    place.unlink(missing_ok=True)
+    target.write_text("zebra\n")
+    moment = target.stat().st_mtime_ns
+    if how == "fifo":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(target if how == "link" else "/dev/zero")
+    use, nothing = READERS[name]
+    assert use(made) == nothing
+    assert target.read_text() == "zebra\n"
+    assert target.stat().st_mtime_ns == moment
+
+
+@pytest.mark.parametrize("name", ["installed", "file"])
+def test_an_original_is_kept_in_no_file_that_a_link_leads_to(
+    made: str, target: Path, own_home: Path, name: str
+) -> None:
+    record = installed.Record(str(own_home / ".claude" / "settings.json"), "claude", targets.USER)
+    record.original = b"{}"
+    installed.save(made, record, None)
+    kept = Path(installed.folder(made))
+    if name == "file":
+        for path in kept.iterdir():
+            path.unlink()
+            path.symlink_to(target)
+    else:
+        kept.rename(target.with_name("elsewhere"))
+        kept.symlink_to(target.with_name("elsewhere"))
+    with pytest.raises(NotOurs, match="is a link"):
+        installed.save(made, record, None)
+    assert installed.load(made, record.path) is None
+    assert target.read_text() == SECRET
+
+
+def test_what_a_killed_process_left_is_taken_away_but_no_file_that_is_kept_under_another_name(
+    made: str, target: Path
+) -> None:
+    there = Path(made).parent
+    (there / ".x.99999999.tmp").hardlink_to(target)
+    (there / "audit-99999999-x.db").symlink_to(target)
+    elsewhere = target.with_name("elsewhere")
+    elsewhere.mkdir()
+    (elsewhere / ".y.99999999.tmp").write_text(SECRET)
+    (there / "tasks").symlink_to(elsewhere)
+    assert strays.clear(made) == [".x.99999999.tmp"]
+    assert target.read_text() == SECRET
+    assert [path.name for path in elsewhere.iterdir()] == [".y.99999999.tmp"]
+
+
+def test_a_purge_overwrites_no_file_that_is_kept_under_another_name(made: str, target: Path) -> None:
+    (Path(made).parent / "settle-note").hardlink_to(target)
+    assert purged.clean(made, Needles((SECRET,))) == ["settle-note"]
+    assert target.read_text() == SECRET
+
+
+def test_a_purge_of_backups_overwrites_none_that_a_link_leads_to(made: str, target: Path) -> None:
+    place = places.made(places.folder(made))
+    (place / "nmem-20260101-101010.db").symlink_to(target)
+    assert purged.backups(made) == []
+
+
 def test_a_wish_to_settle_is_not_written_through_a_link(
     made: str, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +265,7 @@ def test_a_database_that_is_not_the_user_s_own_is_refused(
     made: str, tmp_path: Path, another: Callable[[Path], None], ending: str, how: str
 ) -> None:
     place = Path(made + ending)
+    backup(made, str(tmp_path / "other.db"))
     if not place.exists():
         place.write_bytes(b"")
     if how == "link":
@@ -150,8 +276,10 @@ def test_a_database_that_is_not_the_user_s_own_is_refused(
     said = "is a link" if how == "link" else "belongs to another user"
     with pytest.raises(NotOurs, match=said):
         store.connect(made)
-    with pytest.raises(NmemError, match=said):
-        reader(made)
+    other = str(tmp_path / "other.db")
+    for use in (reader, backup, lambda path: restore(path, other), lambda path: busy(path, 0.1)):
+        with pytest.raises(NmemError, match=said):
+            use(made)
 
 
 def test_a_hook_keeps_its_event_where_the_database_is_another_s(
@@ -254,3 +382,13 @@ def test_only_regular_files_are_read_and_only_so_much(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="larger than 10"):
         files.read(str(tmp_path / "large"), 10)
     assert files.read(str(tmp_path / "link"), 11) == b"x" * 11
+
+
+@pytest.mark.usefixtures("soon")
+def test_no_fifo_among_the_settings_of_a_client_is_waited_for(made: str, own_home: Path) -> None:
+    for name in (".codex/config.toml", ".claude/settings.json"):
+        (own_home / name).parent.mkdir()
+        os.mkfifo(own_home / name)
+    doors.keep(made, [])
+    assert doors.known(made) == {}
+    assert [found.severity for found in switches.codex(str(own_home))] == ["wrong"]

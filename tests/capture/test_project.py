@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from capture.event import Project
 from capture.project import normalise, resolve
 
 
@@ -132,3 +135,18 @@ def test_a_broken_git_file_is_no_checkout(tmp_path: Path, content: bytes) -> Non
 
 def test_a_deleted_folder_is_still_a_project(tmp_path: Path) -> None:
     assert resolve(str(tmp_path / "gone")).name == "gone"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs")
+@pytest.mark.parametrize("name", [".git", ".git/HEAD", ".git/config", ".git/commondir"])
+def test_a_fifo_where_git_keeps_a_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    if name != ".git":
+        (tmp_path / ".git").mkdir()
+        (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    found: list[Project] = []
+    thread = threading.Thread(target=lambda: found.append(resolve(str(tmp_path))), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert [one.root for one in found] == [str(tmp_path)]

@@ -26,6 +26,8 @@ from capture.extract.relative import relative
         ("a.py", "/w/p", "/tmp", "/tmp/a.py"),
         ("a.py", "/w/p", "", "a.py"),
         ("file:///w/p/a.py", "/w/p", "", "a.py"),
+        ("file://localhost/w/p/a.py", "/w/p", "", "a.py"),
+        ("~ada/a.py", "/w/p", "/w/p/sub", "~ada/a.py"),
         ("a\\b.py", "/w/p", "/w/p", "a\\b.py"),
         ("C:\\w\\p\\src\\a.py", "C:\\w\\p", "C:\\w\\p", "src/a.py"),
         ("c:\\W\\P\\a.py", "C:/w/p", "C:/w/p", "a.py"),

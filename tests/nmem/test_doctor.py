@@ -302,6 +302,28 @@ def test_a_memory_that_others_can_read_is_wrong_and_fix_closes_it(claude: Path, 
     assert Path(db_path).stat().st_mode & 0o077 == 0
 
 
+def test_what_another_put_among_our_files_is_said_and_left_alone(claude: Path, db_path: str, own_home: Path) -> None:
+    precious = own_home / "precious"
+    precious.write_text("mine")
+    precious.chmod(0o640)
+    places = [Path(paths.log(db_path)), Path(db_path).with_name("settle.wanted"), Path(db_path).with_name("trash")]
+    for place in places:
+        place.unlink(missing_ok=True)
+        place.symlink_to(precious)
+    assert run("--fix").exit_code == 1
+    assert {said for check, said, _ in wrong() if check == "privacy"} == {f"{place} is a link" for place in places}
+    assert precious.stat().st_mode & 0o777 == 0o640
+    assert precious.read_text() == "mine"
+
+
+def test_a_database_that_is_a_link_is_said_and_not_opened(claude: Path, db_path: str, own_home: Path) -> None:
+    Path(db_path).rename(own_home / "elsewhere.db")
+    Path(db_path).symlink_to(own_home / "elsewhere.db")
+    before = (own_home / "elsewhere.db").read_bytes()
+    assert ("privacy", f"{db_path} is a link") in {found[:2] for found in wrong()}
+    assert (own_home / "elsewhere.db").read_bytes() == before
+
+
 def test_torn_spool_files_are_said(claude: Path, db_path: str) -> None:
     torn = Path(paths.spool(db_path)) / "torn"
     torn.mkdir(parents=True, mode=0o700)

@@ -14,6 +14,7 @@ import pytest
 from capture.storage import store
 from nmem.commands import main as cli
 from nmem.commands import terminal
+from nmem.importing import discover
 from nmem.purge import history as past
 from nmem.retention import read as retention
 from nmem.retention import sweep
@@ -294,3 +295,45 @@ def test_a_home_in_a_transcript_is_that_of_its_machine(
     with closing(store.connect(db_path)) as db:
         found = [row[0] for row in db.execute("SELECT file_path FROM observations ORDER BY id")]
     assert found == [kept.replace(f"{cwd}/", "")] * 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "where", "kept"),
+    [
+        ("/home/ada/shop", "theirs", "/home/ada/.zshrc"),
+        ("/Users/me/shop", ".gemini/tmp", "/Users/me/.zshrc"),
+        ("/srv/shop", ".gemini/tmp", "HOME/.zshrc"),
+        ("/srv/shop", "theirs", "~/.zshrc"),
+    ],
+)
+def test_a_home_in_a_session_of_gemini_is_that_of_its_folder_which_is_named_beside_it(
+    folder: str, where: str, kept: str, own_home: Path, db_path: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    calls = [{"id": "g1", "name": "read_file", "args": {"absolute_path": "~/.zshrc"}, "status": "success",
+              "timestamp": "2026-02-01T12:00:02.000Z", "result": []},
+             {"id": "g2", "name": "run_shell_command", "args": {"command": "cat ~/.zshrc"}, "status": "success",
+              "timestamp": "2026-02-01T12:00:03.000Z", "result": []}]  # fmt: skip
+    file = own_home / where / "shop" / "chats" / "session-2026-02-01T10-00-g1.json"
+    file.parent.mkdir(parents=True)
+    (file.parent.parent / ".project_root").write_text(folder, "utf-8")
+    file.write_text(json.dumps({
+        "sessionId": "g1", "projectHash": "0" * 64, "startTime": "2026-02-01T12:00:00.000Z", "messages": [
+            {"id": "m1", "timestamp": "2026-02-01T12:00:00.000Z", "type": "user", "content": "Explain it"},
+            {"id": "m2", "timestamp": "2026-02-01T12:00:02.000Z", "type": "gemini", "content": "", "toolCalls": calls},
+        ],
+    }, indent=2), "utf-8")  # fmt: skip
+    assert nmem(monkeypatch, capsys, str(file))[0] == 0
+    with closing(store.connect(db_path)) as db:
+        found = [row[0] for row in db.execute("SELECT file_path FROM observations ORDER BY id")]
+    assert found == [kept.replace("HOME", str(own_home))] * 2
+
+
+def test_a_home_that_the_user_cannot_enter_is_another_machine_s(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own_home / ".claude" / "projects" / "app" / "s1.jsonl"
+    there = discover.Transcript(str(path), "claude")
+    assert discover.home_of(there, "/root/app") == ("" if os.access("/root", os.X_OK) else "/root")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert discover.home_of(there, "/root/app") == "/root", "it is there on every Linux, and in every container"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import stat
 from contextlib import closing
@@ -243,3 +244,41 @@ def test_init_says_what_becomes_of_the_status_line(claude: Path) -> None:
     assert json.loads(claude.read_bytes())["statusLine"]["command"] == "my-line é"
     run(init, "--yes", "--status-line")
     assert "my-line é" in json.loads(claude.read_bytes())["statusLine"]["command"] != "my-line é"
+
+
+def everything_in(home: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and "data" not in path.parts}
+
+
+@pytest.mark.parametrize("leads", ["folder", "project", "link", "linked folder", "variable", "earlier release"])
+def test_uninstalling_in_a_copied_home_changes_nothing_in_the_original_wherever_that_is_named(
+    claude: Path, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leads: str
+) -> None:
+    moved = own_home / "dotfiles" / "claude"
+    if leads == "linked folder":
+        moved.parent.mkdir()
+        claude.parent.rename(moved)
+        claude.parent.symlink_to(moved)
+    elif leads == "link":
+        moved.mkdir(parents=True)
+        claude.rename(moved / "settings.json")
+        claude.symlink_to(moved / "settings.json")
+    elif leads == "variable":
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(own_home / "work"))
+    for scope in ("user", "project"):
+        assert CliRunner().invoke(init, ["--client", "claude", "--yes", "--scope", scope]).exit_code == 0
+    copy = tmp_path / "copy"
+    shutil.copytree(own_home, copy, symlinks=True)
+    if leads == "earlier release":
+        for file in (copy / "data" / "installed").glob("*.json"):
+            file.write_text(json.dumps({key: of for key, of in json.loads(file.read_text()).items() if key != "home"}))
+    before = everything_in(own_home)
+    assert any(b"entry.py" in data for data in before.values())
+    monkeypatch.setenv("HOME", str(copy))
+    monkeypatch.setenv("NMEM_DB", str(copy / "data" / "nmem.db"))
+    monkeypatch.chdir({"folder": own_home, "project": own_home / "project"}.get(leads, copy))
+    done = CliRunner().invoke(uninstall, ["--yes"])
+    assert done.exit_code == 0, done.output
+    assert everything_in(own_home) == before
+    assert leads == "earlier release" or "of which this one is a copy: left as it is" in done.output
+    assert leads in ("link", "linked folder") or b"entry.py" not in (copy / ".claude" / "settings.json").read_bytes()

@@ -11,12 +11,14 @@ import stat
 import time
 from pathlib import Path
 
-from capture import paths
+from capture import files, paths
 from capture.install import bytecode
 from capture.storage import spool
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
+from nmem.backup import places
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
+from nmem.episodes.boundary import FITTED
 from nmem.errors import NmemError
 from nmem.purge import strays
 from nmem.read import views
@@ -33,6 +35,8 @@ def database(deep: bool = False) -> list[Finding]:
     path = paths.database()
     if not Path(path).is_file():
         return [_absent(path)]
+    if any(why.startswith(path) for why in _strangers()):
+        return []  # `private` says it
     try:
         db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     except sqlite3.Error as error:
@@ -123,8 +127,6 @@ def _rescue(path: str) -> str:
 
 def _newest(path: str) -> str:
     """The newest backup beside a database, if there is one."""
-    from nmem.backup import places
-
     with contextlib.suppress(OSError, NmemError):
         made = [each.path for each in places.kept(places.folder(path)) if not each.before_restore]
         return shlex.quote(made[0]) if made else ""
@@ -194,25 +196,50 @@ def _modes() -> list[tuple[Path, int]]:
     db = paths.database()
     folders = [paths.spool(db), paths.cache(db)]
     if not os.environ.get("NMEM_DB"):  # a folder that the user chose may hold other things: its mode is theirs
-        folders.append(paths.folder(db))
-    files = (db, db + "-wal", db + "-shm", paths.log(db))
-    return [(Path(path), 0o700) for path in folders] + [(Path(path), 0o600) for path in files]
+        folders.append(os.path.realpath(paths.folder(db)))  # it may lie elsewhere: what is in it may not
+    single = (db, db + "-wal", db + "-shm", paths.log(db))
+    return [(Path(path), 0o700) for path in folders] + [(Path(path), 0o600) for path in single]
 
 
 def open_to_others() -> list[tuple[Path, int]]:
     """What somebody else could read, with the mode it should have."""
     if os.name == "nt":  # modes say nothing there; the user's own profile folder is private
         return []
-    return [
-        (path, mode)
-        for path, mode in _modes()
-        if (path.is_dir() if mode == 0o700 else path.is_file()) and path.stat().st_mode & 0o077
-    ]
+    out = []
+    for path, mode in _modes():
+        with contextlib.suppress(OSError):  # what is not the user's own is no matter of its mode: `private` says it
+            if (found := files.seen(str(path), folder=mode == 0o700)) and found.st_mode & 0o077:
+                out.append((path, mode))
+    return out
+
+
+_FILES = ("settle.wanted", "settle.lock", "settle-nmem.lock", "sweep.lock", FITTED, "labels.bin", "labels.json")
+_FOLDERS = ("trash", places.FOLDER, "tasks", "installed")
+
+
+def _strangers() -> list[str]:
+    """What nmem refuses to use, because it is another's or a link: why, one line each."""
+    top = Path(paths.folder(paths.database()))
+    own = [(path, mode == 0o700) for path, mode in _modes()]
+    own += [(top / name, False) for name in _FILES] + [(top / name, True) for name in _FOLDERS]
+    out = []
+    for path, folder in own:
+        try:
+            files.seen(str(path), folder=folder)
+        except files.NotOurs as error:
+            if str(path) != paths.database() or not path.is_dir():  # `database` says that
+                out.append(str(error))
+        except OSError:
+            continue
+    return out
 
 
 def private() -> list[Finding]:
-    """Whether others can read the memory."""
+    """Whether others can read the memory, or have put something in its place."""
     out = []
+    for why in _strangers():
+        said, _, mend = why.partition(": ")
+        out.append(Finding("privacy", WRONG, said, mend))
     for path, mode in open_to_others():
         said = f"others can reach {path} (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         out.append(Finding("privacy", WRONG, said, f"chmod {mode:o} {shlex.quote(str(path))}"))

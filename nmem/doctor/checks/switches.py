@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from capture import install
+from capture import files, install
 from capture.hook import SKIP
 from capture.install import atomic, targets
 from capture.install.hook_entries import Entry
@@ -109,7 +109,7 @@ def codex(folder: str) -> list[Finding]:
     """Switches of Codex, and whether each hook is trusted."""
     path = Path(targets.home("codex")) / "config.toml"
     try:
-        config = tomllib.loads(path.read_text("utf-8"))
+        config = tomllib.loads(files.read(str(path)).decode())
     except FileNotFoundError:
         config = {}
     except (OSError, ValueError) as error:

@@ -137,3 +137,15 @@ def test_what_is_one_line_without_an_end_is_left_after_a_while(tmp_path: Path, m
     found = [(offset, line) for offset, line in lines(str(file), max_line=1 << 20) if line]
     assert found == [(9, b'{"a": 1}\n')]
     assert [offset for offset, _ in lines(str(file), max_line=1 << 20)][-1] == 1 << 42
+
+
+def test_a_file_that_grows_as_fast_as_it_is_read_has_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"1\n" * 200_000)
+    read = 0
+    with path.open("ab") as more:
+        for _ in lines(str(path)):
+            read += 1
+            more.write(b"2\n" * 3)
+            assert read < 400_000
+    assert read >= 200_000

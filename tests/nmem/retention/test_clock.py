@@ -104,3 +104,68 @@ def test_a_lifetime_begins_when_a_session_was_stored(record: Recorded, settled: 
     assert exempt.kept(db, now).taken_in.keys() == {"behind"}
     assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
     assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
+
+
+def test_a_session_in_which_the_clock_fell_behind_lives_as_long_as_others(record: Recorded, settled: Settled) -> None:
+    record.coupon("mixed")
+    record.coupon("after")
+    for table in ("prompts", "observations"):
+        middle = f"SELECT avg(id) FROM {table} WHERE session_id = 'mixed'"
+        later = f"UPDATE {table} SET at = at - ? WHERE session_id = 'mixed' AND id > ({middle})"
+        record.db.execute(later, (2 * YEAR,))
+    record.db.execute("UPDATE sessions SET started_at = started_at - ? WHERE id = 'mixed'", (2 * YEAR,))
+    db = settled().db
+    now = record.at + DAY
+    assert exempt.kept(db, now).taken_in.keys() == {"mixed"}
+    assert sweep.sweep(db, policy.load(), now, dry=True).count == 0
+    assert sweep.sweep(db, policy.load(), now + 2 * YEAR, dry=True).count > 0
+
+
+@pytest.fixture
+def looked(record: Recorded, settled: Settled) -> Callable[..., bool]:
+    """A look at the clock, so many days after the last one was right; whether it is believed."""
+    record.coupon()
+    db = settled().db
+    db.execute("DELETE FROM upkeep")
+    now = record.at + 10 * DAY
+    clock.believed(db, now)
+    return lambda days: clock.believed(db, int(now + days * DAY))
+
+
+def test_a_leap_that_lasted_leaves_the_guard_against_small_ones(looked: Callable[..., bool]) -> None:
+    """Whoever was away for three weeks is guarded afterwards as before."""
+    assert [looked(days) for days in (21, 21.5, 22)] == [False, False, True]
+    assert [looked(22 + 13 * leap) for leap in range(1, 14)] == [True] + [False] * 12
+
+
+def test_a_second_leap_is_no_sign_that_the_first_was_none(looked: Callable[..., bool]) -> None:
+    assert not looked(20)
+    assert not looked(33), "the clock has lasted no day: it leapt once more"
+    assert not looked(33.5)
+    assert looked(34), "half a day and half a day were seen to pass"
+
+
+def test_a_leap_is_taken_back_by_nothing_but_the_whole_way(looked: Callable[..., bool]) -> None:
+    assert not looked(365)
+    assert not looked(364.999), "a second back is what any clock is put right by"
+    assert not looked(300)
+    assert not looked(299.999)
+    assert looked(0.1)
+
+
+def test_small_steps_back_do_not_wipe_out_what_was_skipped(looked: Callable[..., bool]) -> None:
+    assert looked(13)
+    assert looked(12.999)
+    assert not looked(26)
+
+
+def test_a_memory_of_before_looks_were_kept_is_guarded(record: Recorded, settled: Settled) -> None:
+    record.coupon()
+    db = settled().db
+    now = record.at + YEAR
+    record.begin("now").user("and now?")
+    db.execute("UPDATE sessions SET started_at = ?1, last_at = ?1 WHERE id = 'now'", (now,))
+    db.execute("DELETE FROM upkeep")
+    assert clock.ahead_by(db, now) >= YEAR - DAY
+    assert not clock.believed(db, now)
+    assert clock.ahead_by(db, now + DAY // 2) >= YEAR - DAY, "how far it leapt is still said"

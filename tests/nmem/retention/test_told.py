@@ -73,8 +73,8 @@ def test_by_itself_nothing_goes_in_the_first_week_then_once_a_day(
     record.coupon()
     db = settled().db
     db.execute("DELETE FROM upkeep")
-    assert automatic(db, db_path, LATER, never).forgotten == 0
-    assert automatic(db, db_path, LATER + 6 * DAY, never).forgotten == 0
+    for day in (0, 1, 6):  # years after the only session: that the clock is right is seen by the second day
+        assert automatic(db, db_path, LATER + day * DAY, never).forgotten == 0
     assert automatic(db, db_path, LATER + 8 * DAY, never).forgotten > 0
     assert not sweeping.due(db, LATER + 8 * DAY + 1)
     assert sweeping.due(db, LATER + 9 * DAY)
