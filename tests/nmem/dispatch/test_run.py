@@ -155,7 +155,9 @@ def test_what_tools_leave_is_no_work_where_git_does_not_ignore_it_either(place: 
     one = place.task(1)
     assert (one.state, one.worktree_path) == ("failed", "")
     assert "it changed nothing" in (one.reason or "")
-    place.config = replace(place.config, commands={"claude": ("sh", "-c", f"{made} && mkdir build && echo x > build/b")})
+    place.config = replace(
+        place.config, commands={"claude": ("sh", "-c", f"{made} && mkdir build && echo x > build/b")}
+    )
     place.add("write", worktree=True)
     place.run()
     two = place.task(2)
