@@ -11,7 +11,7 @@ from capture import paths
 from capture.files import NotOurs, ours
 from capture.storage.schema import MIGRATIONS
 from nmem import tables
-from nmem.errors import NmemError, NoDatabase, OlderDatabase
+from nmem.errors import Begun, NmemError, NoDatabase, OlderDatabase
 
 _BUSY_MS = 500
 _BUSY = "is locked"
@@ -56,14 +56,15 @@ def own(path: str) -> None:
         raise NmemError(str(error)) from None
 
 
-def reader(path: str) -> sqlite3.Connection:
+def reader(path: str, *, whole: bool = False) -> sqlite3.Connection:
     """A read-only connection in autocommit mode; its rows answer to names.
 
     Raises NoDatabase when nothing is recorded yet, OlderDatabase where migrations are missing (see nmem.upgrade),
-    NmemError when the file cannot be read as a database of ours.
+    NmemError when the file cannot be read as a database of ours. `whole`: Begun, where no tables of meaning are there.
     """
+    nothing = f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions"
     if not exists(path):
-        raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+        raise NoDatabase(nothing)
     shared = _shared(path)
     if shared:
         own(path)
@@ -71,11 +72,13 @@ def reader(path: str) -> sqlite3.Connection:
         db, version, meaning = _opened(path, "mode=ro" if shared else "mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise NmemError(f"cannot read the database {path}: {worded(error)}") from error
-    if version == len(MIGRATIONS) and meaning in (0, tables.VERSION):
+    if version == len(MIGRATIONS) and (meaning == tables.VERSION or (meaning == 0 and not whole)):
         return db
     db.close()
     if version == 0:
-        raise NoDatabase(f"nothing is recorded yet at {path}: run `nmem init`, or `nmem import` for past sessions")
+        raise NoDatabase(nothing)
+    if version == len(MIGRATIONS) and meaning == 0:
+        raise Begun(nothing)
     raise _other(path, version, meaning)
 
 

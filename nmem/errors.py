@@ -2,6 +2,7 @@
 
 NmemError          one clear line that says what is wrong and what to do; the command line prints it and exits 1
 ├── NoDatabase     nothing is recorded yet
+│   └── Begun      hooks or an import have only begun it
 └── OlderDatabase  an older nmem made it
 """
 
@@ -14,6 +15,10 @@ class NmemError(Exception):
 
 class NoDatabase(NmemError):
     """There is no database yet."""
+
+
+class Begun(NoDatabase):
+    """The database has no tables of meaning yet."""
 
 
 class OlderDatabase(NmemError):

@@ -16,6 +16,7 @@ from capture.event import Batch, Observation
 from capture.seal import seal
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
+from nmem.database import worded
 from nmem.errors import NmemError
 
 NOTE, DECISION, ROLLBACK = "note", "decision", "rollback"
@@ -55,11 +56,11 @@ def mark(db_path: str, text: str, kind: str = NOTE, *, cwd: str = "", session_id
     try:
         db = store.connect(db_path, timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise NmemError(f"{db_path} cannot be written: {error}") from None
+        raise NmemError(f"{db_path} cannot be written: {worded(error)}") from None
     try:
         return _kept(db, text, kind, cwd or str(Path.cwd()), session_id, at or time.time_ns() // 1_000_000)
     except sqlite3.Error as error:
-        raise NmemError(f"{db_path} cannot be written: {error}") from None
+        raise NmemError(f"{db_path} cannot be written: {worded(error)}") from None
     finally:
         db.close()
 

@@ -203,7 +203,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
         self._player: Any = None
         self.animation_level = "none"
         self.dress(themes.first(theme, no_color=self.no_color), symbols, colours)
-        self.feed = Feed(db_path, self.post_message, lambda: figures.clock(clock(), zone)[:5])
+        self.feed = Feed(db_path, self.post_message, lambda: figures.clock(clock(), zone)[:5], read_only=read_only)
         self.read_only = read_only
         self._wrong = wrong
         """What is wrong with the person's settings, a line each."""

@@ -168,7 +168,10 @@ def _list(*, as_json: bool, yours: bool = False) -> None:
         return
     for one in found:
         click.echo(f"nmem: {config.told(one)}", err=True)
-    _table(config, rows)
+    if rows:
+        _table(config, rows)
+    else:
+        click.echo(f"nothing is set in {printable(config.path)}: all defaults")
 
 
 def _table(config: Config, rows: Sequence[Standing]) -> None:

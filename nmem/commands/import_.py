@@ -17,6 +17,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from capture.transcript.cursor import load
 from nmem.commands.terminal import LIMIT, when, wrapped
+from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.importing.discover import CLIENTS, Transcript, find, folders
 from nmem.importing.importer import Importer, Report
@@ -76,14 +77,14 @@ def _transcripts(
     try:
         db = store.connect(database, timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise NmemError(f"{database} cannot be written: {error}") from None
+        raise NmemError(f"{database} cannot be written: {worded(error)}") from None
     try:
         report = _run(db, chosen, quiet=as_json)
         told = _spare(db) if report.prompts or report.observations else ""
         _hollow(db)
         _fold(db)
     except sqlite3.Error as error:
-        raise NmemError(f"{database}: {error}; run `nmem import` again to go on") from None
+        raise NmemError(f"{database}: {worded(error)}; run `nmem import` again to go on") from None
     finally:
         db.close()
     begun = start(database)

@@ -14,7 +14,7 @@ from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem import tables
 from nmem.commands.episodes import EPISODE
-from nmem.database import exists
+from nmem.database import exists, worded
 from nmem.episodes import narrations, units
 from nmem.episodes.storytelling import Teller
 from nmem.errors import NmemError
@@ -46,7 +46,7 @@ def command(episodes: tuple[int, ...], session: str, extractive: bool, as_json: 
             found = Connected(None) if extractive else connect(path, look=True)
             told = [_tell(db, unit_id, found, extractive=extractive) for unit_id in chosen]
     except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise NmemError(f"{path}: {error}") from None
+        raise NmemError(f"{path}: {worded(error)}") from None
     click.echo(to_json({"episodes": told}) if as_json else "\n\n".join(map(_text, told)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.text import printable, to_json
 
@@ -128,7 +129,7 @@ def _purge(chosen: Selection, backups: bool, at_once: bool, whole: bool, as_json
         say("telling anew what is left")
         settle.at_once(path)
     except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{path}: {error}") from None
+        raise NmemError(f"{path}: {worded(error)}") from None
     if as_json:
         clean = done.clean and not (done.stays or done.left)
         click.echo(to_json({**asdict(done), "clean": clean}))
@@ -162,7 +163,8 @@ def _past(empty: bool, as_json: bool) -> None:
 
         with terminal.writing() as db:
             number = past.empty(db, paths.database(), terminal.now())
-        click.echo(f"{terminal.count(number, 'purge')} can no longer be undone")
+        told = f"{terminal.count(number, 'purge')} can no longer be undone"
+        click.echo(to_json({"emptied": number}) if as_json else told)
         return
     with terminal.reading("purges") as db:
         found = past.past(db)

@@ -18,7 +18,7 @@ from capture import log, paths
 from capture.hook import SKIP
 from capture.storage.schema import NewerDatabase
 from nmem import packs
-from nmem.database import exists
+from nmem.database import exists, worded
 from nmem.errors import NmemError
 from nmem.llm.backend import Cancel
 from nmem.settle import BATCH, SECONDS, Report, Step, running, settle
@@ -62,7 +62,7 @@ def command(seconds: float, no_model: bool, db_path: str, quiet: bool, as_json: 
     except (sqlite3.Error, OSError, NewerDatabase) as error:
         if quiet:
             log.note(path, f"settle: {log.reason(error)}")
-        raise NmemError(f"{path}: {error}") from None
+        raise NmemError(f"{path}: {worded(error)}") from None
     if quiet:
         return
     if report is None:

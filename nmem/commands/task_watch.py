@@ -10,6 +10,7 @@ from capture import paths
 from nmem.commands import terminal
 from nmem.commands.task_list import fresh
 from nmem.commands.task_options import TASK
+from nmem.errors import NmemError
 from nmem.text import fit, printable
 
 _POLL = 1.0
@@ -50,6 +51,12 @@ def watch_(tasks: tuple[int, ...]) -> None:
     from nmem.dispatch import read
 
     fresh()
+    with terminal.reading("tasks") as db:
+        for task in tasks:
+            if read.task(db, task) is None:
+                raise NmemError(f"there is no task {task}: `nmem task list` lists them")
+    if not tasks:
+        click.echo("watching tasks until you press ctrl+c", err=True)
     changes = Changes(paths.database(), tasks, new=not tasks)
     while True:
         changes.say()

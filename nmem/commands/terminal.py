@@ -40,7 +40,7 @@ def reading(what: str = "episodes") -> Iterator[sqlite3.Connection]:
         yield db
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
-            raise NmemError(f"{paths.database()}: {error}") from None
+            raise NmemError(f"{paths.database()}: {database.worded(error)}") from None
         raise NmemError(f"no {what} are known yet: they begin with the next session, or `nmem settle`") from None
     finally:
         db.close()
@@ -58,14 +58,14 @@ def writing() -> Iterator[sqlite3.Connection]:
     try:
         db = store.connect(paths.database(), timeout=_WAIT)
     except (sqlite3.Error, OSError, NewerDatabase) as error:
-        raise NmemError(f"{paths.database()} cannot be written: {error}") from None
+        raise NmemError(f"{paths.database()} cannot be written: {database.worded(error)}") from None
     try:
         tables.ensure(db)
         if due.waiting(db, now()):
             due.expire(db, paths.database(), now())
         yield db
     except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{paths.database()}: {error}") from None
+        raise NmemError(f"{paths.database()}: {database.worded(error)}") from None
     finally:
         db.close()
 

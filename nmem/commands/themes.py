@@ -39,6 +39,8 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"themes": [asdict(each) for each in found]}))
         return
+    if not found:
+        click.echo("no themes: settling groups episodes that are about the same")
     table("Themes", ("id", "project", "last", "episodes", "sessions", "about"), [
         (str(each.id), each.project, day_and_time(each.last_at), str(each.episodes), str(each.sessions), each.label)
         for each in found

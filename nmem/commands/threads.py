@@ -62,6 +62,8 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
         for each in found
     ]  # fmt: skip
     table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
+    if not (rows or single):
+        click.echo("no threads: the first begins with a session's first prompt")
     if single and not all_:
         click.echo(f"{count(single, 'thread')} of one session: --all lists them")
 

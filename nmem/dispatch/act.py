@@ -31,6 +31,7 @@ from typing import Any
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem import tables
+from nmem.database import worded
 from nmem.dispatch import accept, clients, queue, read, tmux
 from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task
 from nmem.errors import NmemError
@@ -48,12 +49,12 @@ def writing(db_path: str) -> Iterator[Connection]:
     except NewerDatabase as error:
         raise NmemError(f"{db_path}: {error}: upgrade nmem") from None
     except (sqlite3.Error, OSError) as error:
-        raise NmemError(f"{db_path} cannot be written: {error}") from None
+        raise NmemError(f"{db_path} cannot be written: {worded(error)}") from None
     try:
         tables.ensure(db)
         yield db
     except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{db_path}: {error}") from None
+        raise NmemError(f"{db_path}: {worded(error)}") from None
     finally:
         db.close()
 

@@ -79,8 +79,8 @@ class Runner:
         return queue.claim(db, self.name, self.clock(), config.concurrency, config.quiet_hours, only)
 
     def _start(self, db: Connection, one: Task) -> None:
-        if start.start(db, self.db_path, one, self.config, self.clock()):
-            self.started.append(one.id)
+        self.started.append(one.id)  # also where it cannot be started: how that ended is told like any other end
+        start.start(db, self.db_path, one, self.config, self.clock())
 
     def left(self) -> Left:
         """What there is when it stops."""

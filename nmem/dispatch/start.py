@@ -24,8 +24,8 @@ class Missing(NmemError):
     """What another try would not find either."""
 
 
-def start(db: Connection, db_path: str, one: Task, config: Dispatch, now: int) -> bool:
-    """Start it; False when it is over already, or back in the queue. Raises sqlite3.Error."""
+def start(db: Connection, db_path: str, one: Task, config: Dispatch, now: int) -> None:
+    """Start it, or end it, or put it back into the queue. Raises sqlite3.Error."""
     folder = Folder(db_path, one.id, one.attempt)
     try:
         _start(db, db_path, one, config, folder, now)
@@ -33,13 +33,10 @@ def start(db: Connection, db_path: str, one: Task, config: Dispatch, now: int) -
         ending.settle_worktree(db, read.task(db, one.id) or one, now)
         queue.unclaim(db, one.id, one.attempt, str(busy), now, now + _LATER)
         folder.remove()
-        return False
     except (NmemError, OSError) as error:
         reason = str(error) if isinstance(error, NmemError) else f"it cannot be started: {error}"
         outcome = Outcome(FAILED, reason=reason, at=now, final=isinstance(error, Missing))
         ending.finish(db, db_path, one.id, one.attempt, outcome, now)
-        return False
-    return True
 
 
 def _start(db: Connection, db_path: str, one: Task, config: Dispatch, folder: Folder, now: int) -> None:

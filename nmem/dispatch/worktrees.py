@@ -15,12 +15,13 @@ from nmem.errors import NmemError
 from nmem.text import printable
 
 _TIMEOUT = 300
-_BY_TOOLS = {
-    "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".coverage", ".tox", ".venv", "venv",
-    ".eggs", "node_modules", ".next", ".parcel-cache", ".turbo", ".cache", ".gradle", "target", "dist", "build",
-    ".DS_Store",
+_CACHES = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".DS_Store"}
+"""What holds no work under any circumstances, also where git does not ignore it."""
+_BY_TOOLS = _CACHES | {
+    ".coverage", ".tox", ".venv", "venv", ".eggs", "node_modules", ".next", ".parcel-cache", ".turbo", ".cache",
+    ".gradle", "target", "dist", "build",
 }  # fmt: skip
-"""What tools leave in a checkout, whatever was done in it."""
+"""What tools leave in a checkout, whatever was done in it; git ignores it."""
 _LOCAL = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 
 
@@ -46,6 +47,8 @@ class Changes:
     ignored: int = 0
     """Files and folders that git ignores and that no tool makes by itself."""
     known: bool = True
+    left: int = 0
+    """Files of caches that git does not ignore here; they are no work."""
 
     @property
     def some(self) -> bool:
@@ -101,7 +104,9 @@ def changes(path: str, base: str) -> Changes:
     ahead = _git(path, "rev-list", "--count", f"{base}..HEAD") if base else None
     commits = int(ahead.stdout) if ahead and ahead.stdout.strip().isdecimal() else -1
     known = not changed.returncode and commits >= 0
-    return Changes(len(changed.stdout.splitlines()), max(commits, 0), _ignored(path), known)
+    others = _git(path, "ls-files", "--others", "--exclude-standard", "-z").stdout.split("\0")
+    left = sum(not _CACHES.isdisjoint(Path(name).parts) or name.endswith(".pyc") for name in others)
+    return Changes(len(changed.stdout.splitlines()) - left, max(commits, 0), _ignored(path), known, left)
 
 
 def settle(cwd: str, path: str, branch: str, done: Changes | None) -> str:
@@ -114,7 +119,7 @@ def settle(cwd: str, path: str, branch: str, done: Changes | None) -> str:
         said += [f"{files} changed file{'s' * (files != 1)}"] if files else []
         said += [f"{made} file{'s' * (made != 1)} or folder{'s' * (made != 1)} that git ignores"] if made else []
         return f"kept on {branch}: {', '.join(said) or 'its state is unknown'}"
-    if _git(cwd, "worktree", "remove", path).returncode:
+    if _git(cwd, "worktree", "remove", *["--force"] * bool(done.left), path).returncode:
         return f"kept on {branch}: git does not remove it"
     _git(cwd, "branch", "-D", branch)
     return "its worktree had no changes and is removed"

@@ -74,7 +74,7 @@ def put_back(db: Connection, taken: Taken) -> int:
     left = loosen(db, known, taken.old, taken.columns)
     _indexed(db, taken)
     for project_id in taken.projects:
-        db.execute("INSERT INTO context_projects (project_id) SELECT id FROM projects WHERE id = ?"
+        db.execute("INSERT INTO context_projects (project_id, taken) SELECT id, 1 FROM projects WHERE id = ?"
                    " ON CONFLICT (project_id) DO UPDATE SET taken = taken + 1", (project_id,))  # fmt: skip
     db.execute("UPDATE search_state SET done = 1 WHERE source = 'stale'")
     return left.total()

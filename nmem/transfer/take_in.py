@@ -15,6 +15,7 @@ from capture.storage import store
 from capture.storage.schema import MIGRATIONS, NewerDatabase
 from nmem import tables
 from nmem.backup import copying, sealing
+from nmem.database import worded
 from nmem.errors import NmemError
 from nmem.transfer import facts, jsonl
 from nmem.transfer.facts import Folders, Report
@@ -46,7 +47,7 @@ def take_in(db_path: str, source: str, folders: Folders, told: Told = lambda _do
                     _lines(db, lines, source, report, folders)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except (sqlite3.Error, NewerDatabase) as error:
-        raise NmemError(f"{db_path}: {error}; run it again to go on") from None
+        raise NmemError(f"{db_path}: {worded(error)}; run it again to go on") from None
     except OSError as error:
         raise NmemError(f"{error.filename or db_path}: {error.strerror}") from None
     report.seconds = round(time.monotonic() - begun, 3)

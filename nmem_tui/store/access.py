@@ -61,7 +61,7 @@ class Reads:
     def _read(self, topic: str, ticket: int, path: str, work: Work) -> None:
         message: Loaded | ReadFailed
         try:
-            db = database.reader(path)
+            db = database.reader(path, whole=True)
             try:
                 message = Loaded(topic, ticket, _answer(db, work))
             finally:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capture import paths
 from nmem.demo.player import Player
 from nmem_tui.app import Cockpit
 from nmem_tui.model.actions import NUMBERED
 from tests.nmem_tui.gallery import AT
 
 COMMAND = "nmem init"
+CALL = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "pytest"},
+        "tool_response": {"stdout": "1 passed"}}  # fmt: skip
 
 
 @pytest.mark.parametrize("screen", ["now", "episodes", "stance", "learnings", "context", "search"])
@@ -46,3 +52,20 @@ async def test_the_demo_leaves_no_screen_empty(
             await settled(pilot)
             assert not pilot.app.screen.has_class("-empty"), screen
             assert "tidewatch" in text(pilot) or screen in ("search", "health")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_database_that_a_hook_has_just_begun_is_shown_on_every_screen(
+    read_only: bool, here: Path, cockpit: Any, until: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (100, 30), read_only=read_only) as pilot:
+        words = [sys.executable, "-I", "-S", paths.entry(), "claude", "PostToolUse", "--db", str(here / "aurora.db")]
+        subprocess.run(words, input=json.dumps({**CALL, "cwd": str(here)}).encode(), check=True)
+        pilot.app.feed.poll()
+        if not read_only:
+            await until(pilot, "claude", gone="Nothing is recorded yet")
+        for screen in NUMBERED.split():
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert not pilot.app.screen.has_class("-error") or (read_only and screen == "health"), screen
+            assert "older nmem" not in text(pilot)

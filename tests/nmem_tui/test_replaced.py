@@ -26,6 +26,12 @@ def older(db: Path) -> None:
         one.commit()
 
 
+def newer(db: Path) -> None:
+    with closing(sqlite3.connect(db)) as one:
+        one.execute("UPDATE nmem_schema SET version = ?", (tables.VERSION + 1,))
+        one.commit()
+
+
 def older_facts(db: Path) -> None:
     with closing(sqlite3.connect(db)) as one:
         version = one.execute("PRAGMA user_version").fetchone()[0]
@@ -82,7 +88,8 @@ async def noticed(pilot: Any, settled: Any) -> None:
     ("make", "how", "told"),
     [
         (older, moved, OLDER), (older, written, OLDER), (older_facts, written, OLDER), (broken, moved, BROKEN),
-        (broken, written, BROKEN), (cut, written, NOTHING), (fresh, moved, NOTHING),
+        (broken, written, BROKEN), (cut, written, NOTHING), (fresh, moved, NOTHING), (fresh, written, NOTHING),
+        (newer, written, "upgrade nmem"),
     ],
 )  # fmt: skip
 async def test_every_screen_says_so_and_shows_nothing_of_before(

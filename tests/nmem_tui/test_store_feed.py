@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from capture.storage import store
+from nmem import tables
 from nmem_tui.messages import FileChanged, StoreChanged, StoreGone
 from nmem_tui.store.feed import Feed
 
 
 def begun(path: Path) -> None:
     with closing(store.connect(str(path))) as db:
+        tables.ensure(db)
         db.execute("INSERT INTO counters VALUES ('drained', 1)")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 

@@ -22,7 +22,9 @@ def labels() -> list[Finding]:
     try:
         found = read.standing(db, path)
     except sqlite3.Error as error:
-        return [Finding("labels", WRONG, f"the labels cannot be counted: {error}", "nmem doctor --fix")]
+        return [
+            Finding("labels", WRONG, f"the labels cannot be counted: {database.worded(error)}", "nmem doctor --fix")
+        ]
     finally:
         db.close()
     if not found.model:

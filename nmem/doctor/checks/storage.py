@@ -42,6 +42,9 @@ def database(deep: bool = False) -> list[Finding]:
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
     try:
+        names = {str(row[0]) for row in db.execute("SELECT name FROM sqlite_master")}
+        if "sessions" not in names:
+            return [_strange(path) if names else _absent(path)]
         return [_version(db, path), _whole(db, path, deep), _searchable(db), *_counts(db), *_writable(path)]
     except sqlite3.Error as error:
         return [_unreadable(path, error)]
@@ -51,6 +54,8 @@ def database(deep: bool = False) -> list[Finding]:
 
 def _absent(path: str) -> Finding:
     """Why there is no database file: nobody made it, nobody can, or something else has its name."""
+    if Path(path).is_file():
+        return Finding("database", WRONG, f"nothing is recorded yet at {path}", "nmem init")
     if Path(path).exists():
         said = f"{path} is {'a folder' if Path(path).is_dir() else 'no file'}, where the database should be"
         return Finding("database", WRONG, said, f"move it away, or name another file in NMEM_DB: {shlex.quote(path)}")
@@ -59,6 +64,11 @@ def _absent(path: str) -> Finding:
         said = f"there is no database at {path}, and {folder} cannot be written"
         return Finding("database", WRONG, said, _write_to(folder))
     return Finding("database", WRONG, f"there is no database at {path}", "nmem init")
+
+
+def _strange(path: str) -> Finding:
+    said = f"{path} is the database of another program"
+    return Finding("database", WRONG, said, f"move it away, or name another file in NMEM_DB: {shlex.quote(path)}")
 
 
 def _write_to(folder: Path) -> str:

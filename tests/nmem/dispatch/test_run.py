@@ -147,6 +147,25 @@ def test_what_git_ignores_is_fruit_too_and_what_tools_leave_is_not(place: Place)
     assert clean.worktree_path == ""
 
 
+def test_what_tools_leave_is_no_work_where_git_does_not_ignore_it_either(place: Place) -> None:
+    made = "mkdir -p src/__pycache__ && echo x > src/__pycache__/a.cpython-311.pyc && echo x > src/b.pyc"
+    place.config = replace(place.config, commands={"claude": ("sh", "-c", made)})
+    place.add("look", worktree=True)
+    place.run()
+    one = place.task(1)
+    assert (one.state, one.worktree_path) == ("failed", "")
+    assert "it changed nothing" in (one.reason or "")
+    place.config = replace(
+        place.config, commands={"claude": ("sh", "-c", f"{made} && mkdir build && echo x > build/b")}
+    )
+    place.add("write", worktree=True)
+    place.run()
+    two = place.task(2)
+    assert two.state == "succeeded"
+    assert "1 file changed" in (two.reason or "")
+    assert (Path(two.worktree_path) / "build" / "b").exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to an ancestor that asks for them")
 def test_what_a_client_leaves_behind_is_buried(place: Place) -> None:
     there = "ps -o pid= --ppid $PPID | wc -l"

@@ -256,6 +256,18 @@ def configured(own_home: Path, line: str) -> None:
     config.write_text(f"[dispatch]\n{line}\n")
 
 
+@pytest.mark.parametrize("named", [(), ("1",)])
+def test_a_task_that_cannot_be_started_ends_the_command_as_one_that_failed(
+    place: Place, own_home: Path, named: tuple[str, ...]
+) -> None:
+    configured(own_home, 'commands.claude = ["no-such-client"]')
+    place.add("say it")
+    done = place.command("run", *named, check=False)
+    assert done.returncode == 1
+    assert "no-such-client is not installed" in done.stdout
+    assert "nothing is queued" not in done.stdout
+
+
 def test_agents_can_be_refused(place: Place, own_home: Path) -> None:
     configured(own_home, 'agent_tasks = "off"')
     with pytest.raises(NmemError, match="here agents queue no tasks"):

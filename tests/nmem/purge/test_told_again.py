@@ -79,6 +79,20 @@ def test_a_command_ends_once_sessions_are_told_again(planted: str, monkeypatch: 
     assert "invoice.py" in told(planted, "n2")
 
 
+def test_the_undo_of_a_whole_project_ends_once_its_sessions_are_told_again(
+    planted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = Path(planted).parent / "src" / "invoice.py"
+    named.parent.mkdir()
+    named.touch()
+    before = told(planted, "n0")
+    assert "Files that matter" in before
+    nmem(monkeypatch, "purge", "--project", "data", "--yes")
+    assert "invoice.py" not in told(planted, "n1")
+    nmem(monkeypatch, "undo")
+    assert "Files that matter" in told(planted, "n2")
+
+
 def test_an_undo_from_elsewhere_starts_settling(planted: str, started: list[str]) -> None:
     run.purge(planted, Selection(texts=(TOKEN,)), NOW)
     with closing(store.connect(planted, timeout=5)) as db:
