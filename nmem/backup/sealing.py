@@ -41,7 +41,9 @@ class Keys:
 
 
 def form(path: str | Path) -> str:
-    """How a file is sealed. Raises NmemError for what is no backup, OSError."""
+    """How a file is sealed. Raises NmemError for what is no backup or no file, OSError."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise NmemError(f"{path} is no file")  # a pipe would wait until somebody writes
     with Path(path).open("rb") as file:
         head = file.read(64)
     if head.startswith(_HEADER):

@@ -20,7 +20,9 @@ from capture import paths
 from capture.storage.store import transaction
 
 NARRATOR = "narrator"
-"""A row of `upkeep` that is told to nobody: how far nmem.episodes.retelling got."""
+"""A row of `upkeep`: how far nmem.episodes.retelling got."""
+STEPS = ("merge", "optimize", "checkpoint", "vacuum")
+"""The rows of `upkeep` that are told: what was done for the file. Others are notes of the clock and the like."""
 INDEXES = ("observations_fts", "prompts_fts", "narratives_fts", "search_docs_fts", "search_outputs_fts",
            "search_unspaced_fts", "search_parts")  # fmt: skip
 QUIET = 600_000
@@ -42,7 +44,7 @@ class Step:
     """One thing that was done, or why it was not."""
 
     name: str
-    """merge optimize checkpoint vacuum"""
+    """One of STEPS."""
     done: bool
     told: str
     seconds: float = 0.0
@@ -72,8 +74,8 @@ def due(db: Connection, now: int) -> bool:
 
 def told(db: Connection) -> tuple[tuple[str, int, str], ...]:
     """(what, when, what came of it) of the upkeep done last."""
-    found = db.execute("SELECT name, at, told FROM upkeep WHERE name != ? ORDER BY at DESC", (NARRATOR,))
-    return tuple((row[0], row[1], row[2]) for row in found)
+    found = db.execute("SELECT name, at, told FROM upkeep ORDER BY at DESC")
+    return tuple((row[0], row[1], row[2]) for row in found if row[0] in STEPS)
 
 
 def rewrite(db: Connection, db_path: str, now: int, *, stopped: Callable[[], bool]) -> list[Step]:

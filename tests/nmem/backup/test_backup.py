@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import stat
 import subprocess
@@ -282,3 +283,10 @@ def test_dry_run_and_a_missing_yes_change_nothing(filled: str, tmp_path: Path) -
     assert "--yes restores it" in refused("restore", path)
     assert rows(filled) == before
     assert not list(Path(paths.folder(filled)).glob("backups/*"))
+
+
+def test_a_pipe_is_no_backup_and_nobody_waits_for_it(db_path: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "backup")
+    found = CliRunner().invoke(nmem, ["restore", str(tmp_path / "backup"), "--yes"])
+    assert found.exit_code == 1
+    assert "is no file" in str(found.exception) + found.output

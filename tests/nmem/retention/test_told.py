@@ -154,3 +154,12 @@ def test_upkeep_does_what_pays(record: Recorded, settled: Settled, db_path: str)
     assert idle.maintain(db, db_path, LATER, stopped=never, vacuum=True)[-1].done
     found = CliRunner().invoke(nmem, ["maintain", "--json"])
     assert [one["name"] for one in json.loads(found.output)] == ["merge", "optimize", "checkpoint", "vacuum"]
+
+
+def test_upkeep_tells_what_was_done_and_no_notes_of_the_clock(record: Recorded, settled: Settled, db_path: str) -> None:
+    record.coupon()
+    settled()
+    db = record.db
+    idle.maintain(db, db_path, LATER, stopped=never, vacuum=False)
+    db.execute("INSERT OR REPLACE INTO upkeep VALUES ('last look', ?, '86400000')", (LATER,))
+    assert {name for name, *_ in idle.told(db)} == {"merge", "optimize", "checkpoint"}
