@@ -385,3 +385,15 @@ def test_a_status_line_that_is_read_along_is_tried_and_one_that_is_not_is_said(c
     claude.write_text(claude.read_text().replace("nmem/statusline.py", "gone/nmem/statusline.py"))
     found = [f for f in findings() if f["check"] == "status line"]
     assert found[0]["severity"] == "note" and "your own line still runs" in found[0]["evidence"]
+
+
+def test_a_folder_that_everybody_writes_to_is_no_place_for_a_memory(
+    claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMEM_DB", db_path)
+    folder = Path(db_path).parent
+    folder.chmod(0o777)
+    said = " ".join(str(one) for one in storage.private())
+    assert f"everybody can write to {folder}" in said
+    folder.chmod(0o1777)
+    assert "everybody" not in " ".join(str(one) for one in storage.private())

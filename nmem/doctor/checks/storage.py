@@ -253,7 +253,24 @@ def private() -> list[Finding]:
     for path, mode in open_to_others():
         said = f"others can reach {path} (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         out.append(Finding("privacy", WRONG, said, f"chmod {mode:o} {shlex.quote(str(path))}"))
+    if why := _replaceable(Path(paths.folder(paths.database()))):
+        out.append(Finding("privacy", WRONG, why, "keep the memory in a folder of yours: NMEM_DB"))
     return out or [Finding("privacy", OK, "only you can read the memory")]
+
+
+def _replaceable(folder: Path) -> str:
+    """Why somebody else could put another file in the memory's place; empty: nobody can."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return ""
+    if os.name == "nt" or not os.environ.get("NMEM_DB"):
+        return ""  # the folder of its own is looked at with the files
+    if found.st_uid not in (os.geteuid(), 0):
+        return f"{folder} is another user's: they can replace the memory"
+    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        return f"everybody can write to {folder}, and so replace the memory"
+    return ""
 
 
 def waiting() -> list[Finding]:
