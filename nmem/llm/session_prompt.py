@@ -17,7 +17,7 @@ from nmem.llm.language import language
 from nmem.llm.outgoing import Outgoing, fence
 from nmem.llm.shape import BadShape, Number, Record, Records, Text, Texts
 
-CUT = 0.5
+CUT = 0.6
 """How sure the model must be of a start that is taken as one; below it, a person is asked."""
 PART = 30
 """Turns of one question at most; a longer session is asked about in parts."""
@@ -48,8 +48,9 @@ resumes: the turn that opened the earlier unit whose aim it goes back to, else n
 """
 _STORIES = """\
 "stories": for each start of 0.5 or more, in order: n, and
-title: the aim in 5 to 9 words: a verb, what is made or changed with its own name as it is written, and where or
-what for. goal: what the user wanted, one sentence.
+title: the unit's line in a work log, 6 to 9 words, at most 60 characters: a verb, what was worked on, and where or
+what for, in plain words, with names of functions, commands and features as they are written; names of files only
+where they are the subject. A second piece of work follows "and". goal: what the user wanted, one sentence.
 learned: at most 3 causes, decisions of the user, or facts that took effort.
 decided: at most 3 things that the user settled for later work, too: the user's exact words and the id of that P row,
 "never retry a payment [P4]". A piece of work that is asked for is none, nor is what you or the agent propose.
@@ -73,7 +74,7 @@ _STORY_FORM = (
 _FORM = f'{{"starts": [{{"n": 1, "sure": 1, "resumes": null}}], "stories": [{_STORY_FORM}]}}'
 STORY = Record(
     {
-        "title": Text(90, "the aim in 5 to 9 words"),
+        "title": Text(90, "a line of a work log in 5 to 9 words"),
         "goal": Text(260, "what the user wanted, with the ids of rows"),
         "learned": Texts(4, 300, "causes, decisions and facts, each with the ids of its rows"),
         "decided": Texts(3, 300, "the user's exact words that settle something, each with the id of its P row"),

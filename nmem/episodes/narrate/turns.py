@@ -139,11 +139,24 @@ def conclusion(turn: Turn) -> str:
             return clip(f"{head}{one.text} {rest}", _ROOM)
         if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
             continue
-        return clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + one.text, _ROOM)
+        text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + one.text, _ROOM)
+        return text + _more(said[number + 1 :], _ALL - len(text))
     return ""
 
 
-_ROOM, _NOD, _EARLY, _ITEMS = 260, 9, 4, 3
+def _more(said: list[Sentence], room: int) -> str:
+    """The sentences that go on with an answer, whole ones that fit."""
+    out = ""
+    for one in said[:_GOES_ON]:
+        if one.item or one.text.endswith((":", "：", "…")) or _passing(one, titled=False) or cues.TALK.match(one.text):
+            break
+        if len(out) + len(one.text) >= room:
+            break
+        out += f" {one.text}"
+    return out
+
+
+_ROOM, _ALL, _GOES_ON, _NOD, _EARLY, _ITEMS = 260, 420, 2, 9, 4, 3
 
 
 def _passing(one: Sentence, *, titled: bool) -> bool:

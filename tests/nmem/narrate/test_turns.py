@@ -116,7 +116,7 @@ def test_commits_by_the_user_and_files_elsewhere(begin: type[Story]) -> None:
     assert narrate(story.episode()).outcome.startswith("1 changed file not seen in a commit")
     told = narrate(begin().user("Plan it").write("/home/ada/.plans/one.md").agent("Planned.").episode())
     assert "uncommitted" not in told.marks
-    assert told.outcome == "1 file outside the project changed"
+    assert told.outcome == "1 file changed"
 
 
 def test_a_commit_that_git_shows_is_a_commit(begin: type[Story]) -> None:
@@ -196,3 +196,12 @@ def test_a_question_without_words_of_its_own_brings_its_list(begin: type[Story])
     said = "Want me to:\n\n1. Add both repositories as submodules\n2. Commit the references\n\nWant me to go ahead?"
     told = narrate(begin().user("I want one workspace for all repositories").agent(said).episode())
     assert "(Add both repositories as submodules; Commit the references)" in told.next_steps[0]
+
+
+def test_an_answer_is_told_with_the_sentences_that_go_on_with_it(begin: type[Story]) -> None:
+    said = "Template keys resolve like methods. A field of the same name wins. The map is asked last. Shall I write it down?"
+    told = narrate(begin().user("Do template map keys resolve like methods?").agent(said).episode())
+    answered = next(one for one in told.completed if "resolve like methods" in one)
+    assert answered.endswith(
+        "Template keys resolve like methods. A field of the same name wins. The map is asked last."
+    )
