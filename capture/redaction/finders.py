@@ -35,7 +35,10 @@ _AZURE_CLIENT = r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,3
 _AZURE_DEVOPS = r"(?<![A-Za-z0-9])[A-Za-z0-9]{68,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"
 _NEWRELIC = r"(?<![A-Za-z0-9])[a-z0-9]{36}NRAL(?![A-Za-z0-9])"
 _FACEBOOK = r"(?<!\d)\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])"
-_USERPASS = r"(?:-u|--user|--proxy-user)[ =][\"']?[^\s:\"']{1,80}:([^\s\"']{3,200})"
+_USERPASS = (
+    r"(?:(?<!push )-u|--user|--proxy-user)[ =][\"']?(?![A-Za-z]:[\\/]|\d+:\d+\b)[^\s:\"']{1,80}:([^\s\"']{3,200})"
+)
+"""Of any command; a drive's letter, `git push -u origin:main` and `docker run -u 1000:1000` are no names of users."""
 _SHORT = (
     r"(?:sshpass|redis-cli|psexec(?:64)?(?:\.exe)?|(?:docker|podman|registry) login|ldapsearch|ldapadd|az login"
     r"|mongo(?:sh|dump|restore|export|import)?)\b"

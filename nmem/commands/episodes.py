@@ -32,7 +32,7 @@ def number_of(word: str) -> Callable[[str], int]:
     """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed."""
 
     def read(value: str) -> int:
-        text = value.removeprefix(f"{word}/")
+        text = value.removeprefix(f"{word}/").removeprefix("obs/" if word == "observation" else f"{word}/")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             article = "an" if word[0] in "aeiou" else "a"
             raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")

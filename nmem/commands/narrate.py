@@ -81,7 +81,8 @@ def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive:
 
 
 def _text(told: dict[str, Any]) -> str:
-    lines = [f"episode {told['id']}, told by {told['narrator']}", told["summary"]]
+    by = "from the records alone" if told["narrator"] == narrations.EXTRACTIVE else f"told by {told['narrator']}"
+    lines = [f"episode {told['id']}, {by}", told["summary"]]
     for name in _LISTS:
         if told[name]:
             lines += [f"{name.replace('_', ' ')}:", *(f"  - {text}" for text in told[name])]

@@ -127,7 +127,9 @@ def summary(report: Report, db_path: str = "") -> str:
             (report.folded, "turns made ready for context"), (report.forgotten, "old records forgotten"),
             (report.redacted, "secrets taken out of history by rules that are new"),
         )  # fmt: skip
-        line = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+        line = (
+            ", ".join(f"{count:,} {words}" for count, words in counts if count) or "search and learnings are up to date"
+        )
     line += f"; {report.seconds:.1f} s" + (", more is left" if report.left else "")
     trouble = [report.problem] if report.problem else []
     trouble += [f"the model failed {count} times ({kind})" for kind, count in report.failures.items()]

@@ -282,6 +282,7 @@ def _decided(found: PromptStory) -> str:
 
 def _session(db: Connection, beginning: str) -> Told:
     from nmem.episodes import listing
+    from nmem.episodes.narrations import EXTRACTIVE
     from nmem.read import views
 
     ids = listing.sessions_like(db, beginning)
@@ -294,7 +295,8 @@ def _session(db: Connection, beginning: str) -> Told:
     episodes, summary = listing.of_session(db, row.id), listing.summary(db, row.id)
     sections: list[Section] = [("", _about(row, episodes))]
     if summary is not None:
-        sections.append((f"Story, told by {summary.narrator}", [("wanted", summary.intent)]))
+        by = "from the records alone" if summary.narrator == EXTRACTIVE else f"told by {summary.narrator}"
+        sections.append((f"Story, {by}", [("wanted", summary.intent)]))
         for name, texts in (("Done", summary.completed), ("Learned", summary.learned), ("Next", summary.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in summary.notes.split("\n") if text]))

@@ -15,11 +15,15 @@ from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, count, now, reading, when, writing
 from nmem.errors import NmemError
-from nmem.text import printable, to_json
+from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
+    from nmem.commands.terminal import Section
     from nmem.threads.decisions import Decision
+    from nmem.threads.read import Thread
 
+_ABOUT = 230
+"""Cells of what a thread in a list is about."""
 
 Rows = Sequence[tuple[str, ...]]
 
@@ -56,6 +60,10 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
     if as_json:
         _json({"threads": [asdict(each) for each in found], "single": single})
         return
+    if found and terminal.is_terminal():
+        terminal.say("Threads", [_block(each) for each in found])
+        _singles(single, listed=all_)
+        return
     rows = [
         (str(each.id), each.project, day_and_time(each.last_at), str(each.turn_count), str(each.session_count),
          " ".join(each.clients), each.state, str(len(each.cross_thread_episodes) or ""), each.summary)
@@ -64,8 +72,22 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
     table("Threads", ("id", "project", "last", "turns", "sessions", "clients", "state", "links", "about"), rows)
     if not (rows or single):
         click.echo("no threads: the first begins with a session's first prompt")
-    if single and not all_:
-        click.echo(f"{count(single, 'thread')} of one session: --all lists them")
+    _singles(single, listed=all_)
+
+
+def _singles(number: int, *, listed: bool) -> None:
+    """How many threads of one session the list leaves out."""
+    if number and not listed:
+        click.echo(f"{count(number, 'thread')} of one session: --all lists them")
+
+
+def _block(one: Thread) -> Section:
+    """A thread in a list on a terminal: its title, where and when, what came of it."""
+    size = f"{count(one.turn_count, 'turn')} in {count(one.session_count, 'session')}"
+    links = count(found, "link") if (found := len(one.cross_thread_episodes)) else ""
+    still = "open" if one.state == "open" else ""
+    parts = (one.project, day_and_time(one.last_at), size, " ".join(one.clients), still, links)
+    return f"thread/{one.id}  {one.title}", [("", " · ".join(filter(None, parts))), ("", fit(one.summary, _ABOUT))]
 
 
 @command.command()

@@ -26,7 +26,7 @@ def command(listing: bool, limit: int, as_json: bool) -> None:
         with terminal.writing() as db:
             said = undo.undo(db, terminal.now())
             behind = keep.behind(db)
-        click.echo(f"taken back: {said}")
+        click.echo(f"undone: {said}")
         if behind:
             at_once(paths.database())
         return

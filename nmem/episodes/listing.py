@@ -87,7 +87,8 @@ def _rows(db: Connection, ids: list[int]) -> list[EpisodeRow]:
 
 
 def sessions_like(db: Connection, beginning: str, limit: int = 5) -> list[str]:
-    """Sessions whose id is, or begins with, a text; the exact one alone."""
+    """Sessions whose id is, or begins with, a text (`session/` before it is as it is printed); the exact one alone."""
+    beginning = beginning.removeprefix("session/")
     found = db.execute(
         "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, last_at DESC LIMIT ?2",
         (beginning, limit),

@@ -26,7 +26,7 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
 def _named(db: Connection, beginning: str) -> str:
     from nmem.episodes.listing import sessions_like
 
-    found = sessions_like(db, beginning.removeprefix("session/"))
+    found = sessions_like(db, beginning)
     if not found:
         raise NmemError(f"there is no session {printable(beginning)}: `nmem status` lists the newest")
     if len(found) > 1:

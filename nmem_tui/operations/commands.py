@@ -415,7 +415,7 @@ def undo(db: Connection, now: int) -> str:
     """Take the newest correction back."""
     from nmem.undo import undo as take_back  # on use: start-up stays short
 
-    return f"taken back: {take_back(db, now)}"
+    return f"undone: {take_back(db, now)}"
 
 
 def each(changes: Sequence[Change], done: str) -> Change:

@@ -237,9 +237,9 @@ def test_corrections_and_undo(told: Any) -> None:
     assert listed.count("\n") >= 9
     assert "move of prompt 3 from episode 5 into episode 1" in listed
     assert json.loads(run("undo", "--list", "--json").output)["corrections"][0]["kind"] == "move"
-    assert run("undo").output == "taken back: move of prompt 3 from episode 5 into episode 1\n"
+    assert run("undo").output == "undone: move of prompt 3 from episode 5 into episode 1\n"
     for _ in range(8):
-        assert run("undo").output.startswith("taken back: ")
+        assert run("undo").output.startswith("undone: ")
     assert order() == before
     result = run("undo")
     assert (result.exit_code, str(result.exception)) == (1, "there is nothing to undo")

@@ -70,7 +70,7 @@ def test_a_thread_is_pinned_and_unpinned(recorded: Recorded) -> None:
     flag = "SELECT pinned FROM threads WHERE id = 1"
     said("pin", "thread/1")
     assert recorded.db.execute(flag).fetchone()[0] == 1
-    assert said("undo") == "taken back: thread/1 pinned\n"
+    assert said("undo") == "undone: thread/1 pinned\n"
     assert recorded.db.execute(flag).fetchone()[0] == 0
 
 
@@ -89,7 +89,7 @@ def test_a_choice_made_for_the_context_comes_back_and_a_later_one_stays(recorded
 def test_what_was_forgotten_meanwhile_is_not_brought_back(recorded: Recorded) -> None:
     said("pin", "learning/2")
     recorded.db.execute("DELETE FROM learnings")
-    assert said("undo") == "taken back: learning/2 pinned (it is gone)\n"
+    assert said("undo") == "undone: learning/2 pinned (it is gone)\n"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_mark_is_redacted_found_and_taken_back(recorded: Recorded) -> None:
     found = search(recorded.db, "coupons round half", recorded.at, seconds=30)
     first = next(hit for hit in found.hits if hit.kind != "episode")
     assert (first.id, first.kind) == (made["id"], "marker"), "a marker comes first beneath its episode"
-    assert said("undo").startswith(f"taken back: marked {made['id']}, a decision: Decided: coupons round")
+    assert said("undo").startswith(f"undone: marked {made['id']}, a decision: Decided: coupons round")
     assert made["id"] not in {hit.id for hit in search(recorded.db, "type:marker", recorded.at, seconds=30).hits}
     with pytest.raises(NmemError, match="nothing to undo"):
         nmem.main(["undo"], standalone_mode=False)
@@ -167,7 +167,7 @@ def test_a_deleted_prompts_pin_is_no_other_prompts(recorded: Recorded) -> None:
     store.write(recorded.db, seal(batch))
     assert recorded.db.execute("SELECT max(id) FROM prompts").fetchone()[0] == newest + 1
     assert pinned(recorded) == []
-    assert said("undo") == f"taken back: prompt/{newest} pinned (it is gone)\n"
+    assert said("undo") == f"undone: prompt/{newest} pinned (it is gone)\n"
 
 
 def test_a_broken_index_is_no_reason_not_to_undo(recorded: Recorded, db_path: str) -> None:
@@ -180,7 +180,7 @@ def test_a_broken_index_is_no_reason_not_to_undo(recorded: Recorded, db_path: st
     )
     recorded.db.execute("INSERT INTO search_unspaced_fts_docsize VALUES (?, x'05')", (key,))
     recorded.db.execute("UPDATE search_unspaced_fts_data SET block = zeroblob(3) WHERE id >= 137438953473")
-    assert said("undo").startswith(f"taken back: marked obs/{made}")
+    assert said("undo").startswith(f"undone: marked obs/{made}")
     assert recorded.db.execute("SELECT count(*) FROM observations WHERE id = ?", (made,)).fetchone() == (0,)
     settle(db_path, models=False)
     sound(recorded)
@@ -193,7 +193,7 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(recorded: Recorded) -> 
     )
     assert "could not be taken back and stays as it is" in said("undo")
     assert pinned(recorded) == ["obs/1"]
-    assert said("undo") == "taken back: obs/1 pinned\n"
+    assert said("undo") == "undone: obs/1 pinned\n"
     assert pinned(recorded) == []
 
 

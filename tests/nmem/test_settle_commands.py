@@ -104,7 +104,7 @@ def test_narrate_shows_the_story_and_who_tells_it(nmem: Nmem, record: Recorded) 
     nmem("settle")
     code, out, _ = nmem("narrate")
     assert code == 0
-    assert "told by extractive" in out
+    assert "from the records alone" in out
     assert "Edited src/invoice.py" in out
     told = json.loads(nmem("narrate", "1", "--json")[1])["episodes"][0]
     assert (told["narrator"], told["marks"][0], told["fallback"]) == ("extractive", "tests_failed", "")

@@ -143,7 +143,7 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         await pilot.press("p")
         await until(pilot, "it is excluded: x brings it back first")
         await pilot.press("u")
-        await until(pilot, "taken back: ", gone="Never told")
+        await until(pilot, "undone: ", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]
         assert would_be_told(seeds).text == told.text
         assert ask("SELECT kind, undone_at IS NOT NULL FROM corrections ORDER BY id DESC LIMIT 1") == [("choice", 1)]
@@ -196,7 +196,7 @@ async def test_a_file_is_always_told(make: Any, cockpit: Any, until: Any, text: 
         assert "src/aurora/upload.py" in would_be_told(seeds, "").text
         assert "src/aurora/upload.py" not in would_be_told(seeds, "something else altogether, in other words").text
         await pilot.press("u")
-        await until(pilot, "taken back")
+        await until(pilot, "undone")
         assert ask("SELECT count(*) FROM context_choices") == [0]
 
 
@@ -211,7 +211,7 @@ async def test_pinning_an_episode_and_a_file(
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [1]
         assert f"pin/episode/{number}" in [one.id for one in would_be_told(seeds).before]
         await pilot.press("u")
-        await until(pilot, "taken back")
+        await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", number) == [0]
         await pilot.press("j", "j")
         await settled(pilot)

@@ -212,7 +212,7 @@ async def test_pin_and_undo(told: Any, cockpit: Any, settled: Any, until: Any) -
         await until(pilot, "★ pinned")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 1
         await pilot.press("u")
-        await until(pilot, "taken back")
+        await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 0
 
 
@@ -224,7 +224,7 @@ async def test_pin_everywhere_and_undo(told: Any, cockpit: Any, settled: Any, un
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 1
         assert ask("SELECT item FROM pins_everywhere WHERE item = ?", f"episode/{told['flaky']}")
         await pilot.press("u")
-        await until(pilot, "taken back")
+        await until(pilot, "undone")
         assert ask("SELECT pinned FROM work_units WHERE id = ?", told["flaky"]) == 0
 
 
@@ -248,7 +248,7 @@ async def test_rename(told: Any, cockpit: Any, settled: Any, until: Any) -> None
         await until(pilot, "renamed to", "│▌08:44 ● open       Bigger avatars")
         assert ask("SELECT title FROM work_units WHERE id = ?", told["raise"]) == "Bigger avatars"
         await pilot.press("u")
-        await until(pilot, "taken back", "│▌08:44 ● open       Raise to 8 MB")
+        await until(pilot, "undone", "│▌08:44 ● open       Raise to 8 MB")
         assert ask("SELECT title FROM work_units WHERE id = ?", told["raise"]) is None
 
 
@@ -265,7 +265,7 @@ async def test_split_at_a_prompt_and_undo(told: Any, cockpit: Any, settled: Any,
         assert made != told["flaky"]
         assert ask("SELECT cut_by FROM work_units WHERE id = ?", made) == "person"
         await pilot.press("u")
-        await until(pilot, "taken back", "Episodes ─ 5 episodes")
+        await until(pilot, "undone", "Episodes ─ 5 episodes")
         assert ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"]) == told["flaky"]
 
 
@@ -307,7 +307,7 @@ async def test_merge_into_the_one_before_and_undo(told: Any, cockpit: Any, settl
         await until(pilot, "merged into", "Episodes ─ 4 episodes")
         assert ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"]) == told["refused"]
         await pilot.press("u")
-        await until(pilot, "taken back", "Episodes ─ 5 episodes")
+        await until(pilot, "undone", "Episodes ─ 5 episodes")
         assert ask("SELECT unit_id FROM unit_prompts WHERE prompt_id = ?", told["slow"]) == told["flaky"]
         assert ask("SELECT title FROM work_units WHERE id = ?", told["flaky"]) == "Flaky thumbnails test"
 
@@ -410,7 +410,7 @@ async def test_corrections_can_be_undone_after_a_restart(told: Any, cockpit: Any
         await until(pilot, "Episodes ─ 4 episodes")
     async with cockpit("aurora.db", (160, 45)) as pilot:
         await pilot.press("u")
-        await until(pilot, "taken back")
+        await until(pilot, "undone")
         assert ask("SELECT count(*) FROM work_units") == 5
 
 
@@ -486,7 +486,7 @@ async def test_narrate_tells_when_it_is_done(
         await pilot.press("n")
         await until(pilot, "a narrative is being written")
         seen.set()
-        await until(pilot, "the narrative is written, told by extractive", "summary without a model")
+        await until(pilot, "the narrative is written, from the records alone", "summary without a model")
         assert ask("SELECT narrator FROM work_units WHERE id = ?", told["notes"]) == "extractive"
 
 

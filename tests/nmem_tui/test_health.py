@@ -155,7 +155,7 @@ async def test_purge_shows_what_goes_takes_it_and_gives_it_back(
         assert ask("SELECT state FROM purges") == ["kept"]
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
+        await until(pilot, "undone: purge/1")
         assert facts() == before
         assert ask("SELECT state FROM purges") == ["undone"]
 

@@ -70,7 +70,7 @@ async def test_what_is_said_names_the_persons_own_key(make_db: Any, cockpit: Any
         await pilot.press("p")
         await until(pilot, "pinned · f12 undoes")
         await pilot.press("f12")
-        await until(pilot, "taken back: ")
+        await until(pilot, "undone: ")
         pilot.app.keys = {}
         pilot.app.use_keys({})
         await pilot.press("7")

@@ -161,7 +161,7 @@ async def test_dismiss_resolve_reopen_and_undo(
         await until(pilot, "dismissed: it is not listed", "4 learnings, open", "dismissed 1")
         assert state(known["thumbs"]) == "dismissed"
         await pilot.press("u")
-        await until(pilot, "taken back", "5 learnings, open")
+        await until(pilot, "undone", "5 learnings, open")
         assert state(known["thumbs"]) == "open"
         await settled(pilot)
         assert pilot.app.screen.one.id == known["thumbs"], "the next key is about what came back"
@@ -211,7 +211,7 @@ async def test_accept_shows_the_diff_and_only_y_writes(
         assert state(known["thumbs"]) == "accepted"
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back", "accepted 1")
+        await until(pilot, "undone", "accepted 1")
         assert file.read_bytes() == b"# Aurora\r\nno line end"
         assert state(known["thumbs"]) == "open"
 

@@ -34,7 +34,7 @@ async def test_episodes_are_pinned_together_and_taken_back_together(
         assert set(marked) <= set(ask("SELECT id FROM work_units WHERE pinned"))
         assert "marked" not in text(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: ")
+        await until(pilot, "undone: ")
         assert ask("SELECT id FROM work_units WHERE pinned ORDER BY id") == before
 
 
@@ -59,7 +59,7 @@ async def test_all_that_are_listed_are_marked_and_purged_and_brought_back(
         assert not pilot.app.screen.marked
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: ")
+        await until(pilot, "undone: ")
         assert ask("SELECT id, intent FROM work_units ORDER BY id") == everything
 
 
@@ -96,7 +96,7 @@ async def test_learnings_are_dismissed_resolved_and_snoozed_together(
             assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == [state, state]
             await settled(pilot)
             await pilot.press("u")
-            await until(pilot, "taken back: 2 at once")
+            await until(pilot, "undone: 2 at once")
             assert ask("SELECT state FROM learnings WHERE id IN (?, ?)", first, second) == ["open", "open"]
             await settled(pilot)
 
@@ -182,7 +182,7 @@ async def test_things_of_a_context_are_chosen_together(
             assert sorted(ask("SELECT choice FROM context_choices")) == [choice] * 2
             await settled(pilot)
             await pilot.press("u")
-            await until(pilot, "taken back: 2 at once")
+            await until(pilot, "undone: 2 at once")
             assert ask("SELECT choice FROM context_choices") == []
             await settled(pilot)
 
@@ -198,7 +198,7 @@ async def test_hits_are_pinned_together(whole: Any, cockpit: Any, settled: Any, 
         await until(pilot, "2 rows pinned")
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: 2 at once")
+        await until(pilot, "undone: 2 at once")
 
 
 async def test_rows_of_the_stream_are_copied_and_purged_together(
@@ -222,7 +222,7 @@ async def test_rows_of_the_stream_are_copied_and_purged_together(
         assert not set(keys) & set(left)
         await settled(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: ")
+        await until(pilot, "undone: ")
         assert set(keys) <= set(ask("SELECT id * 2 + 1 FROM observations UNION SELECT id * 2 FROM prompts"))
 
 

@@ -78,7 +78,7 @@ def undone(until: Any, settled: Any) -> Callable[..., Any]:
 
     async def undo(pilot: Any) -> None:
         await pilot.press("u")
-        await until(pilot, "taken back: purge/1")
+        await until(pilot, "undone: purge/1")
         await settled(pilot)
 
     return undo
@@ -115,7 +115,7 @@ async def test_a_row_goes_or_what_it_lies_in(
         assert ask("SELECT count(*) FROM projects") == [0 if reach == "project" else 1]
     async with cockpit(planted, (100, 40)) as pilot:  # also after a restart, from another screen
         await pilot.press("5", "u")
-        await until(pilot, "taken back: purge/1")
+        await until(pilot, "undone: purge/1")
         await settled(pilot)
     assert facts() == before
     assert ask("SELECT state FROM purges") == ["undone"]
@@ -197,7 +197,7 @@ async def test_preview_toast_and_undo_say_the_same(
         assert re.fullmatch(r"(\d+ (project|session|prompt|call)s?(, )?)+", goes)
         await purged(pilot, f"purged: {goes} · u brings them back")
         await pilot.press("u")
-        await until(pilot, f"taken back: purge/1: {goes}")
+        await until(pilot, f"undone: purge/1: {goes}")
 
 
 async def test_for_good_stays_for_good_when_words_are_typed(
@@ -237,7 +237,7 @@ async def test_an_undo_after_a_purge_for_good_says_so_before_it_takes_back_what_
         await until(pilot, "nothing was taken back: purge/1: ", "the next undo takes back: pin of episode")
         assert ask("SELECT count(*) FROM work_units WHERE pinned") == [before + 1]
         await pilot.press("u")
-        await until(pilot, "taken back: pin of episode")
+        await until(pilot, "undone: pin of episode")
         assert ask("SELECT count(*) FROM work_units WHERE pinned") == [before]
 
 
@@ -281,7 +281,7 @@ async def test_search_forgets_what_was_asked_and_takes_a_purge_for_no_news(
         await until(pilot, "purged: ")
         await after_commit(pilot)
         await pilot.press("u")
-        await until(pilot, "taken back: purge/1", "deploy --key")
+        await until(pilot, "undone: purge/1", "deploy --key")
         await after_commit(pilot)
         await pilot.press("escape")
         shown = await until(pilot, "One box over all", gone="Hits for")

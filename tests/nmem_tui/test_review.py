@@ -79,7 +79,7 @@ async def test_one_key_answers_and_u_takes_it_back(
                   "learning resolved": "resolved", "boundary no": "person"}  # fmt: skip
         assert wanted.get(answer, "") in told
         await pilot.press("u")
-        await until(pilot, "taken back: ", gone="1 answered")
+        await until(pilot, "undone: ", gone="1 answered")
         await settled(pilot)
         assert ask(sql) == before
         assert pilot.app.screen.queue == ("boundaries", "links", "learnings", "labels", "redactions")[int(queue) - 1]

@@ -368,7 +368,7 @@ async def test_remove_asks(full: Any, cockpit: Any, until: Any, at_tasks: Any) -
         assert ask("SELECT count(*) FROM tasks WHERE id = ?", full["done"]) == 0
         assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) == 0
         await pilot.press("u")
-        await until(pilot, "taken back: purge/1", "11 tasks")
+        await until(pilot, "undone: purge/1", "11 tasks")
         assert ask("SELECT count(*) FROM task_events WHERE task_id = ?", full["done"]) > 0
 
 

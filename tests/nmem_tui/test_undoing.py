@@ -116,7 +116,7 @@ async def test_all_that_was_done_is_taken_back(
     assert tables() != before
     async with cockpit(lived, (120, 40)) as pilot:  # also after a restart
         for _ in range(60):  # a purge that is undone brings corrections back, which are undone after it
-            wanted = "taken back: " if standing() else "nothing to undo"
+            wanted = "undone: " if standing() else "nothing to undo"
             await pilot.press("u")
             shown = await until(pilot, wanted)
             pilot.app.clear_notifications()

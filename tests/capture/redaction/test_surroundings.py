@@ -103,6 +103,9 @@ GONE = [
 ]
 
 STAYS = [
+    "wslpath -u 'C:/Users/me'",
+    "git push -u origin:main",
+    "docker run -u 1000:1000 image",
     "mysql -u root -p app",
     "mysql -p$DB_PASS app",
     "find /var/lib/mysql -print",

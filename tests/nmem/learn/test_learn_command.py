@@ -148,7 +148,7 @@ def test_accept_shows_asks_and_writes(told: Shop, monkeypatch: pytest.MonkeyPatc
     assert told.file().read_bytes() == before
     assert "its rule is in" in fine("learn", "accept", "1", typed="y\n")
     assert OPEN in told.file().read_bytes()
-    assert fine("undo") == "taken back: learning 1 “npm test” accepted, its rule put into CLAUDE.md\n"
+    assert fine("undo") == "undone: learning 1 “npm test” accepted, its rule put into CLAUDE.md\n"
     assert told.file().read_bytes() == before
 
 

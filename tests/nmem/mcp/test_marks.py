@@ -100,6 +100,6 @@ def test_a_locked_database_is_one_line(
     monkeypatch.setattr("nmem.marks._WAIT", 0.05)
     shop.db.execute("BEGIN IMMEDIATE")
     try:
-        assert "cannot be written: database is locked" in client.refused("mark", text="now")
+        assert "cannot be written: the database is busy" in client.refused("mark", text="now")
     finally:
         shop.db.execute("ROLLBACK")

@@ -201,7 +201,7 @@ def test_the_command_shows_first_and_asks(planted: str) -> None:
     assert f"purged: {goes}; " in done.output
     listed = run_(nmem, ["purge", "--list"]).output
     assert f"purge/1: {goes} by words; can be undone" in listed
-    assert run_(nmem, ["undo"]).output == f"taken back: purge/1: {goes}\n"
+    assert run_(nmem, ["undo"]).output == f"undone: purge/1: {goes}\n"
     assert holding(planted)
     assert run_(nmem, ["purge", "--text", "zz"]).exit_code != 0
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from nmem.commands import terminal
 from nmem.commands.main import nmem
 from nmem.errors import NmemError, NoDatabase
 from nmem.evaluate import linking
@@ -49,6 +50,17 @@ def test_threads_of_several_sessions_are_listed_and_the_others_counted(told: Wor
     found = json.loads(run("--json"))
     assert [each["session_count"] for each in found["threads"]] == [2]
     assert found["single"] == 2
+
+
+def test_on_a_terminal_each_thread_is_a_block_of_its_own(told: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    told.session("d", 205, "and the limit of banners?")
+    continuity.assign_all(told.db)
+    lines = run().splitlines()
+    assert any(line.startswith("thread/2  The avatar limit in limits.py again") for line in lines)
+    assert any("2 turns in 2 sessions" in line for line in lines)
+    assert max(map(len, lines)) <= 80
 
 
 def test_all_are_listed_on_demand(told: World) -> None:
