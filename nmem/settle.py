@@ -452,8 +452,9 @@ class _Run:
         self.report.links += len(linker.link_all(now, self.stop.is_set))
         if self.stop.is_set() or self.report.idle:
             return  # nothing has come about that earlier decisions could be judged by
-        outcomes.by_words(self.db, now)
-        outcomes.by_files(self.db, now)
+        old = not self.report.links  # of earlier decisions only those about what went on can be judged anew
+        outcomes.by_words(self.db, now, lately=old)
+        outcomes.by_files(self.db, now, lately=old)
         if tuning.due(self.db):
             tuning.tune(self.db, now)
 

@@ -107,19 +107,29 @@ def with_outcome(db: Connection) -> list[Decision]:
     return [_decision(row) for row in rows.fetchall()]
 
 
-def without_outcome(db: Connection) -> list[Decision]:
-    """Decisions about threads that have ended, whose truth is not known."""
+def without_outcome(db: Connection, active: int = 0) -> list[Decision]:
+    """Decisions about threads that have ended, whose truth is not known; of those active since a time alone."""
     rows = db.execute(
         f"{_SELECT} WHERE outcome IS NULL"  # noqa: S608 - our names
-        " AND later_thread_id IN (SELECT id FROM threads WHERE state = 'closed') ORDER BY id"
+        " AND later_thread_id IN (SELECT id FROM threads WHERE state = 'closed' AND last_at >= ?) ORDER BY id",
+        (active,),
     )
     return [_decision(row) for row in rows.fetchall()]
 
 
-def open_since(db: Connection, since: int) -> list[Decision]:
-    """Decisions made since a time whose truth is not known."""
-    rows = db.execute(f"{_SELECT} WHERE outcome IS NULL AND at >= ? ORDER BY later_thread_id, id", (since,))
+def open_since(db: Connection, since: int, active: int = 0) -> list[Decision]:
+    """Decisions made since a time whose truth is not known; about threads that were active since one."""
+    rows = db.execute(
+        f"{_SELECT} WHERE outcome IS NULL AND at >= ?"  # noqa: S608 - our names
+        " AND later_thread_id IN (SELECT id FROM threads WHERE last_at >= ?) ORDER BY later_thread_id, id",
+        (since, active),
+    )
     return [_decision(row) for row in rows.fetchall()]
+
+
+def known(db: Connection) -> int:
+    """How many decisions have an outcome."""
+    return int(db.execute("SELECT count(*) FROM episode_links WHERE outcome IS NOT NULL").fetchone()[0])
 
 
 def unassessed(db: Connection, since: int) -> list[int]:

@@ -28,6 +28,8 @@ EARLY = 4
 """Prompts of a thread in which a person remarks whether it goes on with earlier work."""
 NEAREST = 0.15
 """A thread that was not linked, and that a remark may mean, has at least this score."""
+_ENDED = 14 * 24 * 60 * 60_000
+"""Milliseconds after its last word in which a thread that has ended is looked at again: one closes hours after it."""
 _RECENT = 2 * 24 * 60 * 60_000
 """Milliseconds after a decision in which remarks are looked for: the first prompts come soon."""
 _FOREVER = 1 << 62
@@ -68,10 +70,16 @@ def relate(db: Connection, one: int, other: int, related: bool, now: int) -> Dec
     return _again(db, number)
 
 
-def by_words(db: Connection, now: int) -> int:
-    """Note the outcome of recent decisions that the person's remarks tell; how many. Before `by_files`: words count."""
+def by_words(db: Connection, now: int, *, lately: bool = False) -> int:
+    """Note the outcome of recent decisions that the person's remarks tell; how many. Before `by_files`: words count.
+
+    `lately`: only of threads that something has happened in; nothing new speaks of the others.
+    """
     found = []
-    for later, some in groupby(decisions.open_since(db, now - _RECENT), key=lambda each: each.later_thread_id):
+    since = now - _RECENT
+    for later, some in groupby(
+        decisions.open_since(db, since, since if lately else 0), key=lambda each: each.later_thread_id
+    ):
         prompts = material.opening(db, later, EARLY)
         said = [same_work(text, first=number == 0) for number, text in enumerate(prompts)]
         remark = next((each for each in said if each is not None), None)
@@ -95,12 +103,11 @@ def _meant(about: list[Decision], same: bool) -> list[tuple[Decision, bool]]:
     return [(best, bool(links))] if links or best.algorithmic_score >= NEAREST else []
 
 
-def by_files(db: Connection, now: int) -> int:
-    """Note the outcome of decisions about ended threads that the files tell; how many."""
+def by_files(db: Connection, now: int, *, lately: bool = False) -> int:
+    """Note the outcome of decisions about ended threads that the files tell; how many. `lately` as in `by_words`."""
     everywhere: dict[int, set[str]] = {}
-    found = [
-        (each, told) for each in decisions.without_outcome(db) if (told := _told(db, each, everywhere)) is not None
-    ]
+    waiting = decisions.without_outcome(db, now - _ENDED if lately else 0)
+    found = [(each, told) for each in waiting if (told := _told(db, each, everywhere)) is not None]
     with transaction(db):
         for each, related in found:
             right = (each.decision == LINK) == related

@@ -53,6 +53,8 @@ def due(db: Connection) -> bool:
     """Have a hundred outcomes come in since the last tuning?"""
     history = decisions.tunings(db, 1)
     seen = int(history[0].metrics.get("outcomes", 0)) if history else 0
+    if decisions.known(db) - seen < EVERY:
+        return False
     return len(cases(decisions.with_outcome(db))) - seen >= EVERY
 
 

@@ -91,16 +91,23 @@ def narrate(episode: Episode) -> Narrative:
 
 
 def _title(episode: Episode, ledger: Ledger) -> str:
+    prompts, said = [one.text for one in episode.prompts], [one.text for one in episode.closings()]
+    if episode.going_on:  # told anew after each turn: of a long one its beginning and its end
+        prompts, said = prompts[:_FIRST] + prompts[_FIRST:][-_LAST:], said[-_LAST:]
     made = titles.made(
         titles.Material(
-            prompts=[one.text for one in episode.prompts],
-            said=[one.text for one in episode.closings()],
+            prompts=prompts,
+            said=said,
             commits=[one.subject for one in ledger.kept_commits()],
             files=[change.path for change in ledger.standing()],
             client=next((one.text for one in reversed(episode.sayings) if one.kind == "title"), ""),
         )
     )
     return made or titles.of_prompt(episode.prompts[0].text if episode.prompts else "")
+
+
+_FIRST, _LAST = 3, 3
+"""Prompts at the beginning, and turns at the end, that the title of an episode that goes on is made of."""
 
 
 def _answer(found: list[Turn], gone: Superseded) -> list[str]:
