@@ -291,5 +291,6 @@ def _silent(db: Connection, present: Present, found: list[Item], goes: str) -> s
     if not ranking.files:
         return "nothing recorded says enough of what the prompt asks, and no file of this project was ever touched"
     if present.given - {ask.ID}:
-        return "this session has been told already" if present.session_id else "its start has told it already"
+        told = "this session was told" if present.session_id else "its start told"
+        return f"nothing beyond what {told} says enough of what the prompt asks"
     return "nothing recorded says enough of what the prompt asks"
