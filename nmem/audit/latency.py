@@ -47,7 +47,8 @@ def findings(db: Connection) -> list[Finding]:
     out = []
     found, cost = latencies(db), hook_cost(db)
     if cost.slow:
-        out.append(Finding("latency", NOTE, cost.verdict + (f"; {cost.why}" if cost.why else ""), _MENDS))
+        said = f"{cost.verdict}; {cost.why or 'no cause of it is found here: a busy machine does that'}"
+        out.append(Finding("latency", NOTE, said, _MENDS if cost.why else ""))
     for client in dict.fromkeys(one.client for one in found):
         mine = [one for one in found if one.client == client]
         for one in (one for one in mine if one.slower):
