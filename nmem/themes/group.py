@@ -99,7 +99,9 @@ def _label(group: Sequence[int], weights: Mapping[int, Bag], titles: Mapping[int
     needed = max(2.0, _NAMED * len(group))
     written = _written(titles.get(unit, "") for unit in group)
     chosen: list[str] = []
-    for word in sorted(says, key=lambda each: (-says[each] * (2.0 if each in written else 1.0), each)):
+    for word in sorted(says, key=lambda each: (each not in written, -says[each], each)):
+        if len(chosen) > 1 and word not in written:
+            break  # a stem reads badly: it stands only where titles write less than two words
         if held[word] < needed or len(word) > _LONGEST or any(word in one or one in word for one in chosen):
             continue
         chosen.append(word)
