@@ -21,6 +21,8 @@ SESSION = "boundaries/"
 """Before a session's id: what a model was asked about the whole of it."""
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
+_SHORT = 10
+"""Turns up to which an episode that goes on is told anew after each."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
 
 
@@ -58,13 +60,22 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
 
 
 def going(db: Connection, since: int, limit: int = 20) -> list[int]:
-    """Open episodes in which something happened since a moment (ms) and that were not told as they are now."""
+    """Open episodes in which something happened since a moment (ms) and that were not told as they are now.
+
+    A long one is told anew once a tenth of its turns was added: telling costs more with each of them.
+    """
     found = db.execute(
-        "SELECT u.id FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id WHERE u.state = 'open'"  # noqa: S608
-        f" AND u.last_at >= ? AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
+        "SELECT u.id, u.turn_count, n.told_of FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id"  # noqa: S608
+        f" WHERE u.state = 'open' AND u.last_at >= ? AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (since, limit),
     )
-    return [row[0] for row in found]
+    return [number for number, turns, told_of in found.fetchall() if _grown(turns, told_of)]
+
+
+def _grown(turns: int, told_of: str | None) -> bool:
+    """Whether an episode has grown enough since it was told (`reading.OF`) to be told anew."""
+    told = (told_of or "").split(".")[2:3]
+    return turns <= _SHORT or not told or not told[0].isdigit() or 10 * (turns - int(told[0])) >= turns
 
 
 def untold_of(db: Connection, sessions: Sequence[str]) -> list[int]:

@@ -186,3 +186,16 @@ def test_what_a_run_has_just_told_is_not_worded_once_more(
     record.at += 24 * 3_600_000
     monkeypatch.setattr(storytelling.Teller, "renew", lambda *_given: pytest.fail("worded again"))
     assert run(record, db_path) == 1
+
+
+def test_a_long_episode_that_goes_on_is_told_anew_once_a_tenth_was_added(told: Recorded) -> None:
+    unit = told.db.execute("SELECT unit_id FROM narrations LIMIT 1").fetchone()[0]
+
+    def waits(turns: int, told_at: int) -> bool:
+        told.db.execute("UPDATE work_units SET state = 'open', turn_count = ? WHERE id = ?", (turns, unit))
+        told.db.execute("UPDATE narrations SET told_of = ? WHERE unit_id = ?", (f"1.2.{told_at}.0.0.0.open", unit))
+        return unit in narrations.going(told.db, 0)
+
+    assert waits(9, 9) and waits(10, 9)
+    assert waits(50, 45)
+    assert not waits(50, 46)
