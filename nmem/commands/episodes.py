@@ -28,11 +28,13 @@ class Default(click.Group):
         return super().parse_args(ctx, args)
 
 
-def number_of(word: str) -> Callable[[str], int]:
-    """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed."""
+def number_of(word: str, short: str = "") -> Callable[[str], int]:
+    """Reads the number of an episode, thread or prompt: `12`, or `episode/12` as it is printed; also with the `short`
+    word."""
 
     def read(value: str) -> int:
-        text = value.removeprefix(f"{word}/").removeprefix("obs/" if word == "observation" else f"{word}/")
+        before, slash, number = value.partition("/")
+        text = number if slash and before in (word, short) else value
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             article = "an" if word[0] in "aeiou" else "a"
             raise click.UsageError(f"{printable(value)} is not the number of {article} {word}")

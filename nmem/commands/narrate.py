@@ -81,8 +81,7 @@ def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive:
 
 
 def _text(told: dict[str, Any]) -> str:
-    by = "from the records alone" if told["narrator"] == narrations.EXTRACTIVE else f"told by {told['narrator']}"
-    lines = [f"episode {told['id']}, {by}", told["summary"]]
+    lines = [f"episode {told['id']}, {narrations.told_by(told['narrator'])}", told["summary"]]
     for name in _LISTS:
         if told[name]:
             lines += [f"{name.replace('_', ' ')}:", *(f"  - {text}" for text in told[name])]

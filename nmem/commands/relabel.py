@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nmem.commands.terminal import Section
     from nmem.labels.read import Labelled, Said, Word
 
-OBSERVATION = number_of("observation")
+OBSERVATION = number_of("observation", "obs")
 _REASONS = 4
 _MODEL = (" (the model is not sure)", " (the model)")
 

@@ -125,12 +125,13 @@ def _told(db: Connection, kind: str, number: str, *, whole: bool) -> Told:
 
 
 def _episode(found: Story, whole: bool) -> Told:
+    from nmem.episodes.narrations import told_by
+
     row, told = found.row, found.narrative
     sections: list[Section] = [("", _facts(found))]
     if told is not None:
-        by = f"told by {told.narrator}" if told.by_model else "from the records alone"
         remarks = [("", text) for text in (told.summary, _remark(told)) if text]
-        sections.append((f"Story, {by}", remarks))
+        sections.append((f"Story, {told_by(told.narrator)}", remarks))
         for name, texts in (("Done", told.completed), ("Learned", told.learned), ("Next", told.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
@@ -282,7 +283,7 @@ def _decided(found: PromptStory) -> str:
 
 def _session(db: Connection, beginning: str) -> Told:
     from nmem.episodes import listing
-    from nmem.episodes.narrations import EXTRACTIVE
+    from nmem.episodes.narrations import told_by
     from nmem.read import views
 
     ids = listing.sessions_like(db, beginning)
@@ -295,8 +296,7 @@ def _session(db: Connection, beginning: str) -> Told:
     episodes, summary = listing.of_session(db, row.id), listing.summary(db, row.id)
     sections: list[Section] = [("", _about(row, episodes))]
     if summary is not None:
-        by = "from the records alone" if summary.narrator == EXTRACTIVE else f"told by {summary.narrator}"
-        sections.append((f"Story, {by}", [("wanted", summary.intent)]))
+        sections.append((f"Story, {told_by(summary.narrator)}", [("wanted", summary.intent)]))
         for name, texts in (("Done", summary.completed), ("Learned", summary.learned), ("Next", summary.next_steps)):
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in summary.notes.split("\n") if text]))

@@ -84,7 +84,7 @@ def _singles(number: int, *, listed: bool) -> None:
 def _block(one: Thread) -> Section:
     """A thread in a list on a terminal: its title, where and when, what came of it."""
     size = f"{count(one.turn_count, 'turn')} in {count(one.session_count, 'session')}"
-    links = count(found, "link") if (found := len(one.cross_thread_episodes)) else ""
+    links = count(len(one.cross_thread_episodes), "link") if one.cross_thread_episodes else ""
     still = "open" if one.state == "open" else ""
     parts = (one.project, day_and_time(one.last_at), size, " ".join(one.clients), still, links)
     return f"thread/{one.id}  {one.title}", [("", " · ".join(filter(None, parts))), ("", fit(one.summary, _ABOUT))]

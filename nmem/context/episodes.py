@@ -218,9 +218,7 @@ def tell(
     how = outcome(outcomes)
     about = goal(intent, row[6])
     parts = [f"Episode {number}, {ago(now - last_at)}: {about}{f' ({how})' if how else ''}."]
-    parts += known.told(unsaid, f"episode/{number}", _result(row, unsaid), asked) if known else ()
-    parts += _knowledge(row, unsaid)
-    parts += _changes(row, about, files, unsaid)
+    parts += _told(row, about, files, unsaid, known, asked)
     score = score if len(parts) > 1 or kind == PIN else 0.0
     return Item(item or f"episode/{number}", kind, " ".join(parts), files=files, score=score, reason=reason)
 
@@ -239,9 +237,7 @@ def tell_continued(
     about = goal(intent, row[6])
     parts = [f"You were working on {about} {ago(now - last_at)} (episode {number}{where}{f'; {how}' if how else ''})."]
     own = f"episode/{number}"
-    parts += known.told(unsaid, own, _result(row, unsaid), asked) if known else ()
-    parts += _knowledge(row, unsaid)
-    parts += _changes(row, about, files, unsaid)
+    parts += _told(row, about, files, unsaid, known, asked)
     steps = [line for line in texts(next_steps) if not (unsaid and unsaid.says(line, own))]
     steps = [line for line in steps if not (asked and _echoes(line, asked))]
     left = [line for line in open_ends.left(db, session_id, told_at, steps) if whole(line, _LINE)]
@@ -256,6 +252,18 @@ def _echoes(step: str, asked: str) -> bool:
     return bool(own) and len(own & set(words(asked))) >= _ECHO * len(own)
 
 
+def _told(
+    row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None, known: Settled | None, asked: str
+) -> list[str]:  # fmt: skip
+    """What was settled in an episode, found out and changed; without what a person excluded."""
+    own = f"episode/{row[0]}"
+    result = (row[7] or "")[:_RESULT]
+    if unsaid and unsaid.says(row[7] or "", own):
+        result = ""
+    decided = known.told(unsaid, own, result, asked) if known else []
+    return [*decided, *_knowledge(row, result, unsaid), *_changes(row, about, files, unsaid)]
+
+
 def _changes(row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None) -> list[str]:
     """What an episode changed: the subject of its last commit, and the files."""
     subject = _committed(row[12], about)
@@ -265,11 +273,11 @@ def _changes(row: Unit, about: str, files: Sequence[str], unsaid: Unsaid | None)
     return parts
 
 
-def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
+def _knowledge(row: Unit, result: str, unsaid: Unsaid | None) -> list[str]:
     """What an episode found out: the agent's closing words, and what stood in the way."""
     own = f"episode/{row[0]}"
     parts = []
-    if result := _result(row, unsaid):
+    if result:
         parts.append(f"The agent reported: {quoted(result.rstrip('. '), _RESULT)}.")
     _, found, obstacle = (row[6] or "").rpartition(_OBSTACLE)
     each = whole(obstacle, _OBSTACLES).replace(". failed ", ".\0failed ").split(". ")
@@ -277,12 +285,6 @@ def _knowledge(row: Unit, unsaid: Unsaid | None) -> list[str]:
     if found and obstacle and not (unsaid and unsaid.says(obstacle, own)):
         parts.append(f"In the way: {quoted(obstacle.rstrip('. '), _OBSTACLES + 2)}.")
     return parts
-
-
-def _result(row: Unit, unsaid: Unsaid | None) -> str:
-    """The agent's closing words; empty where a person excluded them."""
-    result = row[7] or ""
-    return "" if unsaid and unsaid.says(result, f"episode/{row[0]}") else result[:_RESULT]
 
 
 def _tells(obstacle: str) -> bool:

@@ -13,9 +13,10 @@ from sqlite3 import Connection
 
 from nmem.episodes import units
 from nmem.episodes.narrative import Narrative
-from nmem.episodes.reading import OF
+from nmem.episodes.reading import OF, turns_of
 
 EXTRACTIVE = "extractive"
+
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_read", "files_edited")
 SESSION = "boundaries/"
 """Before a session's id: what a model was asked about the whole of it."""
@@ -49,6 +50,11 @@ class Known:
     marks: tuple[str, ...]
 
 
+def told_by(narrator: str) -> str:
+    """Who tells a story, in words."""
+    return "from the records alone" if narrator == EXTRACTIVE else f"told by {narrator}"
+
+
 def untold(db: Connection, limit: int = 1000) -> list[int]:
     """Episodes that are over and were not told, or not as they are now; those that ended last first."""
     found = db.execute(
@@ -69,13 +75,11 @@ def going(db: Connection, since: int, limit: int = 20) -> list[int]:
         f" WHERE u.state = 'open' AND u.last_at >= ? AND {_UNTOLD} ORDER BY u.last_at DESC, u.id DESC LIMIT ?",
         (since, limit),
     )
-    return [number for number, turns, told_of in found.fetchall() if _grown(turns, told_of)]
-
-
-def _grown(turns: int, told_of: str | None) -> bool:
-    """Whether an episode has grown enough since it was told (`reading.OF`) to be told anew."""
-    told = (told_of or "").split(".")[2:3]
-    return turns <= _SHORT or not told or not told[0].isdigit() or 10 * (turns - int(told[0])) >= turns
+    return [
+        number
+        for number, turns, told_of in found.fetchall()
+        if turns <= _SHORT or 10 * (turns - turns_of(told_of or "")) >= turns
+    ]
 
 
 def untold_of(db: Connection, sessions: Sequence[str]) -> list[int]:

@@ -56,6 +56,12 @@ OF = (
 """What an episode holds, as SQL over work_units `u`: a text that changes when prompts or records come or go."""
 
 
+def turns_of(of: str) -> int:
+    """The turns of an episode in such a text; 0 where it is none."""
+    number = of.split(".")[2:3]
+    return int(number[0]) if number and number[0].isdigit() else 0
+
+
 def read(db: Connection, unit_id: int) -> Told | None:
     """An episode's records, or None when it is gone."""
     row = db.execute(f"SELECT session_id, started_at, {OF}, state FROM work_units u WHERE id = ?",  # noqa: S608

@@ -74,7 +74,7 @@ _STORY_FORM = (
 _FORM = f'{{"starts": [{{"n": 1, "sure": 1, "resumes": null}}], "stories": [{_STORY_FORM}]}}'
 STORY = Record(
     {
-        "title": Text(90, "a line of a work log in 5 to 9 words"),
+        "title": Text(90, "a line of a work log in 6 to 9 words"),
         "goal": Text(260, "what the user wanted, with the ids of rows"),
         "learned": Texts(4, 300, "causes, decisions and facts, each with the ids of its rows"),
         "decided": Texts(3, 300, "the user's exact words that settle something, each with the id of its P row"),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.episodes.narrate.prose import clip
+
 SUBJECT = "question"
 NEW, SAME, TITLE = "new", "same", "title"
 MOST = 3
@@ -101,5 +103,4 @@ def note(db: Connection, now: int, after: dict[str, list[int]], reason: str, met
 
 def _short(text: str) -> str:
     """The beginning of a text on one line, cut between words."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= WORDS else f"{flat[:WORDS].rpartition(' ')[0] or flat[:WORDS]} …"
+    return clip(" ".join(text.split()), WORDS)

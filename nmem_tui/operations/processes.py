@@ -13,7 +13,7 @@ from sqlite3 import Connection
 
 from capture.hook import SKIP
 from nmem import database
-from nmem.episodes.narrations import EXTRACTIVE
+from nmem.episodes.narrations import told_by
 from nmem.errors import NmemError
 from nmem.own_process import words
 from nmem_tui.messages import Changed
@@ -139,5 +139,4 @@ def _narrated(answer: str) -> Changed:
     except (ValueError, LookupError, TypeError):
         return Changed("no narrative: its answer could not be read", failed=True)
     fallback = f"; no model: {episode['fallback']}" if episode.get("fallback") else ""
-    by = "from the records alone" if episode["narrator"] == EXTRACTIVE else f"told by {episode['narrator']}"
-    return Changed(f"the narrative is written, {by}{fallback}", failed=False)
+    return Changed(f"the narrative is written, {told_by(episode['narrator'])}{fallback}", failed=False)

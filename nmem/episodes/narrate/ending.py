@@ -142,7 +142,7 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     if loose:
         parts.append(f"{len(loose)} changed file{'s' * (len(loose) > 1)} {unseen}")
     elif beyond and not kept:
-        parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} changed")  # whose folder is none that is known
+        parts.append(f"{len(beyond)} file{'s' * (len(beyond) > 1)} changed")  # outside the folder that the records name
     parts += [what[:1].lower() + what[1:] for what, _ in dict(ledger.published).items()][:3]
     if "abandoned" in found:
         how = next((one.undone for one in ledger.undone() if one.undone), "undone")
