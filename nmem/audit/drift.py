@@ -80,7 +80,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         out.append(Finding("payloads", OK, said, client=client))
     out += [_finding(one) for one in found if one.kind == OWN]
     if not found and (seen := db.execute("SELECT total(payloads) FROM session_shapes").fetchone()[0]):
-        out.append(Finding("payloads", OK, f"{int(seen):,} payloads have the fields and types that nmem knows"))
+        out.append(Finding("payloads", OK, f"of {int(seen):,} payloads all fields and types are known"))
     return out
 
 

@@ -83,7 +83,7 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
     if not out:
         use = found.uses[0].whole
         known = f"{use} of what sessions were told was of use" if use.cases else "no use of it is known yet"
-        said = f"of {found.silent.cases:,} occasions {found.silent.hits:,} were passed in silence; {known}"
+        said = f"passed in silence: {found.silent.hits:,} of {found.silent.cases:,} occasions; {known}"
         out.append(Finding("retrieval", OK, said))
     return out + (_holdout(db) if deep else [])
 
