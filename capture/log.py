@@ -50,7 +50,7 @@ def reason(error: BaseException) -> str:
         return plain(str(error))
     if isinstance(error, OSError):
         return plain(f"{kind} {os.strerror(error.errno) if error.errno else ''} at {place}")
-    if kind.endswith(("OperationalError", "DatabaseError", "NewerDatabase")):
+    if kind.endswith(("OperationalError", "Database", "DatabaseError")):
         return plain(f"{kind} {error} at {place}")
     return plain(f"{kind} at {place}")
 

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from capture import paths
-from capture.files import NotOurs, ours
-from capture.storage.schema import MIGRATIONS
+from capture.files import NotOurs, ours, seen
+from capture.storage.schema import MIGRATIONS, check_own
 from nmem import tables
 from nmem.errors import Begun, NmemError, NoDatabase, OlderDatabase
 
@@ -18,6 +18,7 @@ _BUSY = "is locked"
 _WHY = {
     _BUSY: "the database is busy: another program is writing",
     "no such": "the database file is another one, or incomplete",
+    "another program's": "the file is another program's database, and stays as it is",
     "not a database": "the file is no database",
     "malformed": "the database is damaged",
     "readonly": "the database may only be read",
@@ -47,11 +48,14 @@ def recorded(path: str) -> bool:
         return True
 
 
-def own(path: str) -> None:
-    """Raise NmemError for a database, or a log or an index of one, that is another user's or a link."""
+def own(path: str, *, as_it_is: bool = False) -> None:
+    """Raise NmemError for a database, or a log or an index of one, that is another user's or a link.
+
+    Their modes are put right, unless they are to stay as they are: the file may be another program's.
+    """
     try:
         for name in (path, path + "-wal", path + "-shm"):
-            ours(name)
+            (seen if as_it_is else ours)(name)
     except NotOurs as error:
         raise NmemError(str(error)) from None
 
@@ -67,9 +71,9 @@ def reader(path: str, *, whole: bool = False) -> sqlite3.Connection:
         raise NoDatabase(nothing)
     shared = _shared(path)
     if shared:
-        own(path)
+        own(path, as_it_is=True)
     try:
-        db, version, meaning = _opened(path, "mode=ro" if shared else "mode=ro&immutable=1")
+        db, version, meaning = _opened(path, shared)
     except sqlite3.Error as error:
         raise NmemError(f"cannot read the database {path}: {worded(error)}") from error
     if version == len(MIGRATIONS) and (meaning == tables.VERSION or (meaning == 0 and not whole)):
@@ -154,8 +158,12 @@ def _shared(path: str) -> bool:
     return os.access(Path(path).absolute().parent, os.W_OK) or os.path.exists(path + "-shm")  # noqa: PTH110 -- a suffix
 
 
-def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int, int]:
-    """A connection and the versions of what it reads: of the facts, and of their meaning. Raises sqlite3.Error."""
+def _opened(path: str, shared: bool) -> tuple[sqlite3.Connection, int, int]:
+    """A connection and the versions of what it reads: of the facts, and of their meaning.
+
+    Raises sqlite3.Error, and NmemError as `own`.
+    """
+    how = "mode=ro" if shared else "mode=ro&immutable=1"
     db = sqlite3.connect(
         f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
     )
@@ -163,7 +171,12 @@ def _opened(path: str, how: str) -> tuple[sqlite3.Connection, int, int]:
         db.row_factory = sqlite3.Row
         db.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
         db.execute("PRAGMA query_only=1")
-        return db, int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
-    except sqlite3.Error:
+        version, meaning = int(db.execute("PRAGMA user_version").fetchone()[0]), tables.version(db)
+        if not meaning:
+            check_own(db)
+        if shared:
+            own(path)
+        return db, version, meaning
+    except BaseException:
         db.close()
         raise

@@ -38,11 +38,13 @@ def ensure(db: Connection) -> None:
 
 def migrate(db: Connection) -> None:
     """Bring the tables to the newest version, each migration in one transaction; as `ensure` raises."""
-    from capture.storage.schema import NewerDatabase, statements
+    from capture.storage.schema import NewerDatabase, check_own, statements
     from capture.storage.store import transaction
     from nmem.schema import MIGRATIONS
 
     found = version(db)
+    if not found:
+        check_own(db)
     if found > len(MIGRATIONS):
         raise NewerDatabase(f"its tables of meaning are of version {found}; this nmem knows {len(MIGRATIONS)}")
     for number in range(found, len(MIGRATIONS)):

@@ -177,7 +177,7 @@ class Dispatcher(Host):
         from nmem_tui.screens.palette import Palette  # on use: start-up stays short
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())
 
     action_command_palette = do_palette
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from capture.clients.fields import first, items, mapping, text, whole, words
 from capture.clients.output import exit_code, failed_flag, flat, without_blobs
 from capture.clients.said import strip_own
-from capture.event import TOOL_ERROR, Event
+from capture.event import STOPPED, TOOL_ERROR, Event
 
 NAMES = {
     "Bash": "shell", "PowerShell": "shell", "Monitor": "shell",
@@ -79,7 +79,6 @@ RESPONSES = {
 
 
 # The user stopped the call, or never let it run.
-_STOPPED = "[Request interrupted by user]"
 _REFUSED = ("[Request interrupted by user for tool use]", "User rejected tool use", "The user doesn't want to",
             "User declined")  # fmt: skip
 _NOT_ALLOWED = ("Claude requested permissions to ", "This command requires approval", "Permission to use ",
@@ -111,7 +110,7 @@ def _answer_text(event: Event, response: str) -> None:
     failed = event.kind == TOOL_ERROR or broken or said is not response
     event.exit_code, said = exit_code(said, "Exit code ", "Command failed with exit code ")
     event.ok = not failed and not event.exit_code
-    if said.startswith((_STOPPED, *_REFUSED)):
+    if said.startswith((STOPPED, *_REFUSED)):
         event.interrupted, event.ok = True, False
     if said.startswith(_REFUSED):
         event.refused = "user"

@@ -6,6 +6,8 @@ Imported only when a database is new or old, so a hook does not pay for this tex
 
 from __future__ import annotations
 
+from capture.storage.sqlite import DatabaseError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -230,6 +232,10 @@ class NewerDatabase(Exception):
     """The database was written by a newer nmem; nothing is touched."""
 
 
+class ForeignDatabase(DatabaseError):
+    """The file is the database of another program; nothing is touched."""
+
+
 def statements(script: str) -> list[str]:
     """Whole statements of a script: a trigger's body holds semicolons of its own."""
     from sqlite3 import complete_statement
@@ -241,6 +247,14 @@ def statements(script: str) -> list[str]:
             start = end + 1
         end = script.find(";", end + 1)
     return out
+
+
+def check_own(db: Connection) -> None:
+    """Raise ForeignDatabase for a database that holds tables, but not nmem's."""
+    found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'")
+    names = {row[0] for row in found.fetchall()}
+    if names and not names >= {"sessions", "prompts", "observations"}:
+        raise ForeignDatabase("it is another program's database")
 
 
 def migrate(db: Connection) -> None:

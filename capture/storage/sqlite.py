@@ -11,7 +11,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from sqlite3 import Connection, Error, IntegrityError, InterfaceError, ProgrammingError, connect
+    from sqlite3 import Connection, DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
 def _cached(size: int) -> Callable[[Callable[[str], object]], object]:
@@ -43,9 +43,9 @@ def _load() -> None:
 if not TYPE_CHECKING:
     _load()
     try:
-        from _sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
+        from _sqlite3 import DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
     except ImportError:
-        from sqlite3 import Error, IntegrityError, InterfaceError, ProgrammingError, connect
+        from sqlite3 import DatabaseError, Error, IntegrityError, InterfaceError, ProgrammingError, connect
 
 
 def file(db: Connection) -> str:
@@ -60,4 +60,4 @@ def file(db: Connection) -> str:
         db.text_factory = factory
 
 
-__all__ = ["Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect", "file"]
+__all__ = ["DatabaseError", "Error", "IntegrityError", "InterfaceError", "ProgrammingError", "connect", "file"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from capture import paths
-from capture.files import opened, ours
+from capture.files import opened, ours, seen
 from capture.storage import sqlite
 
 TYPE_CHECKING = False
@@ -57,16 +57,19 @@ def connect(path: str, timeout: float = 0.25, autocheckpoint: int = 0) -> Connec
     """Open the database for writing, creating or migrating it as needed.
 
     `timeout` is in seconds; `autocheckpoint` in pages, 0 for hooks, which leave it to settle.
-    Raises sqlite3.Error, OSError (files.NotOurs for another user's database, or a link) or schema.NewerDatabase.
+    Raises sqlite3.Error (schema.ForeignDatabase for another program's, which stays as it is), OSError (files.NotOurs
+    for another user's, or a link) or schema.NewerDatabase.
     """
-    if not ours(path):
+    if seen(path) is None:
         _create(path)
-    ours(path + "-wal")
-    ours(path + "-shm")
+    seen(path + "-wal")
+    seen(path + "-shm")
     db = sqlite.connect(path, timeout=timeout, isolation_level=None, cached_statements=64)
     try:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _migrate(db, timeout)
+        for ending in ("", "-wal", "-shm"):
+            ours(path + ending)  # not before: another program's stays as it is
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("PRAGMA foreign_keys=ON")
         db.execute(f"PRAGMA wal_autocheckpoint={autocheckpoint:d}")
@@ -93,8 +96,9 @@ def _migrate(db: Connection, timeout: float) -> None:
     """Write-ahead logging, then every migration; the switch may find the file locked without waiting, so it retries."""
     import time
 
-    from capture.storage.schema import migrate
+    from capture.storage.schema import check_own, migrate
 
+    check_own(db)
     until = time.monotonic() + timeout
     while True:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -104,7 +105,7 @@ def command(clients: tuple[str, ...], scope: str, line: str | None, no_mcp: bool
 def _offer_model(*, asked: bool) -> None:
     """Offer the person's own client as the model that tells stories; not again where a model was set or refused."""
     from nmem import config
-    from nmem.commands.model import costs
+    from nmem.commands.model import change, costs
     from nmem.llm import chosen
 
     found = chosen.installed() if asked else []
@@ -114,7 +115,7 @@ def _offer_model(*, asked: bool) -> None:
         name = " ".join((*one.command, one.model)).strip()
         click.echo(f"{name} could tell what a session was about: {costs(chosen.ESTIMATED)}.")
         if click.confirm(f"Ask {one.name} for stories? Without it they are told from the records alone", default=False):
-            chosen.use(one)
+            change(partial(chosen.use, one=one))
             click.echo("`nmem model off` ends it.")
             return
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
+from sqlite3 import Connection
 
 import click
 
 from nmem.commands import terminal
+from nmem.errors import NmemError, NoDatabase
 from nmem.text import printable, to_json
 
 
@@ -54,9 +59,21 @@ def use(client: str, model: str) -> None:
     from nmem.llm import chosen
 
     one = chosen.offer(client)
-    chosen.use(one, model)
+    change(partial(chosen.use, one=one, model=model))
     name = " ".join((*one.command, model or one.model)).strip()
     click.echo(f"{printable(name)} is asked from now on: {costs(chosen.ESTIMATED)}; `nmem model off` ends it")
+
+
+def change(made: Callable[[Connection | None, int], None]) -> None:
+    """Change which model is asked, so that `nmem undo` takes it back; also where no database can keep that."""
+    with ExitStack() as open_:
+        try:
+            db = open_.enter_context(terminal.writing())
+        except NmemError as error:
+            db = None
+            if not isinstance(error, NoDatabase):
+                click.echo(f"note: `nmem undo` will not know of it: {error}", err=True)
+        made(db, terminal.now())
 
 
 @command.command()
@@ -64,7 +81,7 @@ def off() -> None:
     """Ask no model, whatever is set up or found; what was told by one stays."""
     from nmem.llm.chosen import switch
 
-    switch(on=False)
+    change(partial(switch, on=False))
     click.echo("no model is asked any more; `nmem model on` asks again")
 
 
@@ -73,5 +90,5 @@ def on() -> None:
     """Ask the model that is set up, or one found on this machine, again."""
     from nmem.llm.chosen import switch
 
-    switch(on=True)
+    change(partial(switch, on=True))
     click.echo("a model may be asked again: `nmem model` says which")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from capture.event import STOPPED
 from capture.storage.store import transaction
 from nmem.episodes import units
 from nmem.episodes.tally import LABELS, Seen, Tally
+from nmem.episodes.unit import BROKEN_OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _SEEN = (
 _SAID = (
     "SELECT p.id, p.at, CASE WHEN p.source = 'machine' THEN 1 WHEN p.kind = 'closing' AND p.agent_id IS NULL THEN 0 END"  # noqa: S608
     " FROM prompts p WHERE p.session_id = ? AND p.id > ? AND p.at >= ? AND p.at < ?"
-    f" AND (p.source = 'agent' OR (p.source = 'machine' AND p.content = '{STOPPED}') OR (p.source = 'user' AND EXISTS"
+    f" AND (p.source = 'agent' OR {BROKEN_OFF} OR (p.source = 'user' AND EXISTS"
     " (SELECT 1 FROM unit_prompts u WHERE u.prompt_id = p.id AND u.unit_id = ?)))"
 )
 _FAR = 1 << 62

@@ -7,8 +7,8 @@ to that one), `agent` is what the features read. Machine texts and subagents are
 
 from __future__ import annotations
 
-from capture.event import STOPPED
 from nmem.episodes.text import MAX_CHARS
+from nmem.episodes.unit import BROKEN_OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _TOUCHED = (
 _SAID = (
     f"SELECT at, substr(content, 1, {SAID_CHARS}), source = 'machine' FROM prompts"  # noqa: S608 - our numbers
     " WHERE session_id = ? AND source IN ('agent', 'machine') AND at >= ? AND agent_id IS NULL"
-    f" AND (kind = 'closing' OR content = '{STOPPED}') ORDER BY at, id"
+    f" AND (kind = 'closing' OR {BROKEN_OFF}) ORDER BY at, id"
 )
 
 

@@ -15,6 +15,7 @@ from capture.event import STOPPED
 from nmem.episodes import history
 from nmem.episodes.narrate.records import FAILED, OK, Action
 from nmem.episodes.reading import action
+from nmem.episodes.unit import BROKEN_OFF
 from nmem.llm.session_prompt import Turn
 
 _DONE = """
@@ -23,7 +24,7 @@ SELECT o.prompt_id, o.at, o.obs_type, substr(o.content, 1, 2000), o.outcome, o.t
 """
 _SAID = f"""
 SELECT at, kind, substr(content, 1, 4000) FROM prompts WHERE session_id = ? AND source IN ('agent', 'machine')
-AND agent_id IS NULL AND (kind IN ('closing', 'thinking') OR content = '{STOPPED}') ORDER BY at, id
+AND agent_id IS NULL AND (kind IN ('closing', 'thinking') OR {BROKEN_OFF}) ORDER BY at, id
 """  # noqa: S608 - our word
 _STOP = "broken off by the user"
 _CHECKS = frozenset(("test", "build", "lint"))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-from capture.event import STOPPED
 from nmem.episodes.narrate.records import Action, Episode, Saying
+from nmem.episodes.unit import BROKEN_OFF
 
 _FAR = 1 << 62
 _SPANS = """
@@ -18,7 +18,7 @@ WHERE p.session_id = ? AND p.source = 'user' ORDER BY p.at, p.id
 """
 _SAID = f"""
 SELECT at, kind, content FROM prompts WHERE session_id = ? AND source IN ('agent', 'machine') AND at >= ? AND at < ?
-AND (source = 'agent' OR content = '{STOPPED}') ORDER BY at, id
+AND (source = 'agent' OR {BROKEN_OFF}) ORDER BY at, id
 """  # noqa: S608 - our word
 _STOP = "notification"
 _ASKED = """

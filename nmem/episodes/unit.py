@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from capture.event import STOPPED
+
 NEW, SUB, CONT, ACK = "new", "sub", "cont", "ack"
 FIRST, ONLINE, REVISED, LLM, AGENT, PERSON = "first", "online", "revised", "llm", "agent", "person"
 OPEN, CLOSED = "open", "closed"
 INTENT = 2_000
 """Characters of the opening prompt that are kept as the intent."""
+BROKEN_OFF = f"(source = 'machine' AND content = '{STOPPED}')"
+"""SQL, of a row of `prompts`: the mark that stands where a person broke a turn off."""
 
 COLUMNS = (
     "id", "session_id", "thread_id", "first_prompt_id", "last_prompt_id", "started_at", "ended_at", "last_at",

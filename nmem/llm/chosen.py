@@ -1,6 +1,6 @@
 """Which way stories are told: without a model, by the person's own client, by an endpoint; what that costs; choosing.
 
-Reads the ledger and config.toml; asks no model.
+Reads the ledger, changes config.toml; asks no model.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
+from nmem.episodes import corrections_log as log
 from nmem.errors import NmemError
 from nmem.llm.book import spent, today
 from nmem.llm.connect import settings
-from nmem.settings import file
+from nmem.settings import kept
 
 ESTIMATED = 3_400
 """Tokens a session, question and answer, where nothing was asked yet: measured on 198 real sessions (docs/llm.md)."""
@@ -127,13 +128,14 @@ def offer(name: str) -> Offer:
     return found
 
 
-def use(one: Offer, model: str = "") -> None:
-    """Ask this client from now on. Raises NmemError."""
-    file.put(("llm", "command"), list(one.command))
-    file.put(("llm", "model"), model or one.model)
-    switch(on=True)
+def use(db: Connection | None, now: int, *, one: Offer, model: str = "") -> None:
+    """Ask this client from now on; one undo takes it back, where there is a database. Raises NmemError."""
+    with log.together():
+        kept.put(db, ("llm", "command"), list(one.command), now)
+        kept.put(db, ("llm", "model"), model or one.model, now)
+        switch(db, now, on=True)
 
 
-def switch(*, on: bool) -> None:
-    """Ask a model or none, whatever is set up. Raises NmemError."""
-    file.put(("llm", "enabled"), on)
+def switch(db: Connection | None, now: int, *, on: bool) -> None:
+    """Ask a model or none, whatever is set up; undo takes it back, where there is a database. Raises NmemError."""
+    kept.put(db, ("llm", "enabled"), on, now)

@@ -1,4 +1,4 @@
-"""A setting that a person changed from the cockpit, kept with what was before (SQL: the correction), and taken back."""
+"""A setting that a person changed, kept with what was before (SQL: the correction), and taken back."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ KIND = "setting"
 """Of the corrections; their target is setting/TABLE.NAME."""
 
 
-def put(db: Connection, path: tuple[str, ...], new: object, now: int) -> None:
-    """Write one setting into config.toml. Raises NmemError, and then nothing is changed."""
+def put(db: Connection | None, path: tuple[str, ...], new: object, now: int) -> None:
+    """Write one setting into config.toml; without a database nothing is kept for undo.
+
+    Raises NmemError, and then nothing is changed.
+    """
     from nmem.settings import file
 
+    before = file.value(file.read().document, path)
+    if db is None or before == new:
+        file.put(path, new)
+        return
     with transaction(db):
-        before = file.value(file.read().document, path)
         write(db, KIND, f"setting/{'.'.join(path)}", {"value": new}, {"value": before}, now)
         file.put(path, new)
 

@@ -349,14 +349,12 @@ def ask_model(on: bool, offer: Offer | None = None) -> Change:
     """A model is asked for the stories from now on, or none; `offer`: a client that is set up first."""
 
     def change(db: Connection, now: int) -> str:
-        from nmem.episodes import corrections_log as log  # on use: start-up stays short
-        from nmem.settings import kept
+        from nmem.llm import chosen  # on use: start-up stays short
 
-        with log.together():
-            if offer is not None:
-                kept.put(db, ("llm", "command"), list(offer.command), now)
-                kept.put(db, ("llm", "model"), offer.model, now)
-            kept.put(db, ("llm", "enabled"), on, now)
+        if offer is None:
+            chosen.switch(db, now, on=on)
+        else:
+            chosen.use(db, now, one=offer)
         if not on:
             return f"no model is asked any more; what one told stays{_back()}"
         return f"{offer.name if offer else 'a model'} is asked from the next session's end on{_back()}"

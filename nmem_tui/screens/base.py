@@ -227,7 +227,9 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
     def hand_out(self, message: Loaded) -> None:
         """Give an answer to who asked; a cockpit that closes has no screen any more that could show it."""
         if (then := self.reads.done(message)) and self.is_attached and self.app.screen_stack:
-            self.remove_class("-error")
+            if self.has_class("-error"):
+                self.remove_class("-error")
+                self.header.redraw()
             self.recorded = self.filled = True
             then(message.value)
             self.check_keys()
@@ -274,6 +276,7 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
         if not reason:
             self.cockpit.feed.check()
             reason = self.cockpit.feed.deleted
+        self.header.redraw()
         if not reason:
             self.recorded = False
             self.nothing_yet()

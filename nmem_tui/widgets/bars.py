@@ -66,7 +66,9 @@ class Header(Bar):
         self.redraw()
 
     def line(self, cells: int) -> Line:
-        """What was shown last."""
+        """What was shown last; of a database that was deleted nothing is true any more."""
+        if self.app.feed.deleted:  # type: ignore[attr-defined]
+            return [(" nmem ▸ ", "quiet"), ("the database is gone", "bad")]
         return self.draw(cells)
 
 

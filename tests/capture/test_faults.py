@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from capture import paths, settle
 from capture.project import resolve
 from capture.seal import LIMITS
-from capture.storage import spool, store
+from capture.storage import schema, spool, store
 from capture.transcript import catch_up
 from nmem.commands import status
 from nmem.database import reader
@@ -107,6 +107,27 @@ def test_a_newer_database_is_not_touched(hook: Hook, bash: Payload, rows: Rows, 
     assert rows("SELECT count(*) FROM observations") == [0]
     assert spool.waiting(db_path) == 1
     assert "NewerDatabase" in log(db_path)
+
+
+@pytest.mark.parametrize("version", [0, 2, len(schema.MIGRATIONS)])
+def test_another_programs_database_is_left_as_it_is_and_what_is_not_stored_there_is_counted(
+    hook: Hook, bash: Payload, db_path: str, version: int
+) -> None:
+    path = Path(db_path)
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE notes (text)")
+        db.execute(f"PRAGMA user_version = {version}")
+    path.chmod(0o640)
+    was = path.read_bytes()
+    hook(bash(1))
+    hook({**bash(2), "hook_event_name": "PreToolUse"}, event="PreToolUse")
+    assert path.read_bytes() == was
+    assert not list(path.parent.glob("nmem.db-*"))
+    assert spool.waiting(db_path) == 1
+    if version != len(schema.MIGRATIONS):
+        assert path.stat().st_mode & 0o777 == 0o640
+        assert "it is another program's database" in log(db_path)
 
 
 def test_a_folder_that_cannot_be_written_leads_to_the_last_resort(hook: Hook, bash: Payload, tmp_path: Path) -> None:

@@ -123,12 +123,16 @@ def of_older_facts(db_path: str) -> None:
         db.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
 
 
-def of_another_program(db_path: str) -> None:
+def of_another_program(db_path: str, version: int = len(MIGRATIONS)) -> None:
     Path(db_path).parent.mkdir(mode=0o700)
     with closing(sqlite3.connect(db_path)) as db:
         db.execute("CREATE TABLE notes (text)")
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        db.execute(f"PRAGMA user_version = {version}")
     Path(db_path).chmod(0o600)
+
+
+def of_one_without_versions(db_path: str) -> None:
+    of_another_program(db_path, 0)
 
 
 def no_database(db_path: str) -> None:
@@ -151,6 +155,7 @@ def cut_in_half(db_path: str) -> None:
 
 STATES = {"absent": None, "initialised": initialised, "one hook": by_a_hook, "imported": by_an_import,
           "older meaning": of_an_older_meaning, "older facts": of_older_facts, "another program's": of_another_program,
+          "without a version": of_one_without_versions,
           "no database": no_database, "no byte": without_a_byte, "half": cut_in_half}  # fmt: skip
 
 
@@ -173,6 +178,7 @@ def test_every_command_answers_whatever_lies_where_the_database_should(
     state: str, samples: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.setattr("os.nice", lambda _by: 0)  # settling steps back for others: here, it is all that is done
     if begin := STATES[state]:
         begin(db_path)
     data, kept = Path(db_path).parent, samples.parent / "kept"
@@ -184,6 +190,19 @@ def test_every_command_answers_whatever_lies_where_the_database_should(
         if kept.exists():
             shutil.copytree(kept, data)
         sound(runner.invoke(nmem, words, standalone_mode=False), words)
+        if begin in (of_another_program, of_one_without_versions):
+            assert Path(db_path).read_bytes() == (kept / Path(db_path).name).read_bytes(), words
+
+
+@pytest.mark.parametrize("words", [["now"], ["settle"], ["undo"], ["mark", "a"], ["status"], ["init", "--yes"]])
+def test_another_programs_database_is_refused_in_one_line(words: list[str], samples: Path, db_path: str) -> None:
+    of_one_without_versions(db_path)
+    Path(db_path).chmod(0o644)
+    was = Path(db_path).read_bytes()
+    (Path.home() / ".claude").mkdir()
+    done = CliRunner().invoke(nmem, words)
+    assert "another program's database" in f"{done.output}{done.exception}"
+    assert (Path(db_path).read_bytes(), Path(db_path).stat().st_mode & 0o777) == (was, 0o644)
 
 
 def test_a_model_judges_boundaries_before_anything_was_settled(

@@ -53,6 +53,21 @@ async def test_what_is_chosen_in_the_palette_is_done_once(
         assert pilot.app.theme != theme
 
 
+@pytest.mark.parametrize("opens", ["question_mark", "ctrl+p", "s", "E"])
+async def test_a_dialog_opens_again_while_the_one_before_it_leaves(
+    opens: str, make_db: Any, cockpit: Any, settled: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press(opens)
+        await settled(pilot)
+        opened = pilot.app.screen
+        opened.dismiss(None)  # its widgets go once the loop comes to them
+        await together(pilot, opens)
+        await settled(pilot)
+        assert type(pilot.app.screen) is type(opened)
+        assert pilot.app.screen is not opened
+
+
 async def test_an_answer_that_comes_while_the_cockpit_closes_is_dropped(
     make_db: Any, cockpit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from nmem.errors import OlderDatabase
 from nmem_tui.model.actions import NUMBERED
 
 OLDER, BROKEN, NOTHING = "was made by an older nmem", "the file is no database", "nothing recorded"
+FOREIGN = "the file is another program's database"
 SCREENS = NUMBERED.split()
 
 
@@ -40,6 +41,12 @@ def older_facts(db: Path) -> None:
 
 def broken(db: Path) -> None:
     db.write_bytes(b"no database" * 5000)
+
+
+def foreign(db: Path) -> None:
+    db.unlink()
+    with closing(sqlite3.connect(db)) as one:
+        one.execute("CREATE TABLE notes (text)")
 
 
 def cut(db: Path) -> None:
@@ -89,7 +96,7 @@ async def noticed(pilot: Any, settled: Any) -> None:
     [
         (older, moved, OLDER), (older, written, OLDER), (older_facts, written, OLDER), (broken, moved, BROKEN),
         (broken, written, BROKEN), (cut, written, NOTHING), (fresh, moved, NOTHING), (fresh, written, NOTHING),
-        (newer, written, "upgrade nmem"),
+        (newer, written, "upgrade nmem"), (foreign, moved, FOREIGN), (foreign, written, FOREIGN),
     ],
 )  # fmt: skip
 async def test_every_screen_says_so_and_shows_nothing_of_before(
@@ -110,6 +117,23 @@ async def test_every_screen_says_so_and_shows_nothing_of_before(
                 assert told in " ".join(shown.split()), screen
             for word in ("aurora-api", "avatar", "working", "8 MB", "may be old"):
                 assert word not in shown, screen
+
+
+async def test_a_cockpit_opened_on_another_programs_database_says_so_and_writes_nothing_there(
+    here: Path, cockpit: Any, settled: Any, text: Any
+) -> None:
+    foreign_db = here / "aurora.db"
+    foreign_db.touch()
+    foreign(foreign_db)
+    was = foreign_db.read_bytes()
+    async with cockpit("aurora.db", (100, 30)) as pilot:
+        for screen in SCREENS:
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert FOREIGN in " ".join(text(pilot).split()), screen
+            await pilot.press("u")
+            await settled(pilot)
+    assert foreign_db.read_bytes() == was
 
 
 async def test_a_dialog_about_the_file_before_closes(

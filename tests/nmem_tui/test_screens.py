@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from nmem_tui.model.locations import SCREENS
+
 KEYS = {"now": "", "episodes": "2", "stance": "3", "review": "r", "health": "8"}
 
 
@@ -189,6 +191,32 @@ async def test_a_database_that_was_deleted_is_said_and_nothing_is_written_into_a
         await pilot.press("u")
         await settled(pilot)
         assert not path.exists()
+
+
+async def test_every_header_says_that_the_database_is_gone_until_it_is_back(
+    whole: Any, here: Path, cockpit: Any, text: Any, settled: Any
+) -> None:
+    async with cockpit("aurora.db", (100, 30)) as pilot:
+        for screen in SCREENS:
+            pilot.app.visit(screen)
+            await settled(pilot)
+        Path("aurora.db").rename("aside.db")
+        for _ in range(2):
+            pilot.app.feed.check()
+            pilot.app.feed.poll()
+        await settled(pilot)
+        for screen in (*reversed(SCREENS), "now"):
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert text(pilot).startswith(" nmem ▸ the database is gone"), screen
+        assert "working" not in text(pilot)
+        Path("aside.db").rename("aurora.db")
+        pilot.app.feed.poll()
+        await settled(pilot)
+        for screen in SCREENS:
+            pilot.app.visit(screen)
+            await settled(pilot)
+            assert "the database is gone" not in text(pilot), screen
 
 
 async def test_what_sqlite_says_reaches_nobody(make_db: Any, cockpit: Any, text: Any, settled: Any, until: Any) -> None:

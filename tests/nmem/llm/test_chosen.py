@@ -14,6 +14,7 @@ from nmem import tables
 from nmem.audit import models
 from nmem.commands.init import command as init
 from nmem.commands.model import command as model
+from nmem.commands.undo import command as undo
 from nmem.errors import NmemError
 from nmem.llm import chosen
 from nmem.llm.book import Book
@@ -55,11 +56,33 @@ def test_a_chosen_client_is_named_with_what_a_session_costs(db_path: str, haiku:
 
 
 def test_one_command_turns_it_off_and_on_again(db_path: str, haiku: None) -> None:
-    chosen.use(chosen.offer("claude"))
+    chosen.use(None, 0, one=chosen.offer("claude"))
     assert CliRunner().invoke(model, ["off"]).exit_code == 0
     assert not _standing(db_path).used and _standing(db_path).sentence() == "without a model"
     assert CliRunner().invoke(model, ["on"]).exit_code == 0
     assert _standing(db_path).used
+
+
+def test_what_the_command_chose_is_undone_as_what_the_cockpit_chose_is(db_path: str, haiku: None) -> None:
+    from nmem.settings import file
+
+    _standing(db_path)  # there is a database: what is changed can be undone
+    assert CliRunner().invoke(model, ["use", "claude"]).exit_code == 0
+    assert CliRunner().invoke(model, ["off"]).exit_code == 0
+    assert not _standing(db_path).used
+    undone = CliRunner().invoke(undo, [])
+    assert "llm.enabled = false" in undone.output and _standing(db_path).used
+    assert CliRunner().invoke(undo, []).exit_code == 0
+    assert not file.read().document  # command, model and enabled were one change
+
+
+def test_a_model_is_switched_off_also_where_nothing_can_be_kept_for_undo(db_path: str, haiku: None) -> None:
+    off = CliRunner().invoke(model, ["off"])
+    assert off.exit_code == 0 and "note:" not in off.stderr and not Path(db_path).exists()
+    Path(db_path).parent.mkdir(exist_ok=True)
+    Path(db_path).write_text("no database at all", "utf-8")
+    on = CliRunner().invoke(model, ["on"])
+    assert on.exit_code == 0 and "note: `nmem undo` will not know of it" in on.stderr
 
 
 def test_a_client_that_is_not_there_cannot_be_chosen(haiku: None) -> None:
@@ -70,7 +93,7 @@ def test_a_client_that_is_not_there_cannot_be_chosen(haiku: None) -> None:
 def test_a_cap_that_a_busy_day_exceeds_is_told(db_path: str, haiku: None) -> None:
     from nmem.settings import file
 
-    chosen.use(chosen.offer("claude"))
+    chosen.use(None, 0, one=chosen.offer("claude"))
     file.put(("llm", "daily_token_cap"), 20_000)
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
@@ -94,7 +117,7 @@ def test_init_offers_the_client_with_its_price_and_takes_no_for_an_answer(
 
 
 def test_the_finding_of_a_model_at_work_names_the_command_that_ends_it(db_path: str, haiku: None) -> None:
-    chosen.use(chosen.offer("claude"))
+    chosen.use(None, 0, one=chosen.offer("claude"))
     with closing(store.connect(db_path)) as db:
         tables.ensure(db)
         (told,) = models.findings(db)
