@@ -75,22 +75,10 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
         _print(found)
 
 
-def ended(row: EpisodeRow) -> str:
-    """How an episode stands, in a few words."""
-    known = row.outcome
-    words = [
-        "reverted" if known.reverted else "",
-        "pushed" if known.pushed else "committed" if known.commits else "",
-        {"passed": "tests pass", "failed": "tests fail"}.get(known.tests, ""),
-        "abandoned" if known.abandoned else "",
-    ]
-    return ", ".join(word for word in words if word)
-
-
 def _tabs(row: EpisodeRow) -> str:
     cells = (
         str(row.id), f"{terminal.local(row.started_at):%Y-%m-%d %H:%M}", terminal.span(row.active_ms),
-        str(row.turns), row.state, ended(row), row.project, str(row.thread_id or ""), " ".join(row.name.split()),
+        str(row.turns), row.state, row.outcome.words, row.project, str(row.thread_id or ""), " ".join(row.name.split()),
     )  # fmt: skip
     return "\t".join(printable(cell) for cell in cells)
 
@@ -103,7 +91,7 @@ def _print(found: Sequence[EpisodeRow]) -> None:
     console = Console(highlight=False)
     many = len({row.project for row in found}) > 1
     numbers = max(len(str(row.id)) for row in found)
-    outcomes = min(24, max(width(ended(row)) for row in found))
+    outcomes = min(24, max(width(row.outcome.words) for row in found))
     projects = min(12, max(width(printable(row.project)) for row in found)) if many else 0
     fixed = numbers + 2 + 5 + 2 + 6 + 2 + 3 + 2 + outcomes + (2 if outcomes else 0) + projects + (2 if many else 0)
     room = max(_NARROWEST, console.width - fixed - 1)
@@ -119,7 +107,7 @@ def _print(found: Sequence[EpisodeRow]) -> None:
         line.append(f"{_marks(row):<3}  ", "yellow")
         line.append(pad(printable(" ".join(row.name.split())), room))
         if outcomes:
-            line.append("  " + pad(ended(row), outcomes), "dim")
+            line.append("  " + pad(row.outcome.words, outcomes), "dim")
         if many:
             line.append("  " + fit(printable(row.project), projects), "dim")
         line.rstrip()

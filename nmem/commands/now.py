@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nmem.read.views import Failure, StreamRow
 
 _TEXT = 160
+_NOTHING = "nothing tested or committed"
 
 
 @click.command()
@@ -72,6 +73,7 @@ def _say(found: Standing, told_by: str) -> None:
         ("", [
             ("working on", unit.name if unit else view.prompt),
             ("id", f"episode/{unit.id}" if unit else ""),
+            ("outcome", (unit.outcome.words or _NOTHING) if unit else ""),
             ("calls", f"{view.total.investigate} look, {view.total.execute} do, {view.total.failed} failed"),
             ("stance", stands(found.stance) if found.stance and last else ""),
             ("window", f"{view.window.share:.0%} full" if view.window and view.window.share is not None else ""),

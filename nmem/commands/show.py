@@ -157,8 +157,6 @@ def _remark(told: Narrative) -> str:
 
 
 def _facts(found: Story) -> list[tuple[str, str]]:
-    from nmem.commands.episodes import ended
-
     row, told, today = found.row, found.narrative, terminal.now()
     where = " · ".join(text for text in (row.project, found.branch, found.client) if text)
     open_ = row.state == "open"
@@ -171,7 +169,7 @@ def _facts(found: Story) -> list[tuple[str, str]]:
         ("session", f"session/{row.session_id}"),
         ("thread", f"thread/{row.thread_id}  {row.thread}" if row.thread_id else ""),
         ("wanted", found.intent[:_TEXT] if found.intent != found.row.name else ""),
-        ("outcome", (told.outcome if told else "") or ended(row)),
+        ("outcome", (told.outcome if told else "") or row.outcome.words),
         *(("commit", f"{each.hash[:10]}  {each.message}") for each in found.commits),
         ("obstacle", told.obstacle if told and not told.stale else _obstacle(found)),
         ("begins", _why(found.cut_by, found.cut_reason, found.cut_confidence)),
@@ -322,9 +320,7 @@ def _about(row: SessionRow, episodes: Sequence[EpisodeRow]) -> list[tuple[str, s
 
 
 def _lines(episodes: Iterable[EpisodeRow]) -> Iterable[tuple[str, str]]:
-    from nmem.commands.episodes import ended
-
     for each in episodes:
-        outcome = ended(each)
+        outcome = each.outcome.words
         name = " ".join(each.name.split())[:160]
         yield f"{clock(each.started_at)}  episode/{each.id}", name + (f"  ({outcome})" if outcome else "")

@@ -85,11 +85,9 @@ def _history(found: History) -> list[Section]:
 
 
 def _rows(one: Touch, many: bool) -> list[tuple[str, str]]:
-    from nmem.commands.episodes import ended
-
     what = f"episode/{one.unit_id}" if one.unit_id else f"session/{one.session_id}"
     name = " ".join(one.episode.name.split())[:160] if one.episode else ""
-    parts = [_touched(one), ended(one.episode) if one.episode else "", one.client, one.project if many else ""]
+    parts = [_touched(one), one.episode.outcome.words if one.episode else "", one.client, one.project if many else ""]
     rows = [(f"{local(one.last_at):%Y-%m-%d %H:%M}", f"{what}  {name}\n{' · '.join(part for part in parts if part)}")]
     return rows + [("decided", f"{each.text}  (obs/{each.id})") for each in one.decisions]
 

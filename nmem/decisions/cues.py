@@ -100,7 +100,8 @@ CORRECTION = Cue(
     r"^\W*not (?:just|only|exactly|like|the|a|in|on|for|by|with|that|this|as)\b",
     r"^\W*only (?:on|in|for|when|if|the)\b.{0,60}\b(?:won'?t|isn'?t|doesn'?t|is not|not enough)\b",
     r"\b(?:the )?other way (?:a?round|about)?\b",
-    r"\bdirection is right\b.*\bwrong\b|\bnot what i (?:meant|want|asked|said)\b|\bi (?:meant|said)\b",
+    r"\bdirection is right\b.*\bwrong\b|\bnot what i (?:meant|want|asked|said)\b",
+    r"^\W*(?:(?:no|sorry|oh|ah|but|well|ok(?:ay)?)\b\W*)*i (?:meant|said)\b",
     r"\bi(?:'d| would) (?:rather|prefer)\b|\b(?:i|we) (?:prefer|want|need) .{1,80}\b(?:instead|rather than|not)\b",
     r"^\W*(?:nein|nee|doch nicht|nicht ganz|fast|stattdessen|andersherum|umgekehrt)\b|\bandersr?herum\b",
     r"^\W*(?:não|nao|quase|na verdade|pelo contrário|ao contrário)\b\s*[,.;:!—–-]|\bao contrário\b",
@@ -334,9 +335,13 @@ CHOICE = re.compile(
 """One of the options that an agent listed."""
 OPTION = re.compile(
     r"^[ \t]*(?:[-*#]+[ \t]*)?(?:\*\*)?(?:option |variant |approach )?(?P<which>[1-9]|"
-    r"[A-Ea-e])(?:\*\*)?[.):][ \t*]+(?P<text>.+)$",
+    r"[A-Ea-e])(?:\*\*)?(?:[.):]|[ \t]+[–—-](?=[ \t]))[ \t*]+(?P<text>.+)$",
     re.IGNORECASE | re.MULTILINE,
 )
+OPTION_NAMED = re.compile(
+    r"\b(?:option|variant|approach|alternative|opção|variante|옵션|案) ?(?P<which>[1-9a-e])\b", re.IGNORECASE
+)
+"""An option by its number or letter, anywhere in what a person says."""
 
 REVIEW = Cue(
     r"\b(?:good catch|great catch|excellent catch|valid (?:\w+ )?(?:concern|point|feedback|issue)|let me (?:check|"

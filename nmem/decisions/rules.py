@@ -20,7 +20,7 @@ STATED = "stated"
 """The kind of what a model found in a person's words."""
 LEAST = 0.5
 """Confidence from which something counts as a decision."""
-VERSION = "1"
+VERSION = "2"
 """Other rules, another version: episodes are searched again."""
 _FIRST_PERSON = re.compile(r"\b(?:i|we|our|my|let'?s|i'm|i'd|we'?re)\b", re.IGNORECASE)
 
@@ -102,8 +102,16 @@ class _Case:
         return self.before.text[slice(*self.question)] if self.before and self.question else ""
 
     def settled(self, chosen: Iterable[int]) -> list[int]:
-        """Of some sentences those that do not only tell how something is or seems."""
-        return [n for n in chosen if not _NARRATED.search(self.marks.parts[n])]
+        """Of some sentences those that do not only tell how something is or seems, or are of a list of work."""
+        end = len(self.marks.text) if cues.POLICY_QUESTION.search(self.asked) else _work_list(self.marks.text)
+        return [n for n in chosen if not _NARRATED.search(self.marks.parts[n]) and self.marks.spots[n][0] < end]
+
+
+def _work_list(text: str) -> int:
+    """Where a numbered list of work begins in a long turn; its end where there is none."""
+    found = list(_NUMBERED.finditer(text)) if len(text) > _LISTED else []
+    numbers = {one.group(1) for one in found}
+    return found[0].start() if {"1", "2"} <= numbers else len(text)
 
 
 Verdict = tuple[str, float]
@@ -135,7 +143,7 @@ def _asked(case: _Case, kind: str) -> tuple[int, int] | None:
     """What a decision answers: the option chosen, the question, or the sentence it is about."""
     if case.before is None:
         return None
-    chosen = _option(case) if kind == ANSWER else None
+    chosen = _option(case) if kind == ANSWER else _named_option(case)
     return chosen or case.question or proposal(case.before.text, case.marks.text)
 
 
@@ -175,20 +183,26 @@ def _correction(case: _Case) -> Verdict:
     """The person says how it is to be instead."""
     marks = case.marks
     wished = case.settled(n for n in marks.contrast if cues.WISH.search(marks.parts[n]))
-    if marks.corrects and case.before is not None and (wished or not cues.GO_AHEAD.search(case.asked)):
+    if (
+        marks.corrects
+        and case.before is not None
+        and not marks.asks[-1]
+        and (wished or not cues.GO_AHEAD.search(case.asked))
+    ):
         settled = case.settled({*marks.norm, *marks.contrast, *marks.rule, *marks.knows})
         if settled:
             strong = 0.5 + 0.1 * bool(marks.contrast) + 0.1 * bool(marks.rule) + 0.05 * min(2, len(marks.norm))
             return (CORRECTION, strong - 0.15 * (len(marks.text) > 900))
     if case.before is not None and not any(marks.asks) and len(marks.text) <= 600:
         refuses = 0 in marks.knows and marks.reason and not marks.trouble
-        if refuses or cues.PREFERS.search(marks.text):
+        if refuses or any(cues.PREFERS.search(part) and not _HEDGED.search(part) for part in marks.parts):
             return (CORRECTION, 0.55)
     answers = 0 in marks.contrast and not any(marks.asks) and cues.POLICY_QUESTION.search(case.asked)
     if not (wished or answers) or (marks.asks[-1] and case.before is None):
         return _NO
     own = answers or len(marks.text) <= 240 or bool(_FIRST_PERSON.search(marks.text))
-    return (CORRECTION, (0.6 if own else 0.35) + 0.1 * bool(marks.rule))
+    rambles = len(marks.text) > _LONG and not marks.rule
+    return (CORRECTION, (0.6 if own else 0.3) + 0.1 * bool(marks.rule) - 0.15 * rambles)
 
 
 def _rule(case: _Case) -> Verdict:
@@ -236,14 +250,23 @@ _NO_NAMES = frozenset(("yes", "the", "that", "this", "and", "not", "you"))
 _NARRATED = re.compile(
     r"\b(?:i (?:just |also )?(?:see|saw|noticed?|think|thought|wonder|guess|feel|remember|recall|assume|"
     r"understand|get|got|checked|"
-    r"tried|did|don'?t (?:know|see|think|understand|get))|(?:it|this|that) (?:seems|looks|feels|appears|sounds)|seems|"
+    r"tried|did|don'?t (?:know|see|think|understand|get))|(?:it|this|that) (?:seems|looks|feels|appears|sounds)|seems?|"
     r"looks like|i'?m (?:seeing|"
     r"wondering|getting|not sure|curious|thinking)|it'?s (?:almost|not|just|like|interesting)|maybe|perhaps|"
     r"probably|might|could be|would be|wondering|"
     r"was (?:that|it|this)|were we|did we|ah,|interesting)\b|makes me wonder|good to know|"
+    r"\b(?:as expect|what happen|mismatch|(?:it'?s|is) working|works?(?: (?:now|great|fine)|,|\.)|we never \w+ed\b|"
+    r"we(?:'re| are) (?:already )?doing\b|"
+    r"ignore (?:this|that|it|the (?:last|previous|above))\b)|"
     r"^\W*(?:i )?(?:have )?\w+ed\b(?! [-–—,])|^\W*found ",
     re.IGNORECASE,
 )
+_HEDGED = re.compile(r"\b(?:maybe|perhaps|might|not sure|we(?:'re| are) (?:already )?doing)\b", re.IGNORECASE)
+_LISTED, _LONG = 200, 600
+"""Characters of a turn from which its numbers count a list of work; from which a wish in it is one among many."""
+_NUMBERED = re.compile(r"(?:^|\s)([12])(?:[.)]|st\b|nd\b)\.?\s")
+_SEVERAL = (".", "+", "&", "/")
+"""What follows a number that is no single choice: 1.5, 1+2."""
 _WAYS = re.compile(r"\b(?:option|alternativ|approach)", re.IGNORECASE)
 
 
@@ -251,10 +274,21 @@ def _option(case: _Case) -> tuple[int, int] | None:
     """The option of an agent's list that a person names."""
     said = case.marks.text.strip()
     found = cues.CHOICE.match(said) if case.before and len(said) <= 240 else None
-    if found is None or case.before is None or found["rest"].lstrip()[:1] == "." or not _offers(case):
+    if found is None or case.before is None or found["rest"].lstrip()[:1] in _SEVERAL or not _offers(case):
         return None
-    for option in reversed(list(cues.OPTION.finditer(case.before.text))):
-        if option["which"].lower() == found["which"].lower():
+    return _listed(case.before, found["which"])
+
+
+def _named_option(case: _Case) -> tuple[int, int] | None:
+    """The option that a person speaks of by its number or letter, in more words than a choice has."""
+    found = cues.OPTION_NAMED.search(case.marks.text)
+    return _listed(case.before, found["which"]) if found and case.before else None
+
+
+def _listed(before: Turn, which: str) -> tuple[int, int] | None:
+    """Where the newest option of a number or letter stands in an agent's turn; a question is no option."""
+    for option in reversed(list(cues.OPTION.finditer(before.text))):
+        if option["which"].lower() == which.lower() and not option["text"].rstrip().endswith(("?", "？")):
             return option.start("text"), min(option.end("text"), option.start("text") + ASKED)
     return None
 

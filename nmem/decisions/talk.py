@@ -15,6 +15,8 @@ _LINES = 25
 ASKED, _TOLD, _RECAP = 400, 500, 1_200
 """Characters of a question, of an agent's restatement, and of one that sums everything up."""
 _LEAST_TOLD = 25
+_SHARED = 2
+"""Words that an answer shares with the sentence it is about; one where the sentence proposes something."""
 _TAIL = 700
 """Characters at the end of an agent's turn where a question waits for an answer."""
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)*`]*\s+(?=[\"'“‘(*`@\[]*[^\s.,;:])|(?<=[。！？])|\n+", re.UNICODE)
@@ -197,8 +199,10 @@ def proposal(text: str, answer: str) -> tuple[int, int] | None:
         words = {word.lower() for word in WORD.findall(text[begin:end])}
         if end - begin < _LEAST_TOLD or text[begin:end].endswith((":", "：")):
             continue
-        score = len(words & said) / (len(words) + 6) ** 0.5 if words else 0.0
-        score += 0.3 * bool(_PROPOSES.search(text[begin:end]))
+        proposes = bool(_PROPOSES.search(text[begin:end]))
+        if len(words & said) < (1 if proposes else _SHARED):
+            continue
+        score = len(words & said) / (len(words) + 6) ** 0.5 + 0.3 * proposes
         if score >= best:
             best, found = score, (begin, min(end, begin + ASKED))
     return found

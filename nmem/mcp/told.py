@@ -29,13 +29,7 @@ def texts(found: Iterable[str], many: int = _MANY) -> list[str]:
 
 def ended(row: EpisodeRow) -> str:
     """How an episode stands, in a few words."""
-    known = row.outcome
-    words = (
-        "reverted" if known.reverted else "", "pushed" if known.pushed else "committed" if known.commits else "",
-        {"passed": "tests pass", "failed": "tests fail"}.get(known.tests, ""), "abandoned" if known.abandoned else "",
-        "open" if row.state == "open" else "",
-    )  # fmt: skip
-    return ", ".join(word for word in words if word)
+    return ", ".join(word for word in (row.outcome.words, "open" if row.state == "open" else "") if word)
 
 
 def episode_line(row: EpisodeRow, here: str = "") -> Shown:

@@ -15,27 +15,16 @@ from typing import Any
 from nmem import tables
 from nmem.episodes import open_ends
 from nmem.episodes.titles import shown
+from nmem.read import outcome, views
 from nmem.read import threads as thread_views
-from nmem.read import views
 from nmem.read.episode_filter import Filter
+from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with its episode
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
 from nmem.tables import NOW
 
 PAGE = 1000
 _SHORT = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an episode stands, or ended."""
-
-    tests: str = ""
-    """passed, failed, or nothing when no test ran."""
-    commits: int = 0
-    pushed: bool = False
-    abandoned: bool = False
-    reverted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +125,6 @@ def parsed(stored: object, default: object) -> object:
     return value if isinstance(value, type(default)) else default
 
 
-def outcome(stored: object, commits: object) -> Outcome:
-    """From the columns `outcomes` and `commits`."""
-    known, made = parsed(stored, {}), parsed(commits, [])
-    assert isinstance(known, dict)
-    assert isinstance(made, list)
-    tests, end = open_ends.ending(known)
-    flag = known.get
-    return Outcome(
-        tests, len(made) or int(bool(flag("committed"))), bool(flag("pushed")), bool(flag("abandoned")),
-        end == "reverted",
-    )  # fmt: skip
-
-
 # the current one
 
 
@@ -171,9 +147,16 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
         since, row["active_ms"], row["turn_count"], row["cut_reason"], row["cut_confidence"], row["cut_by"],
         shown(None, row["earlier_title"], row["earlier_intent"] or ""),
         bool(row["pinned"]), views.effort(db, session_id, since), views.hot_files(db, session_id, since=since),
-        _so_far(db, session_id, since), thread_views.get(db, row["thread_id"]), _texts(row["completed"]),
+        _outcome(db, row), thread_views.get(db, row["thread_id"]), _texts(row["completed"]),
         tuple(_left(db, row)),
     )  # fmt: skip
+
+
+def _outcome(db: Connection, row: Row) -> Outcome:
+    """How an episode of these columns stands: one that goes on, as of now."""
+    if row["state"] == "open":
+        return outcome.standing(db, row["id"])
+    return outcome.stored(row["outcomes"], row["commits"])
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
@@ -190,21 +173,6 @@ def _left(db: Connection, row: Row) -> list[str]:
         return open_ends.left(db, row["session_id"], told_at, ends)
     finally:
         db.row_factory = names
-
-
-def _so_far(db: Connection, session_id: str, since: int) -> Outcome:
-    """Counted from the observations themselves: the annotation comes later."""
-    span = "FROM observations WHERE session_id = ? AND at >= ?"
-    test = db.execute(
-        f"SELECT outcome {span} AND obs_type = 'test' AND outcome != 'unknown' ORDER BY at DESC, id DESC LIMIT 1",
-        (session_id, since),
-    ).fetchone()
-    done = db.execute(
-        f"SELECT total(obs_type = 'git_commit' AND outcome = 'ok'), total(obs_type = 'git_push' AND outcome = 'ok') {span}",  # noqa: E501
-        (session_id, since),
-    ).fetchone()
-    tests = {"ok": "passed", "failed": "failed"}.get(test["outcome"], "") if test else ""
-    return Outcome(tests, int(done[0]), bool(done[1]))
 
 
 # the list
@@ -306,12 +274,12 @@ WHERE u.id IN ({marks})
 """
 
 
-def _row(row: Row) -> EpisodeRow:
+def _row(db: Connection, row: Row) -> EpisodeRow:
     return EpisodeRow(
         row["id"], row["session_id"], row["thread_id"], row["thread"], row["project"],
         shown(row["title"] or row["agent_title"], row["heading"], row["intent"]),
         row["state"], row["resumes"] is not None, bool(row["pinned"]), row["started_at"], row["last_at"],
-        row["active_ms"], row["turn_count"], outcome(row["outcomes"], row["commits"]), row["friction"],
+        row["active_ms"], row["turn_count"], _outcome(db, row), row["friction"],
         bool(row["narrator"]), row["offered"],
     )  # fmt: skip
 
@@ -321,7 +289,7 @@ def rows(db: Connection, ids: Sequence[int]) -> dict[int, EpisodeRow]:
     if not ids or not present(db):
         return {}
     sql = _ROW.format(short=_SHORT, marks=",".join("?" for _ in ids))
-    return {row["id"]: _row(row) for row in db.execute(sql, list(ids)).fetchall()}
+    return {row["id"]: _row(db, row) for row in db.execute(sql, list(ids)).fetchall()}
 
 
 def siblings(db: Connection, unit_id: int, limit: int = 200) -> list[EpisodeRow]:

@@ -42,7 +42,7 @@ class Narrative:
     next_steps: tuple[str, ...]
     notes: tuple[str, ...]
     outcome: str
-    """How it ended, in a sentence."""
+    """How it ended, in a sentence: what is known, and what the story tells beyond; empty where it tells nothing."""
     obstacle: str
     by_model: bool
     fallback: str
@@ -117,8 +117,9 @@ def story(db: Connection, unit_id: int, *, whole: bool = False) -> Story | None:
     obstacle, times, mended, closed = _obstacle(db, unit["session_id"], spans)
     return Story(
         known[unit_id], unit["intent"], bool(unit["title"]), unit["branch"] or "", unit["client"], unit["cut_reason"],
-        unit["cut_confidence"], unit["cut_by"], _done(db, unit), _narrative(db, unit), unit["client_summary"] or "",
-        obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]), known.get(unit["resumes"]),
+        unit["cut_confidence"], unit["cut_by"], _done(db, unit), _narrative(db, unit, known[unit_id]),
+        unit["client_summary"] or "", obstacle, times, mended, _hot(unit["hot_files"]), _commits(unit["commits"]),
+        known.get(unit["resumes"]),
         tuple(known[each] for each in ids[1:] if each in known), _previous(db, unit),
         thread_views.get(db, unit["thread_id"]), thread_views.links(db, unit["thread_id"]), _judged(db, unit_id),
         told, left_out, tuple(decided.of_units(db, [unit_id])), closed,
@@ -146,17 +147,21 @@ def _texts(stored: object) -> tuple[str, ...]:
     return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
 
 
-def _narrative(db: Connection, unit: Row) -> Narrative | None:
+def _narrative(db: Connection, unit: Row, row: EpisodeRow) -> Narrative | None:
     if not unit["narrator"]:
         return None
     from nmem.episodes import narrations
 
     how = narrations.known(db, unit["id"])
+    stale = how is not None and how.told_of != narrations.holds(db, unit["id"])
+    told = how.outcome if how else ""
+    ended = row.outcome.sentence(told) if told and not stale else ""
+    summary = unit["summary"] or ""
     return Narrative(
-        unit["narrator"], unit["narrated_at"], unit["summary"] or "", _texts(unit["learned"]),
-        _texts(unit["completed"]), _left(db, unit), _texts(unit["notes"]), how.outcome if how else "",
+        unit["narrator"], unit["narrated_at"], summary.replace(f"{told}.", f"{ended}.") if ended else summary,
+        _texts(unit["learned"]), _texts(unit["completed"]), _left(db, unit), _texts(unit["notes"]), ended,
         how.obstacle if how else "", how.by_model if how else unit["narrator"] != narrations.EXTRACTIVE,
-        how.fallback if how else "", how is not None and how.told_of != narrations.holds(db, unit["id"]),
+        how.fallback if how else "", stale,
     )  # fmt: skip
 
 

@@ -181,6 +181,14 @@ def among(db: Connection, source: Source, match: str, ids: Iterable[tuple[int, i
     return found
 
 
+def anywhere(db: Connection, match: str) -> bool:
+    """Whether any text of any index matches."""
+    return any(
+        db.execute(f"SELECT 1 FROM {one.index} WHERE {one.index} MATCH ? LIMIT 1", (match,)).fetchone()  # noqa: S608
+        for one in (OBSERVATIONS, PROMPTS, OUTPUTS, EPISODES, DOCS)
+    )
+
+
 def short_trigrams(db: Connection, text: str, most: int = 48) -> list[str]:
     """Of the unspaced texts, the commonest three characters that begin with these one or two."""
     found = db.execute(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sqlite3 import Connection
 
 from nmem.search import vocabulary
-from nmem.search.fts import both, quoted
+from nmem.search.fts import anywhere, both, quoted
 from nmem.search.query import Query, Word
 from nmem.search.vocabulary import Term
 
@@ -26,6 +26,8 @@ _FORMS = 3
 """The index stems: the forms of a word are together about so many times as common as the word itself."""
 _RAREST = 8
 """Words of a long query that are looked for."""
+_READ = 8
+"""Words of a query up to which somebody typed each of them with care."""
 _JOINED = 4
 """Words of a query up to which neighbours are looked for as one identifier."""
 
@@ -98,6 +100,23 @@ def meaning(db: Connection, query: Query) -> Meaning:
     but = "(" + " OR ".join(unwanted) + ")" if unwanted else ""
     phrase = " ".join(token for word in cut for token in word.tokens) if len(cut) > 1 else ""
     return Meaning(words, tuple(word for word in query.wanted if not word.tokens), but, phrase)
+
+
+def absent(db: Connection, meant: Meaning) -> list[str]:
+    """The words, as typed, that no record contains: in no form, as no beginning and in no longer word."""
+    return [
+        one.word.text
+        for one in meant.words
+        if not one.n and not one.word.unspaced and not anywhere(db, one.expression()) and not _widened(db, one).parts
+    ]
+
+
+def unasked(query: Query, meant: Meaning) -> list[str]:
+    """The words of a short query that nothing was looked for by, because they say little."""
+    asked = {one.word for one in meant.words}
+    if len(query.wanted) > _READ:
+        return []
+    return [word.text for word in query.wanted if word.tokens and word not in asked and _says_little(word)]
 
 
 def _says_little(word: Word) -> bool:

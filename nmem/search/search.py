@@ -16,7 +16,7 @@ from nmem.search.facets import Facets
 from nmem.search.fts import DOCS, EPISODES, OBSERVATIONS, PROMPTS, Found, Source, Where
 from nmem.search.gather import ALL, Gathered, Gatherer
 from nmem.search.match import Matcher
-from nmem.search.meaning import Meaning, meaning
+from nmem.search.meaning import Meaning, absent, meaning, unasked
 from nmem.search.page import NEWEST, RELEVANCE, Cursor, key
 from nmem.search.query import Query, parse
 from nmem.search.rows import Row, rows
@@ -130,7 +130,11 @@ def _search(
         for hit, row in page
     )
     counts = counting.facets((row for _, row in scored), whole=whole)
-    remarks = (*_remarks(query, narrow, gathered, scored, limit, whole=whole), *_forgotten(db))
+    remarks = (
+        *_remarks(query, narrow, gathered, scored, limit, whole=whole),
+        *(() if narrow.unknown or clock.over() else _dropped(db, query, meant)),
+        *_forgotten(db),
+    )
     return Results(query, cursor.order, hits, len(scored), not whole, counts, remarks, further, round(clock.spent(), 4))
 
 
@@ -273,6 +277,16 @@ def _remarks(
     elif not whole and query.wanted and len(scored) >= limit:
         out.append(f"there are more: of each kind the newest were ranked, {len(scored)} in all")
     return out
+
+
+def _dropped(db: Connection, query: Query, meant: Meaning) -> list[str]:
+    """Which words had no part in what was found."""
+    none = [word for word in absent(db, meant) if not any(word in one for one in query.mistaken)]
+    little = unasked(query, meant)
+    return [
+        *([f"no record contains: {', '.join(none)}"] if none else []),
+        *([f"not looked for, for they say little: {', '.join(little)}"] if little else []),
+    ]
 
 
 def _forgotten(db: Connection) -> list[str]:

@@ -77,6 +77,10 @@ def test_what_a_person_settles_is_a_decision_in_their_own_words(name: str) -> No
     assert words(one, *lines) == lines[last].rstrip()
 
 
+_WORK = (
+    "two things are left before we can show this. 1. plot the heading over time and not the path, each in a picture. 2."
+    " we should always write the histories into a file, instead of running all of it once more; and 3. name the files."
+)
 UNDECIDED = {
     "a task": ("fix the test",),
     "tasks": ("add a test for this", "> Done.", "commit and push", "> Pushed.", "can you also update the changelog?"),
@@ -93,6 +97,17 @@ UNDECIDED = {
     "a review": ("Consider using context.WithTimeout instead of context.Background. This should never hang.",
                  "> Good catch."),
     "all is well": ("Is it right?", "> The value is 3, not 4.", "no, this is fine"),
+    "an objection that asks": ("Set up the key.", "> This leaves exactly one key path.",
+                               "wait, so I have to make the key again and use only that one. what did you suggest?"),
+    "agreement": ("> A bound on the walk would help.",
+                  "the bound is exactly what i meant, but there should be only rectangles. now tell me how"),
+    "how it is done today": ("> A form is needed around it.",
+                             "We are doing it this way because we use the inline mode, not the dialog"),
+    "a list of work": ("> The plots are written.", _WORK),
+    "what is seen": ("> The loop is closed now.", "the works are fine, but the scores seem to never finish loading"),
+    "a wish and a doubt": ("> Shall I set up the key?", "i want to use ssh, but maybe something is missing"),
+    "a choice of several": ("> Ways to go:\n1. document it\n2. test it\nWhich one?", "1+2"),
+    "an answer to a question in a list": ("> Tell me:\n1. Which views are there?\n2. How do they hang together?", "2"),
 }  # fmt: skip
 
 
@@ -115,6 +130,26 @@ def test_the_option_that_is_chosen_is_what_was_asked() -> None:
     (one,) = found(*lines)
     assert one.question is not None
     assert one.question.of(dialogue(*lines)[1].text) == "one row an event"
+
+
+def test_a_rule_before_a_list_of_work_is_one() -> None:
+    work = " Then I need: 1. the numbers of all the wheels, from the data sheet of the maker, for each of them."
+    (one,) = found("> Which control?", f"From now on the simple control stays, whatever comes.{work} 2. a test of it.")
+    assert one.kind == RULE
+
+
+def test_a_sentence_that_speaks_of_something_else_is_no_question() -> None:
+    lines = ("Look at it.", "> The tests of the parser passed. The file was pushed.", "use httpx, not requests")
+    (one,) = found(*lines)
+    assert one.question is None
+
+
+def test_an_option_that_is_named_in_a_sentence_is_what_was_asked() -> None:
+    agent = "> **Option A - a line in the release notes**\n**Option B - a badge**\nBoth are simple."
+    lines = ("How do we thank them?", agent, "I like Option A, because nothing has to be built for it")
+    (one,) = found(*lines)
+    assert one.question is not None
+    assert one.question.of(dialogue(*lines)[1].text).startswith("a line in the release notes")
 
 
 def test_a_long_turn_is_quoted_where_it_settles_something() -> None:

@@ -249,6 +249,22 @@ def test_a_wrong_cursor_is_told(stored: Stored) -> None:
         find(stored, "x", order="best")
 
 
+def test_words_without_a_part_in_what_was_found_are_named(stored: Stored) -> None:
+    stored.say("the token cache of 1234567 expired")
+    stored.settle()
+    stored.say("something fresh")
+
+    def told(text: str) -> tuple[str, ...]:
+        return tuple(one for one in find(stored, text).remarks if "contains" in one or "say little" in one)
+
+    assert told("zebra token gnu cache") == ("no record contains: zebra, gnu",)
+    assert told("gnu the") == ("no record contains: gnu", "not looked for, for they say little: the")
+    assert told("tokens") == told("cach") == told("oken") == (), "forms, beginnings and parts are there"
+    assert told("fresh token") == told("1234567 token") == (), "what no vocabulary counts is in the indexes"
+    assert told("the") == ()
+    assert told("project:nobody gnu") == (), "nothing was looked through"
+
+
 def test_ranking_prefers_all_words_the_rare_the_new_and_the_pinned(stored: Stored) -> None:
     half = stored.say("token things")
     whole = stored.say("the token cache expired")

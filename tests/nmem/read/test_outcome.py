@@ -1,0 +1,97 @@
+"""How an episode ended is said alike wherever it is shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from nmem import database
+from nmem.commands.main import nmem
+from nmem.episodes import annotate, units
+from nmem.episodes.narrations import EXTRACTIVE
+from nmem.read import episodes, stories
+from nmem.read.outcome import Outcome
+from nmem.settle import settle
+from tests.nmem.conftest import Recorded
+
+KEPT = Outcome(tests="failed", commits=1)
+
+
+def said(*args: str) -> str:
+    result = CliRunner().invoke(nmem, args)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return str(result.output)
+
+
+@pytest.fixture
+def mended(record: Recorded, db_path: str) -> Recorded:
+    """A commit in the line that also ran the tests, which is how many agents do it."""
+    record.begin("mended").user("The invoice total is doubled, fix it").edit("src/invoice.py")
+    record.test("ok", commit={"hash": "abc1234567", "message": "Count coupons once"}).agent("Done and committed.")
+    settle(db_path, models=False)
+    return record
+
+
+def test_a_commit_is_told_by_now_the_list_and_the_story(mended: Recorded, db_path: str) -> None:
+    with database.reader(db_path) as db:
+        current = episodes.current(db, "mended")
+        assert current is not None
+        story = stories.story(db, current.id)
+    assert story is not None and story.narrative is not None
+    assert current.outcome == story.row.outcome == Outcome("passed", 1)
+    assert "ommitted" in story.narrative.outcome
+    now = said("now", "mended")
+    assert "outcome\tcommitted, tests pass" in now and "nothing tested" not in now
+    assert "committed, tests pass" in said("episodes")
+    assert json.loads(said("show", str(current.id), "--json"))["narrative"]["outcome"] == story.narrative.outcome
+
+
+def test_an_episode_that_goes_on_is_counted_up_to_now_everywhere(record: Recorded, db_path: str) -> None:
+    record.begin("going").user("The invoice total is doubled, fix it").edit("src/invoice.py").test("failed")
+    settle(db_path, models=False)
+    unit = units.latest(record.db, "going")
+    assert unit is not None
+    record.db.execute("UPDATE work_units SET state = 'open', ended_at = NULL WHERE id = ?", (unit.id,))
+    with database.reader(db_path) as db:
+        before = episodes.current(db, "going")
+        assert before is not None
+        assert before.outcome == Outcome("failed"), "work that goes on is not abandoned"
+        record.test("ok").act("command", "make release", commit={"hash": "abc", "message": "x"})
+        current, story = episodes.current(db, "going"), stories.story(db, unit.id)
+        assert current is not None and story is not None
+        assert current.outcome == story.row.outcome == Outcome("passed", 1)
+        annotate.update(record.db, unit)
+        again = episodes.current(db, "going")
+        assert again is not None and again.outcome == current.outcome, "counted once"
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "sentence"),
+    [
+        (KEPT, "Committed (abc) and pushed; lint passed", "Committed; tests fail; lint passed"),
+        (KEPT, "3 changed files not committed; tests passed at the end", "Committed; tests fail"),
+        (KEPT, "Committed (abc); the last test run that was seen failed",
+         "Committed (abc); the last test run that was seen failed"),
+        (KEPT, "", "Committed; tests fail"),
+        (Outcome(), "2 commits; tests passed at the end; 3 files changed", "3 files changed"),
+        (Outcome("passed", pushed=True), "Pushed; tests passed before the last edits",
+         "Pushed; tests passed before the last edits"),
+        (Outcome(abandoned=True), "3 files changed", "Abandoned; 3 files changed"),
+        (Outcome(abandoned=True, reverted=True), "Given up: all was undone", "Given up: all was undone"),
+        (Outcome(), "Given up: every change was undone; x", "X"),
+        (Outcome(), "", ""),
+    ],
+)  # fmt: skip
+def test_a_story_s_end_says_nothing_against_what_is_known(known: Outcome, told: str, sentence: str) -> None:
+    assert known.sentence(told) == sentence
+
+
+def test_a_summary_tells_the_same_end(mended: Recorded, db_path: str) -> None:
+    mended.db.execute("UPDATE work_units SET outcomes = json_set(outcomes, '$.tests', 'failed')")
+    with database.reader(db_path) as db:
+        found = stories.story(db, 1)
+    assert found is not None and found.narrative is not None and found.narrative.narrator == EXTRACTIVE
+    assert found.narrative.outcome in found.narrative.summary
+    assert "tests passed" not in found.narrative.summary
