@@ -41,8 +41,9 @@ def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
         answer = said[number][:_GRANTED] if number < len(said) else ""
         asked = cues.QUESTION.search(head) and not _OBJECTS.search(head)
         objects = cues.CORRECTION.search(head) and not (asked and not cues.CONCEDES.match(answer))
-        if size(head) >= 2 and not cues.APPROVAL.match(head) and (objects or cues.OWNS.search(answer)):
-            out.append(Correction(number, _quoted(ask.sentences)))
+        quoted = _quoted(ask.sentences)
+        if size(head) >= 2 and not cues.APPROVAL.match(quoted) and (objects or cues.OWNS.search(answer)):
+            out.append(Correction(number, quoted))
         elif _reports(ask):
             out.append(Correction(number, clip(head, _ROOM), error=True))
     return out

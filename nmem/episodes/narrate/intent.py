@@ -23,6 +23,8 @@ _BULLETS = "⨯✖✗×•>-* "
 _LONG = 230
 _FIRST = 130
 """Characters of a first sentence before the one that asks."""
+_BRIEF, _ASKING = 12, 1.5
+"""Words of a first sentence that another one may follow, and what that one weighs at least: it asks for something."""
 _OWN = 5
 """Words of a first sentence that is the person's, not the first line of a log."""
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
@@ -153,6 +155,9 @@ def _choose(found: list[str]) -> list[str]:
             else [found[0], found[best], found[best + 1]]
         )
     if best == 0:
+        more = max(range(1, len(found)), key=lambda place: scores[place], default=0)
+        if more and size(found[0]) < _BRIEF and scores[more] >= _ASKING:
+            return [found[0], found[more]]
         second = len(found) > 1 and size(found[0]) < 9 and scores[1] > 0
         return found[:2] if second else found[:1]
     if size(found[0]) < 3:
@@ -228,7 +233,7 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
     out: list[str] = []
     for _, text in sorted(named, key=lambda one: -one[0]):
         bag = words(text)
-        if bag and max(alike(bag, other) for other in known) >= _SAME:
+        if bag and max(len(bag & other) for other in known) >= _SAME * len(bag):
             continue
         known.append(bag)
         out.append(clip(text, _ROOM_LATER).rstrip("."))

@@ -154,7 +154,10 @@ def conclusion(turn: Turn) -> str:
         said_first = _CONNECTS.sub("", one.text)
         said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
         text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
-        return text + _more(said[number + 1 :], _ALL - len(text))
+        more = _more(said[number + 1 :], _ALL - len(text))
+        if not more and size(text) < _NOD + 1 and (rest := _listed(said[number + 1 :])):
+            more = f" {rest}"
+        return text + more
     return ""
 
 

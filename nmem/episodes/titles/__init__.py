@@ -22,8 +22,12 @@ from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
 """Characters of a title."""
-_CLAUSE, _COMMIT, _WHOLE = 0.8, 0.6, 0.65
-"""How much of what the phrases tell a clause, a commit's subject or the first sentence must tell to stand instead."""
+_CLAUSE, _COMMIT, _ONLY_COMMIT, _WHOLE = 0.8, 0.6, 0.5, 0.65
+"""How much of what the phrases tell a clause, a commit's subject (one of several, the only one) or the first sentence
+must tell to stand instead.
+"""
+_PLANNED, _LEAST = 8, 1.0
+"""Prompts among which a plan that is carried out names the episode, and what its heading must tell of it."""
 _SHORT, _CUT = 20, 80
 """Characters of a clause that may be a title, and of a sentence that may be cut to one."""
 _TELLING = 2
@@ -128,6 +132,9 @@ def made(material: Material) -> str:
         return fit(material.client)
     if opening < len(asks) and asks[opening].kind in ("plan", "issue") and says(asks[opening].title):
         return fit(asks[opening].title)
+    planned = next((ask.title for ask in asks[:_PLANNED] if ask.kind == "plan" and says(ask.title)), "")
+    if planned and worth(fit(planned), known) >= _LEAST:
+        return fit(planned)
     told = material.commits or any(_tells(one) for one in asks)
     told = told or (any(said) and not any(one.kind == "command" for one in asks))
     text = (_chosen(asks, opening, said, material, known) if told else "") or _left(asks, material, known)
@@ -205,7 +212,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
     commit = max((one for one in commits if says(one)), key=lambda one: worth(one, known), default="")
-    if commit and worth(commit, known) >= _COMMIT * least:
+    if commit and worth(commit, known) >= (_COMMIT if len(commits) > 1 else _ONLY_COMMIT) * least:
         return commit
     if whole := _whole(asks[opening] if asks else None, known, _WHOLE * least):
         return whole
