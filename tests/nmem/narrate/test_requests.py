@@ -100,9 +100,9 @@ def test_a_request_that_was_refused_was_asked_for(begin: type[Story]) -> None:
 
 
 def test_a_form_is_wanted_by_the_line_that_names_its_matter(begin: type[Story]) -> None:
-    form = "Fix this bug by the form:\n  instance_id: kettle-7\n  repo: kettle/pot\n  title: [Bug]: Kettle boils dry\n\nAh."
+    form = "Mend by the form:\n  instance_id: kettle-7\n  repo: kettle/pot\n  title: [Bug]: Kettle boils dry\n\nAh."
     told = narrate(begin().user(form).edit("kettle.py").agent("Added a switch to kettle.py.").episode())
-    assert told.intent == "Fix this bug by the form: Kettle boils dry"
+    assert told.intent == "Mend by the form: Kettle boils dry"
     assert told.title == "Kettle boils dry"
     prose = "Boil it.\n\nsummary: a kettle that is on\n\nThanks."
     assert narrate(begin().user(prose).episode()).intent.startswith("Boil it.")
