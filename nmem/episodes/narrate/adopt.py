@@ -8,7 +8,7 @@ from dataclasses import replace
 from capture.shell import parse
 from nmem.episodes.narrate.records import FAILED, OK, UNKNOWN, Action
 
-_CALL = re.compile(r"[\w.-]+/(Edit|Write|MultiEdit|Read|Bash) (?:file_path|path|command)=(.*)", re.DOTALL)
+_CALL = re.compile(r"[\w.-]+/(Edit|Write|MultiEdit|Read|Bash) (?:file_path|path|command|argument)=(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"\s(?:old_string|new_string|content|timeout|description|edits|offset|limit|replace_all)=")
 _MADE = re.compile(r"\[([^\]\n]+) ([0-9a-f]{7,40})\] (.*)")
 _ENDED = re.compile(r"Exited with code (\d+)|Timed out")

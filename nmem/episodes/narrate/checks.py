@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate.prose import clip, sentences
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 
@@ -35,6 +35,10 @@ _LOOKS = re.compile(
     r"(?:check|list|show|look|find|get|view|inspect|wait|see|read|search|monitor|poll)\b", re.IGNORECASE
 )
 """How a call describes itself that only looks."""
+_SITE = re.compile(r"Error processing line \d+ of [^\n]+\.pth:\n.{0,4000}?Remainder of file ignored\s*", re.DOTALL)
+"""What an interpreter prints before it begins: no reason why something failed."""
+_RAISED = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?")
+"""The line by which a program ends that raised."""
 _EXIT = re.compile(r"^(?:Exit code \d+|Error: Exit code|Command failed)", re.IGNORECASE)
 
 
@@ -65,6 +69,8 @@ class Struggle:
     """A probe whose turn the agent ended with an answer: what it did not show was seen otherwise or not needed."""
     settled: bool = False
     """After its newest run a check of the same code passed, or the work was committed."""
+    end: str = ""
+    """What became of it where its own newest run failed: how it goes on after "failed once"."""
     command: str = ""
     """Its newest run that failed."""
     said: str = ""
@@ -99,8 +105,30 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
     for one in failed_ones:
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
-        one.settled = one.kind in _CHECKS and open_ends.closed(failed, (each for each in rows if each[0] > one.last_at))
+        after = [each for each in rows if each[0] > one.last_at]
+        one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
+        if one.settled and any(open_ends.passes(failed, each) for each in after):
+            one.end = ", then passed later"
+        elif one.kind in _CHECKS and vouched(episode, one.last_at):
+            ran = one.open or one.settled
+            one.end = (
+                ", then passed by the agent's word"
+                if ran
+                else " and was not seen to pass; the agent said that tests do"
+            )
+        elif one.settled:
+            one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
+
+
+def vouched(episode: Episode, since: int) -> bool:
+    """Whether the agent said after a moment that checks pass."""
+    for said in episode.closings():
+        if said.at >= since and cues.PASSES.search(said.text):
+            for one in sentences(said.text):
+                if cues.PASSES.search(one.text) and not cues.PASSES_NOT.search(one.text):
+                    return True
+    return False
 
 
 def row(action: Action) -> open_ends.Row:
@@ -180,16 +208,18 @@ def why(action: Action) -> str:
     failing = tests.get("failing")
     named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
     best, score = "", 0.0
-    for line in action.response.split("\n")[:200]:
+    for line in _SITE.sub("", action.response).split("\n")[:200]:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue
-        if _LOGGED.match(bare):
+        if _LOGGED.match(bare) or "Warning: " in bare:
             continue
         weight = (
             -1.0 * ("warning" in bare[:24].lower())
             + 2.0 * bool(cues.GENERIC_ERROR.search(bare))
             + 2.0 * bool(_PLACE.match(bare))
+            + 1.5 * bool(_RAISED.match(bare))
+            - 1.5 * ("print(" in bare)
             - 1.0 * bool(_EMPTY.match(bare))
             + (":" in bare)
             + 0.5 * (len(bare) < 160)
@@ -225,7 +255,7 @@ def told(one: Struggle) -> str:
     times = "once" if one.failures == 1 else f"{one.failures} times"
     reason = f" ({one.reasons[-1].replace('. ', '; ')})" if one.reasons and one.reasons[-1] else ""
     if not one.passed:
-        end = "; it ran again, result not seen" if one.open else " and was not seen to pass"
+        end = one.end or ("; it ran again, result not seen" if one.open else " and was not seen to pass")
         return f"{one.name} failed {times}{reason}{end}"
     by = f" after edits to {_named(one.fixed_by)}" if one.fixed_by else " later"
     return f"{one.name} failed {times}{reason}, then passed{by}"

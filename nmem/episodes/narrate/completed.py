@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from nmem.episodes.narrate import cues
 from nmem.episodes.narrate.checks import Struggle
@@ -10,7 +11,7 @@ from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.ledger import Change, Commit, Ledger
 from nmem.episodes.narrate.prose import Sentence, clip, sentences, short
 from nmem.episodes.narrate.records import OK, Action, Episode
-from nmem.episodes.narrate.turns import Superseded, Turn, distinct
+from nmem.episodes.narrate.turns import Superseded, Turn, account, distinct
 from nmem.episodes.narrate.words import alike, size, words
 
 REPORTED = "The agent reported: "
@@ -34,20 +35,23 @@ def completed(
     grounds: Grounds,
     did: list[tuple[Turn, Sentence]],
     gone: Superseded,
+    found: list[Turn],
 ) -> list[str]:
-    """Facts first, then the agent's own account of them."""
+    """Facts first, then the agent's own account of them, request by request."""
     out = _commits(ledger)
     out += [f"{what}: {where}" if where else what for what, where in dict.fromkeys(ledger.published)]
-    results = _results(ledger, grounds, did)
+    claimed = _claims(episode, ledger, grounds, gone)
+    told = {turn for turn, text in claimed if not text.startswith(REPORTED)}
+    results = _results(
+        ledger, grounds, did, _accounts([turn for turn in found if turn.number not in told], grounds, gone)
+    )
     claims = (
         results
-        + [
-            text
-            for text in _claims(episode, ledger, grounds, gone)
-            if all(alike(words(text), words(other)) < _SAME for other in results)
-        ][: max(2, _MOST_CLAIMS - len(results))]
+        + [text for _, text in claimed if all(alike(words(text), words(other)) < _SAME for other in results)][
+            : max(2, _MOST_CLAIMS - len(results))
+        ]
     )
-    if sum(text.startswith(REPORTED) for text in claims) > 1 or results:
+    if results:
         claims = [text for text in claims if not text.startswith(REPORTED) or text in results]
     out += _installed(episode) + _delegated(episode)
     return out + claims + files(ledger.standing()) + _checks(ran, ledger)
@@ -62,14 +66,40 @@ def _commits(ledger: Ledger) -> list[str]:
     return out
 
 
-def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]]) -> list[str]:
+def _accounts(found: list[Turn], grounds: Grounds, gone: Superseded) -> dict[int, str]:
+    """How the agent summed each request up that something was edited for, where no first sentence of its tells it."""
+    out = {}
+    for turn in found:
+        text = account(turn) if turn.edited else ""
+        if text and not (
+            gone(turn.number, text) or grounds.denies(text) or cues.LEFT.search(text) or _COMMITTED.match(text)
+        ):
+            out[turn.number] = REPORTED + text
+    return out
+
+
+def _results(
+    ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]], accounts: dict[int, str]
+) -> list[str]:  # fmt: skip
     """What the agent said of each request that changed something: its words, where they fit what was changed."""
     alone = not ledger.standing() and not ledger.kept_commits()
     if alone and ledger.undone():
         return []
-    out: list[str] = []
+    told = dict(_borne_out(grounds, did))
+    out = [text for _, text in sorted({**accounts, **told}.items())]
+    subjects = [words(one.subject) for one in ledger.kept_commits()]
+    if subjects:
+        out = [text for text in out if not _COMMITTED.match(text)]
+    new = [text for text in out if not any(bag and len(bag & words(text)) >= 0.8 * len(bag) for bag in subjects)]
+    return distinct(new, _SAME)[-_ANSWERS:]
+
+
+def _borne_out(grounds: Grounds, did: list[tuple[Turn, Sentence]]) -> Iterator[tuple[int, str]]:
+    """(number of the request, what was said of it) where the work bears it out."""
     for turn, one in did:
         text = _OPENER.sub("", one.text)
+        if cues.HOLLOW.match(text) and size(text) >= _BARE:
+            continue
         worked = bool(cues.DONE.match(text) or cues.DONE_ANY.search(text))
         if grounds.denies(one.raw) or cues.LEFT.search(text) or (cues.ADDRESSED.search(text) and not worked):
             continue
@@ -79,16 +109,11 @@ def _results(ledger: Ledger, grounds: Grounds, did: list[tuple[Turn, Sentence]])
         if size(one.text) < _BARE and worked:
             asked = "" if turn.ask.kind == "terse" else clip(" ".join(turn.ask.sentences[:1]), 110)
             if asked or len(words(one.text)) >= _LEAST:
-                out.append(f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text)
+                yield turn.number, f"{one.text.rstrip('.')} (asked: “{asked}”)" if asked else one.text
             continue
         if not words(one.text) & words(names) and not grounds.supports(one.raw):
             continue
-        out.append(text if worked else REPORTED + text)
-    subjects = [words(one.subject) for one in ledger.kept_commits()]
-    if subjects:
-        out = [text for text in out if not _COMMITTED.match(text)]
-    new = [text for text in out if not any(bag and len(bag & words(text)) >= 0.8 * len(bag) for bag in subjects)]
-    return distinct(new, _SAME)[-_ANSWERS:]
+        yield turn.number, text if worked else REPORTED + text
 
 
 def _installed(episode: Episode) -> list[str]:
@@ -147,7 +172,7 @@ def files(changes: list[Change]) -> list[str]:
 
 def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
     """The checks whose newest run passed; said only when no edit came after it."""
-    last_edit = max((one.last_at for one in ledger.standing()), default=0)
+    last_edit = ledger.touched_at()
     good = [one for one in ran if one.kind in ("test", "build", "lint") and one.passed]
     out = []
     for word, chosen in (
@@ -160,12 +185,14 @@ def _checks(ran: list[Struggle], ledger: Ledger) -> list[str]:
     return out
 
 
-def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded) -> list[str]:
-    """Sentences of closing texts that tell of work which the records bear out; the newest text speaks first."""
+def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded) -> list[tuple[int, str]]:
+    """(number of the request, sentence) of closing texts that tell of work which the records bear out; the newest text
+    speaks first.
+    """
     done = bool(ledger.standing() or ledger.kept_commits())
     if ledger.undone() and not done:
         return []
-    kept: list[tuple[str, set[str]]] = []
+    kept: list[tuple[int, str, set[str]]] = []
     worked = {episode.turn(one.at) for one in episode.actions if one.obs_type not in _LOOKS}
     for saying in reversed(episode.closings()[-8:]):
         if episode.turn(saying.at) not in worked:
@@ -179,16 +206,16 @@ def _claims(episode: Episode, ledger: Ledger, grounds: Grounds, gone: Superseded
         for one in found[:3]:
             text = clip(_with_subject(one), 220).rstrip(":")
             bag = words(text)
-            if len(bag) >= _LEAST and all(alike(bag, other) < 0.55 for _, other in kept):
-                kept.append((text, bag))
+            if len(bag) >= _LEAST and all(alike(bag, other) < 0.55 for _, _, other in kept):
+                kept.append((episode.turn(saying.at), text, bag))
             if len(kept) == _MOST_CLAIMS:
                 break
         if len(kept) >= _MOST_CLAIMS:
             break
     if not kept and done and (first := _account(episode)):
-        kept.append((first, words(first)))
+        kept.append((-1, first, words(first)))
     commits = [words(one.subject) for one in ledger.kept_commits()]
-    told = [text for text, bag in kept if all(alike(bag, other) < 0.9 for other in commits)]
+    told = [(turn, text) for turn, text, bag in kept if all(alike(bag, other) < 0.9 for other in commits)]
     return told[::-1]
 
 

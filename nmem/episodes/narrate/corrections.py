@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmem.episodes.narrate import cues
@@ -21,8 +23,12 @@ class Correction:
     """The user pasted an error that the work had left or made."""
 
 
-def corrections(asks: list[Ask]) -> list[Correction]:
-    """Prompts after the first that object to what was done or said before them."""
+def corrections(asks: list[Ask], said: Sequence[str] = ()) -> list[Correction]:
+    """Prompts after the first that object to what was done or said before them, or report that it does not work.
+
+    `said`: the agent's answer to each. A mere question objects where the answer grants it; what the agent owns as its
+    mistake was an objection however it was put.
+    """
     out: list[Correction] = []
     for number in range(1, len(asks)):
         ask = asks[number]
@@ -32,9 +38,37 @@ def corrections(asks: list[Ask]) -> list[Correction]:
         if ask.kind not in ("text", "terse") or not ask.sentences:
             continue
         head = " ".join(ask.sentences[:2])[:240]
-        if cues.CORRECTION.search(head) and size(head) >= 2 and not cues.APPROVAL.match(head):
-            out.append(Correction(number, clip(head, 150)))
+        answer = said[number][:_GRANTED] if number < len(said) else ""
+        asked = cues.QUESTION.search(head) and not _OBJECTS.search(head)
+        objects = cues.CORRECTION.search(head) and not (asked and not cues.CONCEDES.match(answer))
+        quoted = _quoted(ask.sentences)
+        if size(head) >= 2 and not cues.APPROVAL.match(quoted) and (objects or cues.OWNS.search(answer)):
+            out.append(Correction(number, quoted))
+        elif _reports(ask):
+            out.append(Correction(number, clip(head, _ROOM), error=True))
     return out
+
+
+def _quoted(said: Sequence[str]) -> str:
+    """The sentence that objects, with the one that goes on with it."""
+    at = next((at for at, one in enumerate(said[:2]) if cues.CORRECTION.search(one)), 0)
+    return clip(" ".join(said[at : at + 2]), _ROOM)
+
+
+def _reports(ask: Ask) -> bool:
+    """A short statement that something fails: "linting is failing now"."""
+    text = " ".join(ask.sentences)
+    asks = cues.REQUEST.search(text) or cues.IMPERATIVE.match(text) or "?" in text
+    return size(text) <= _SHORT and bool(cues.BROKEN.search(text)) and not asks and not cues.APPROVAL.match(text)
+
+
+_OBJECTS = re.compile(
+    r"\bwhy (?:did|are|do) you\b|\bstill\b|n['’]t\b|\b(?:dont|doesnt|didnt|isnt)\b|\bwrong\b|\bnot (?:work|what)"
+    r"|왜 |아니|なぜ|ない",
+    re.IGNORECASE,
+)
+_GRANTED, _ROOM, _SHORT = 300, 190, 14
+"""Characters of an answer that may grant an objection, of an objection as it is quoted, and words of a short report."""
 
 
 def refusals(episode: Episode) -> list[Action]:

@@ -260,6 +260,43 @@ DONE_ANY = re.compile(
     r"|criad[oa]s?|atualizad[oa]s?|removid[oa]s?|alterad[oa]s?|implementad[oa]s?|integrad[oa]s?|conclu[ií]d[oa]s?|com+itad[oa]s?|iniciad[oa]s?|encerrad[oa]s?)\b",
     _,
 )
+PASSES = re.compile(
+    r"\b(?:tests?|lint(?:er|ing)?|build|checks?|suite|hooks?)\b.{0,60}\b(?:pass(?:es|ed|ing)?|green|clean|succe\w+)\b"
+    r"|\ball (?:\d+ )?(?:tests? )?pass|\btestes?\b.{0,30}\bpass(?:aram|ando|am)\b"
+    r"|\btests?\b.{0,30}\b(?:grün|bestanden)\b"
+    r"|테스트.{0,20}(?:통과|성공)|テスト.{0,20}(?:通り|通過|パス|成功)",
+    _,
+)
+"""Says that checks pass."""
+PASSES_NOT = re.compile(
+    r"\b(?:not|n't|never|should|will|would|if|once|until|except|fail\w*|before|unless)\b|않|未|ない", _
+)
+CONCEDES = re.compile(
+    r"^\W*(?:(?:ah|oh|yes|hm+|ok(?:ay)?)\W+)*(?:you(?:'re|’re| are) (?:absolutely |totally |completely )?right"
+    r"|good (?:catch|point)|(?:você )?tem razão|du hast recht|sie haben recht|맞습니다|말씀하신|おっしゃる通り|ご指摘)",
+    _,
+)
+"""Grants that what the person said is so."""
+OWNS = re.compile(
+    r"\b(?:my (?:mistake|bad|error|apologies)|i (?:was|am) wrong|i apologi[sz]e|sorry (?:about|for|i)"
+    r"|that(?:'s| is|’s| was) (?:a|my) (?:mistake|error)|i (?:misread|misunderstood|misinterpreted|overlooked)"
+    r"|let me correct|desculp|mein fehler|entschuldigung)|죄송|실수|申し訳|失礼しました",
+    _,
+)
+"""Owns a mistake."""
+HOLLOW = re.compile(
+    r"^(?:(?:i|we|ve|have|has|been|is|are|was|were|now|the|this|that|all|both|every|everything|each|of|in|on|with|for"
+    r"|and|no|any|done|great|excellent|perfect|successful(?:ly)?|correct(?:ly)?|properly|fully|also|still|already|here|s|your|our|my|it|to|a|an"
+    r"|changes?|edits?|fix(?:es|ed)?|bugs?|issues?|problems?|tests?|checks?|lint(?:er|ing)?|build|typecheck|type|suite"
+    r"|hooks?|pass(?:es|ed|ing)?|clean|green|complete[d]?|finished|implemented|implementation|verified|ready|work(?:s|ing)?"
+    r"|updated?|files?|code|tasks?|todos?|unit|integration|ci|e2e|plan|steps?|commits?|committed|pushed|created|made"
+    r"|resolved|solution|patch|generated|saved|errors?|warnings?|failures?|zero|\d+|feedback|addressed|critical|blocking|end|place"
+    r"|summary|what|did"
+    r"|완료|모두|변경|수정|성공적으로|되었습니다|했습니다|すべて|完了|変更|しました|tudo|pronto|feito|todos?|os|as|testes|passaram|concluíd[oa]s?)"
+    r"(?:\W+|$))+$",
+    _,
+)
+"""Says that something is done, or that checks pass, and not what."""
 CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Cancelled by user|File has not been read yet"
     r"|File has been modified since read|exceeds maximum allowed",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from nmem.episodes.narrate import cues
-from nmem.episodes.narrate.checks import Struggle, once, told
+from nmem.episodes.narrate.checks import Struggle, once, told, vouched
 from nmem.episodes.narrate.corrections import Correction, left_plan
 from nmem.episodes.narrate.ledger import ELSEWHERE, REPLACED, Ledger, outside
 from nmem.episodes.narrate.prompts import Ask
 from nmem.episodes.narrate.prose import clip, short
 from nmem.episodes.narrate.records import Action, Episode
 from nmem.episodes.narrate.turns import PROGRESS
+from nmem.names import reads_as_sentence
 
 _LEAST = 0.9
 """From which weight on something stood in the way."""
@@ -20,7 +21,9 @@ _GIT = ("git_commit", "git_push")
 _CHECKS = ("test", "build", "lint")
 
 
-def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool, unanswered: bool) -> list[str]:
+def marks(
+    episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bool, unanswered: bool, by_word: bool = False
+) -> list[str]:
     """The facts of the end, for machines; see Narrative.marks."""
     standing, kept = ledger.standing(), ledger.kept_commits()
     nothing = not ledger.changes and not kept and not ledger.published and not ledger.pushes
@@ -28,7 +31,7 @@ def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bo
         "committed": bool(kept),
         "pushed": bool(ledger.pushes),
         "pull_request": any("Opened a pull request" in what for what, _ in ledger.published),
-        **_tested(ran),
+        **_tested(ran, said=by_word),
         "uncommitted": bool(ledger.inside()),
         "abandoned": bool(ledger.undone()) and not standing and not kept,
         **_broken_off(episode, unfinished=unanswered and not accepted),
@@ -39,13 +42,18 @@ def marks(episode: Episode, ledger: Ledger, ran: list[Struggle], *, accepted: bo
     return [name for name, holds in facts.items() if holds]
 
 
-def _tested(ran: list[Struggle]) -> dict[str, bool]:
-    """The newest test run, when its result was seen."""
+def _tested(ran: list[Struggle], *, said: bool) -> dict[str, bool]:
+    """The newest test run, when its result was seen. `said`: the agent said after it that tests pass, which counts
+    where the work was kept.
+    """
     tests = [one for one in ran if one.kind == "test" and not one.misused]
     newest = max(tests, key=lambda one: one.last_at, default=None)
     if newest is None:
         return {}
-    return {"tests_passed": newest.passed, "tests_failed": not newest.passed and not newest.open}
+    return {
+        "tests_passed": newest.passed,
+        "tests_failed": not newest.passed and not newest.open and not (said and newest.settled),
+    }
 
 
 def _broken_off(episode: Episode, *, unfinished: bool) -> dict[str, bool]:
@@ -78,9 +86,24 @@ def _interrupted(episode: Episode) -> bool:
     return last is not None and last.halted and not last.waited and last.at > said
 
 
-def outcome(found: list[str], ledger: Ledger, ran: list[Struggle], open_ends: tuple[str, ...] = ()) -> str:
-    """The end in one sentence; `open_ends`: what was asked for or begun, and not seen to be done."""
-    parts = _work(found, ledger) + _checked(found, ran, ledger) + list(open_ends)
+def said_to_pass(episode: Episode, ledger: Ledger) -> bool:
+    """Whether the agent said that checks pass, after a test ran that followed the last edit, or followed by one."""
+    ran = max((one.at for one in episode.actions if one.obs_type == "test" and not one.halted), default=0)
+    return bool(ran) and vouched(episode, max(ran, ledger.touched_at()))
+
+
+def outcome(
+    found: list[str],
+    ledger: Ledger,
+    ran: list[Struggle],
+    open_ends: tuple[str, ...] = (),
+    *,
+    by_word: bool = False,
+) -> str:
+    """The end in one sentence; `open_ends`: what was asked for or begun, and not seen to be done. `by_word`: the agent
+    said at the end that the tests pass.
+    """
+    parts = _work(found, ledger) + _checked(found, ran, ledger, by_word=by_word) + list(open_ends)
     for mark, words in (
         ("interrupted", "interrupted by the user"),
         ("cut_off", "cut off by a limit or an error of the client"),
@@ -147,22 +170,31 @@ def _work(found: list[str], ledger: Ledger) -> list[str]:
     if "abandoned" in found:
         how = next((one.undone for one in ledger.undone() if one.undone), "undone")
         parts.append(f"given up: every change was undone ({how})")
+    return parts + _unchanged(found, ledger)
+
+
+def _unchanged(found: list[str], ledger: Ledger) -> list[str]:
+    """What there is of work that changed no file."""
+    if ledger.plans and not ledger.standing() and not ledger.kept_commits():
+        return ["a plan was written; no file of the project was changed"]
     if "answered" in found:
-        parts.append("answered; no file was changed")
-    if "commands" in found:
-        parts.append("commands were run; no file was edited")
-    return parts
+        return ["answered; no file was changed"]
+    return ["commands were run; no file was edited"] if "commands" in found else []
 
 
-def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]:
+def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: bool) -> list[str]:
     """The end, said once: of the newest run, and whether anything was edited or failed after it."""
-    last_edit = max((one.last_at for one in ledger.standing()), default=0)
+    last_edit = ledger.touched_at()
     failed_at = max((one.last_at for one in ran if one.failures and not one.passed and not one.probe), default=0)
     if "tests_passed" in found:
         newest_test = max(one.last_at for one in ran if one.kind == "test" and not one.misused)
-        return ["tests passed at the end" if newest_test >= last_edit else "tests passed before the last edits"]
+        if newest_test >= last_edit:
+            return ["tests passed at the end"]
+        return [_WORD if by_word else f"tests passed before the last edits{_of(ledger, newest_test)}"]
     if "tests_failed" in found:
-        return ["the last test run that was seen failed"]
+        return ["the last test run that was seen failed" + "; the agent said after it that tests pass" * by_word]
+    if by_word:
+        return [_WORD]
     checks = [one for one in ran if one.kind in _CHECKS and not one.misused]
     if not checks:
         return []
@@ -171,10 +203,18 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger) -> list[str]
         return []
     if not newest.passed:
         return [f"{newest.name} failed at the end"]
-    when = (
-        " before the last edits" if newest.last_at < last_edit else "" if newest.last_at < failed_at else " at the end"
-    )
-    return [f"{newest.name} passed{when}"]
+    if newest.last_at < last_edit:
+        return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
+    return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
+
+
+_WORD = "tests passed at the end, by the agent's word"
+
+
+def _of(ledger: Ledger, at: int) -> str:
+    """The files that were edited after a moment, where they are few."""
+    names = [name for path in ledger.touched_after(at) if not reads_as_sentence(name := path.rsplit("/", 1)[-1])]
+    return f" of {' and '.join(names)}" if 0 < len(names) <= _FEW else ""
 
 
 def _failed(ran: list[Struggle]) -> list[Struggle]:
@@ -183,6 +223,7 @@ def _failed(ran: list[Struggle]) -> list[Struggle]:
         one for one in once(ran)
         if one.failures and not one.got_past and not (one.failures == 1 and not one.passed and one.settled)
         and not (one.misused and one.failures == 1) and not _passing(one)
+        and not (one.kind == "command" and one.failures == 1 and not one.passed and not any(one.reasons))
     ]  # fmt: skip
 
 

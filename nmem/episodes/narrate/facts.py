@@ -52,6 +52,9 @@ def _fresh(out: Ledger, action: Action, seen: set[str]) -> bool:
 
 
 def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
+    if action.obs_type in _CHANGES and _PLANS.search(action.file_path):
+        out.plans[action.file_path] = None
+        return
     if action.obs_type in _CHANGES and action.file_path:
         told = action.metadata
         deleted = told.get("deleted") is True
@@ -73,6 +76,7 @@ def _follow(out: Ledger, action: Action, seen: set[str]) -> None:
         _forge(out, action)
 
 
+_PLANS = re.compile(r"[\\/]\.(?:claude|codex|gemini|cursor)[\\/]plans[\\/]")
 _ELSEWHERE = re.compile(r"^\s*(?:cd|git -C) (?:/tmp|/var/folders|/private/(?:tmp|var))[/ ]")
 _SHELLS = frozenset(("Bash", "PowerShell", "shell", "exec_command", "run_shell_command", "local_shell"))
 
@@ -137,7 +141,7 @@ def subject(action: Action) -> str:
         if isinstance(value, str) and value.strip():
             return value.strip().split("\n", 1)[0]
     found = _MESSAGE.search(action.content[:4000])
-    return found[1].strip() if found else ""
+    return found[1].strip() if found and not found[1].startswith("$(") else ""
 
 
 def _push(out: Ledger, action: Action) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from nmem.episodes.narrate import cues
+from nmem.episodes.narrate.learned import picked
 from nmem.episodes.narrate.prompts import Ask, read
 from nmem.episodes.narrate.prose import clause, clip, plain, sentences, split
 from nmem.episodes.narrate.records import Episode
-from nmem.episodes.narrate.turns import Turn, answer
+from nmem.episodes.narrate.turns import Turn, answer, heading
 from nmem.episodes.narrate.words import alike, size, words
 
 _WANTS = re.compile(
@@ -19,6 +21,10 @@ _WANTS = re.compile(
 _PERSON = re.compile(r"\b(?:i|i'm|we|my|our|you|me|us|eu|nós|meu)\b|내가|제가|우리|私|僕", re.IGNORECASE)
 _BULLETS = "⨯✖✗×•>-* "
 _LONG = 230
+_FIRST = 130
+"""Characters of a first sentence before the one that asks."""
+_BRIEF, _ASKING = 12, 1.5
+"""Words of a first sentence that another one may follow, and what that one weighs at least: it asks for something."""
 _OWN = 5
 """Words of a first sentence that is the person's, not the first line of a log."""
 _APPROVING = re.compile(cues.APPROVAL.pattern + r"[\s,.!]*", re.IGNORECASE)
@@ -34,6 +40,7 @@ def intent(episode: Episode, read_prompts: list[Ask], found: list[Turn]) -> str:
     opening, used = _opening(episode, read_prompts)
     if not opening:
         return ""
+    opening += _taken_up(episode, opening, used)
     later = _later(episode, found, used, opening)
     return opening if not later else f"{_ended(opening)} Later: " + "; ".join(later)
 
@@ -57,6 +64,21 @@ def _opening(episode: Episode, read_prompts: list[Ask]) -> tuple[str, int]:
     return guess or (f"Run {prefix}" if prefix else "") or next(
         (text for ask in read_prompts if (text := headline(ask))), ""
     ), 0
+
+
+def _taken_up(episode: Episode, opening: str, used: int) -> str:
+    """What an opening that answers somebody was said to: the last question of the agent before it; else ""."""
+    if used or not _REPLY.match(opening) or not episode.before:
+        return ""
+    asked = [one.text for one in sentences(episode.before[-3000:]) if cues.QUESTION.search(one.text)]
+    proposal = asked[-1] if asked else heading(episode.before)
+    return f" (said to “{clip(proposal, 120)}”)" if len(words(proposal)) >= _TELLING else ""
+
+
+_REPLY = re.compile(
+    r"(?:yes|yeah|yep|ok(?:ay)?|sure|no|but|and|also|ah|oh|right|sim|mas|e|ja|aber|und|네|그리고|はい|でも|では)\b[\s,.!]",
+    re.IGNORECASE,
+)
 
 
 def _agreed(episode: Episode, ask: Ask, told: str) -> str:
@@ -86,6 +108,12 @@ def _from_thinking(episode: Episode) -> str:
 
 def headline(ask: Ask, room: int = _LONG) -> str:
     """One prompt in a sentence or two."""
+    if ask.kind == "issue":
+        lead = f"{clause(ask.sentences[0], 80).rstrip(':')}: " if ask.sentences else ""
+        wrong = (
+            f" (error: {clip(ask.error.lstrip(_BULLETS), 90)})" if ask.error and ask.error[:30] not in ask.title else ""
+        )
+        return f"{lead}{ask.title}{wrong}"
     if ask.kind == "plan":
         goal = f" ({ask.goal.rstrip('.')})" if ask.goal and alike(words(ask.goal), words(ask.title)) < 0.9 else ""
         return clip(f"Implement the plan: {ask.title}{goal}", 340)
@@ -127,13 +155,18 @@ def _choose(found: list[str]) -> list[str]:
             else [found[0], found[best], found[best + 1]]
         )
     if best == 0:
+        more = max(range(1, len(found)), key=lambda place: scores[place], default=0)
+        if more and size(found[0]) < _BRIEF and scores[more] >= _ASKING:
+            return [found[0], found[more]]
         second = len(found) > 1 and size(found[0]) < 9 and scores[1] > 0
         return found[:2] if second else found[:1]
-    return [found[0], found[best]] if size(found[0]) >= 3 and len(found[0]) < 160 else [found[best]]
+    if size(found[0]) < 3:
+        return [found[best]]
+    return [found[0] if len(found[0]) < _FIRST else clause(found[0], _FIRST), found[best]]
 
 
 def _weight(text: str, place: int) -> float:
-    score = -0.25 * place
+    score = -0.25 * place + bool(_SHALL.search(text))
     if cues.REQUEST.search(text):
         score += 2.0
     if cues.IMPERATIVE.match(text):
@@ -144,31 +177,43 @@ def _weight(text: str, place: int) -> float:
     return score + min(length, 14) / 14
 
 
+_SHALL = re.compile(r"\b(?:should|must|shall|has to|have to|soll|muss|deve|sollte)\b", re.IGNORECASE)
+
+
 def _proposal(episode: Episode, turn: Turn) -> str:
-    """What a bare reply agrees to: the question before it, or, where that names nothing, what was done upon it."""
+    """What a bare reply agrees to: the option or the question before it, or, where that names nothing, what was done
+    upon it.
+    """
     prompt = episode.prompts[turn.number]
     before = next((one.text for one in reversed(episode.closings()) if one.at <= prompt.at), "")
-    if not before or not cues.APPROVAL.match(prompt.text.strip()):
+    if not before:
         return ""
+    if option := picked(prompt.text, before):
+        return f"“{clip(plain(prompt.text), 20)}”: {option}"
+    agrees = bool(cues.APPROVAL.match(prompt.text.strip()))
     said = [one for one in sentences(before[-3000:]) if size(one.text) > 2 and not one.item]
     asked = next((one.text for one in reversed(said) if cues.QUESTION.search(one.text)), "")
-    if len(words(asked)) >= _TELLING:
+    if agrees and len(words(asked)) >= _TELLING:
         return f"agreed to “{clip(asked, 120)}”"
     done = answer(turn)
-    return f"agreed, and so: “{clip(_APPROVING.sub('', done.text), 120)}”" if done else ""
+    told = _APPROVING.sub("", done.text) if done else ""
+    if len(words(told)) < _TELLING or cues.HOLLOW.match(told):
+        return ""
+    return f"{'agreed' if agrees else f'“{clip(plain(prompt.text), 60)}”'}, and so: “{clip(told, 130)}”"
 
 
 _TELLING = 2
-_MOST_LATER = 5
+_MOST_LATER = 6
 _LAST = 2
+_ROOM_LATER = 170
 
 
 def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list[str]:
     """Requests after the opening one: those whose turns changed most, and the last two, in order.
 
-    Where nothing was changed at all the questions are the work, and those that say most are named.
+    Where nothing was changed at all the questions are the work, and those that say most are named. Of two that speak
+    of the same the later one stands.
     """
-    known = [words(opening)]
     left = found[used + 1 :]
     talk = not any(turn.lasting for turn in found)
     named: list[tuple[int, str]] = []
@@ -176,7 +221,7 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
         turn = left.pop()
         if text := _request(episode, turn, talk=talk, last=turn is found[-1]):
             named.append((turn.number, text))
-    weighty = [(one.weight, one) for one in left if one.weight >= 1.0]
+    weighty = [(one.weight, one) for one in left if one.weight >= 1.0 or one.tried]
     if talk:
         weighty = [(float(size(" ".join(one.ask.sentences[:2]))), one) for one in left]
     for _, turn in sorted(weighty, key=lambda one: (-one[0], one[1].number)):
@@ -184,14 +229,15 @@ def _later(episode: Episode, found: list[Turn], used: int, opening: str) -> list
             break
         if text := _request(episode, turn, talk=talk):
             named.append((turn.number, text))
+    known = [words(opening)]
     out: list[str] = []
-    for _, text in sorted(named, key=lambda one: one[0]):
+    for _, text in sorted(named, key=lambda one: -one[0]):
         bag = words(text)
-        if bag and max(alike(bag, other) for other in known) >= _SAME:
+        if bag and max(len(bag & other) for other in known) >= _SAME * len(bag):
             continue
         known.append(bag)
-        out.append(clip(text, 130).rstrip("."))
-    return out
+        out.append(clip(text, _ROOM_LATER).rstrip("."))
+    return out[::-1]
 
 
 _SAME = 0.6
@@ -210,22 +256,50 @@ def _request(episode: Episode, turn: Turn, *, talk: bool = False, last: bool = F
     ask = turn.ask
     if ask.kind == "empty" or (ask.kind == "command" and not ask.sentences and not (turn.changed or last)):
         return ""
-    if ask.kind == "terse" and (proposal := _proposal(episode, turn)):
-        return proposal if turn.changed else ""
-    text = _APPROVING.sub("", headline(ask, 130)).strip(" ,.")
+    done = turn.changed or turn.tried
+    if done and _bare(ask) and (proposal := _proposal(episode, turn)):
+        return proposal
+    text = _APPROVING.sub("", headline(_own(ask, episode, turn), _ROOM_LATER)).strip(" ,.")
     objects = ask.sentences and cues.CORRECTION.search(ask.sentences[0])
-    asking = ask.kind in ("plan", "command") or _asks(text)
+    asking = ask.kind in ("plan", "issue", "command") or _asks(text)
     if not asking and ask.kind == "text" and (own := _at_end(episode.prompts[turn.number].text)):
         text, asking = own, True
     if not asking and ask.kind == "text" and _LOGGED.search(text):
         return ""
     asking = asking or (talk and bool(cues.QUESTION.search(text)))
-    if _GO_ON.match(text) or (objects and not (turn.changed and size(text) >= 6 and asking)):
+    if _GO_ON.match(text) or (objects and not done):
         return ""
     if ask.kind == "terse":
         says = size(text) >= 2 and (asking or turn.weight >= 2)
-        return text if says and (turn.changed or (last and asking)) else ""
-    return text if size(text) >= 3 and (asking or turn.changed) else ""
+        return text if says and (done or (last and asking)) else ""
+    return text if size(text) >= 3 and (asking or done) else ""
+
+
+def _bare(ask: Ask) -> bool:
+    """A reply that says little by itself: neither a request that can be read alone, nor a bare "commit"."""
+    text = " ".join(ask.sentences)
+    if ask.kind not in ("text", "terse") or ask.error or _KEEPS.match(text[:120]):
+        return False
+    return ask.kind == "terse" or (len(words(text)) <= _TELLING and not _asks(text))
+
+
+_KEEPS = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|yes|please|now|then|and|git|let'?s)[\s,.!]+)*(?:commit|push|커밋|푸시|コミット)\W*(?:[^\s]{1,20}\s*){0,3}$",
+    re.IGNORECASE,
+)
+"""A request to keep what is there: the commit tells it."""
+
+
+def _own(ask: Ask, episode: Episode, turn: Turn) -> Ask:
+    """A prompt without the sentences of the agent that it quotes."""
+    if ask.kind != "text" or len(ask.sentences) < _TELLING:
+        return ask
+    at = episode.prompts[turn.number].at
+    before = " ".join(
+        plain(next((one.text for one in reversed(episode.closings()) if one.at <= at), "")).lower().split()
+    )
+    left = tuple(one for one in ask.sentences if one.lower().rstrip(".")[:60] not in before)
+    return replace(ask, sentences=left) if before and left else ask
 
 
 def _asks(text: str) -> bool:

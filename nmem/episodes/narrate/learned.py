@@ -110,8 +110,11 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         key=lambda one: one[0],
     )
     turns = [Said(number, person, text) for number, (_, person, text) in enumerate(talk)]
+    opening = next((turn.number for turn, (_, person, _) in zip(turns, talk, strict=True) if person), -1)
     for one in rules.find(turns):
         whole = turns[one.words.number].text
+        if one.words.number == opening and not _ALWAYS.search(whole):
+            continue  # the goal, told as such
         text = _PASTED.sub("", " ".join(read(one.words.of(whole)).sentences[:2]))
         span = one.question or one.restated
         if _CHOICE.search(whole) and size(whole) <= _BRIEF:
@@ -126,6 +129,12 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         yield f"{_lead(one.kind, text)}: “{clip(text, _WORDS)}”{about}"
 
 
+_ALWAYS = re.compile(
+    r"\b(?:always|never|from now on|whenever|every time|by default|sempre|nunca|immer|niemals)\b"
+    r"|항상|절대|いつも|常に|必ず",
+    re.IGNORECASE,
+)
+"""What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)
 _REPLIES = (rules.ANSWER, rules.CONFIRMATION)
 
@@ -216,7 +225,9 @@ _NAMED = re.compile(
     r"(?:the )?(?:real |actual |root |underlying |main )?(?:problem|issue|cause|bug|reason)\b.{0,40}\b(?:is|was)\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"^(?:found (?:it|the (?:bug|issue|problem|cause))|fixed|done|confirmed)[.!:]\s+", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?:however,? |(?:found (?:it|the (?:bug|issue|problem|cause))|fixed|done|confirmed)[.!:]\s+)", re.IGNORECASE
+)
 
 
 def _is_cause(one: Sentence) -> bool:

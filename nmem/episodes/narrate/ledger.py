@@ -49,13 +49,15 @@ class Commit:
 class Ledger:
     """The working tree as far as the episode touched it."""
 
-    __slots__ = ("by_user", "changes", "commits", "published", "pushes", "staged", "stashed", "tried")
+    __slots__ = ("by_user", "changes", "commits", "plans", "published", "pushes", "staged", "stashed", "tried")
 
     def __init__(self) -> None:
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
         self.by_user = False
         """The user commits too: what no commit is seen to hold may be in one of theirs."""
+        self.plans: dict[str, None] = {}
+        """Plans that were written into the client's own folder: nothing of the project's."""
         self.pushes: list[str] = []
         self.published: list[tuple[str, str]] = []
         """What was made on a forge: (what, address)."""
@@ -193,6 +195,14 @@ class Ledger:
         """The standing changes that are not in a commit and lie in the project, so that they could be."""
         return [one for one in self.standing() if one.commit < 0 and not outside(one.path)]
 
+    def touched_at(self) -> int:
+        """When a standing change was last made that a check could judge, in ms: of code, not of prose or data."""
+        return max((one.last_at for one in self.standing() if not _prose(one)), default=0)
+
+    def touched_after(self, at: int) -> list[str]:
+        """The paths of such changes that were made after a moment."""
+        return [one.path for one in self.standing() if one.last_at > at and not _prose(one)]
+
     def undone(self) -> list[Change]:
         """The changes that are gone."""
         return [change for change in self.changes.values() if not change.live]
@@ -200,6 +210,16 @@ class Ledger:
     def kept_commits(self) -> list[Commit]:
         """The commits that were not undone."""
         return [one for one in self.commits if not one.undone]
+
+
+def _prose(change: Change) -> bool:
+    """Prose, a picture, or data that the episode made: no test tells of them."""
+    name = change.path.rsplit("/", 1)[-1].lower()
+    return name.endswith(_PROSE) or (change.created and name.endswith(_DATA))
+
+
+_PROSE = (".md", ".mdx", ".txt", ".rst", ".adoc", ".log", ".patch", ".diff", ".svg", ".png")
+_DATA = (".json", ".jsonl", ".csv", ".html")
 
 
 def outside(path: str) -> bool:

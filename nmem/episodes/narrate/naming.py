@@ -39,6 +39,7 @@ def name(command: str, kind: str = "", description: str = "") -> str:
         taken.append(word.rsplit("/", 1)[-1] if not taken or taken[-1] in _RUNNERS else word)
     if description and (not taken or taken[0] in _VAGUE) and (kind == "command" or len(taken) < 2):
         return clip(f"{taken[0] if taken else 'command'} ({description})", 90)
+    taken[:1] = [_SAME.get(one, one) for one in taken[:1]]
     return clip(" ".join(taken) or command.strip().split("\n", 1)[0], 60)
 
 
@@ -127,6 +128,8 @@ _VAGUE = frozenset(
         "if",
     ]
 )
+_SAME = {"python3": "python", "pip3": "pip", "nodejs": "node"}
+"""Programs that go by two names: what failed with the one and passed with the other is one thing."""
 _OF_KIND = {
     "test": re.compile(r"\b(?:test|tests|pytest|jest|vitest|rspec|e2e|tox|nox|spec)\b|test"),
     "lint": re.compile(r"\b(?:lint|check|clippy|vet|eslint|ruff|mypy|tsc|golangci-lint|biome|shellcheck|typecheck)\b"),
@@ -144,6 +147,7 @@ def key(command: str, kind: str = "") -> str:
         return ""
     argv = parsed.main.argv
     program = argv[0].rsplit("/", 1)[-1]
+    program = _SAME.get(program, program)
     if program in _SCRIPTED:
         script = next((word for word in argv[1:] if not word.startswith("-")), "")
         return f"{program} {script.removeprefix('./')}" if _SCRIPT.search(script) else ""

@@ -11,7 +11,7 @@ from nmem.episodes.narrate.adopt import adopt
 from nmem.episodes.narrate.checks import Struggle, once, struggles, told
 from nmem.episodes.narrate.completed import REPORTED, completed
 from nmem.episodes.narrate.corrections import Correction, confirmed, corrections, objection, refusals
-from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, unseen
+from nmem.episodes.narrate.ending import call, marks, obstacle, outcome, said_to_pass, unseen
 from nmem.episodes.narrate.grounds import Grounds
 from nmem.episodes.narrate.intent import asks, intent
 from nmem.episodes.narrate.learned import causes, decided, found_out, mended
@@ -45,18 +45,19 @@ def narrate(episode: Episode) -> Narrative:
     read_prompts = asks(episode)
     ledger = facts.ledger(episode)
     ran = struggles(episode)
-    corrected = corrections(read_prompts)
     found_turns = turns(episode, read_prompts)
+    corrected = corrections(read_prompts, [turn.closing for turn in found_turns])
     gone = Superseded(found_turns, corrected)
     did = answers(found_turns, gone)
     open_end = unanswered(episode, read_prompts)
     ledger.by_user = facts.committed_by_user(episode)
     refused = refusals(episode)
     accepted = confirmed(read_prompts)
-    ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end)
+    by_word = said_to_pass(episode, ledger)
+    ended = marks(episode, ledger, ran, accepted=accepted, unanswered=open_end, by_word=by_word)
     grounds = Grounds(episode, ledger, checked=_checked(ran))
     empty = not (episode.prompts or episode.sayings or episode.actions)
-    done = completed(episode, ledger, ran, grounds, did, gone)
+    done = completed(episode, ledger, ran, grounds, did, gone, found_turns)
     known = [words(text) for text in done if not text.startswith(REPORTED)]
     found = causes(episode, found_turns, gone)
     solved, settled, proven = mended(episode, ran), decided(episode), found_out(episode, found, found_turns)
@@ -69,14 +70,14 @@ def narrate(episode: Episode) -> Narrative:
             *solved,
         ],
         completed=[
-            *_answer(found_turns, gone),
+            *_answers(found_turns, gone),
             *(text for text in done if text.removeprefix(REPORTED) not in proven),
         ],
         next_steps=next_steps(episode, read_prompts, ran, finished=accepted, unanswered=open_end),
         files_read=facts.files_read(episode),
         files_edited=[change.path for change in ledger.standing()],
         notes=_untold(_notes(ran, corrected, refused, ledger), [*solved, *settled]),
-        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts)),
+        outcome="" if empty else outcome(ended, ledger, ran, unseen(episode, read_prompts), by_word=by_word),
         obstacle=obstacle(
             ran,
             corrected,
@@ -110,19 +111,34 @@ _FIRST, _LAST = 3, 3
 """Prompts at the beginning, and turns at the end, that the title of an episode that goes on is made of."""
 
 
-def _answer(found: list[Turn], gone: Superseded) -> list[str]:
+def _answers(found: list[Turn], gone: Superseded) -> list[str]:
     """The answer to the last request, where that changed nothing: the end that the work came to; where it is no
-    sentence, to the one before.
+    sentence, to the one before. Then those to earlier requests that changed nothing, each with its question: of many
+    those that say most.
     """
-    for turn in reversed(found):
-        if turn.lasting or not (turn.actions or turn.ask.kind != "terse"):
-            return []
-        if any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions):
-            return []  # what was made on the forge is told by its address
+    told: dict[int, str] = {}
+    for turn in found:
+        made = any(one.outcome == OK and facts.MADE.search(one.content) for one in turn.actions)
+        if turn.lasting or made or turn.ask.kind not in ("text", "plan", "issue", "command", "terse", "empty"):
+            continue  # what was made on the forge is told by its address
         text = conclusion(turn)
         if text and not gone(turn.number, text) and not cues.FLEETING.search(text):
-            return [f"{ANSWER}{text}"]
-    return []
+            told[turn.number] = text
+    last = max(told, default=-1)
+    if any(turn.lasting or not (turn.actions or turn.ask.kind != "terse") for turn in found[last + 1 :]):
+        last = -1
+    asked = {number: " ".join(found[number].ask.sentences[:2]) for number in told if number != last}
+    weighty = sorted(
+        (number for number in asked if size(asked[number]) >= _ASKED), key=lambda one: -len(found[one].closing)
+    )
+    newest = [f"{ANSWER}{told[last]}"] if last in told else []
+    return newest + [
+        f"{ANSWER}{told[number]} (asked: “{clip(asked[number], 110)}”)" for number in sorted(weighty[:_ANSWERED])
+    ]
+
+
+_ANSWERED, _ASKED = 3, 3
+"""Answers to earlier requests that are told, and words of a request that is named."""
 
 
 def _untold(notes: list[str], learned: list[str]) -> list[str]:
@@ -150,6 +166,7 @@ def _cause(read_prompts: list[Ask], found: list[str]) -> str:
         return ""
     named = next((text for text in reversed(found) if cues.PROBLEM.search(text) and not _MINE.match(text)), "")
     bare = _PROBLEM_IS.sub("", named)
+    bare = named if _PLACED.match(bare) else bare
     return bare[:1].upper() + bare[1:]
 
 
@@ -162,6 +179,8 @@ def _blocked(episode: Episode) -> str:
     return ""
 
 
+_PLACED = re.compile(r"(?:in|at|on|with|when|inside|within|how|where|from)\b", re.IGNORECASE)
+"""What is left says where, and no more who."""
 _PROBLEM_IS = re.compile(r"^the (?:problem|issue) is (?:that )?", re.IGNORECASE)
 _MINE = re.compile(r"(?:i|but|actually|and|so|the user decided|plan accepted)\b", re.IGNORECASE)
 

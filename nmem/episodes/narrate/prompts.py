@@ -22,7 +22,7 @@ _IMAGE = re.compile(
     r"|\[Request interrupted[^\]\n]{0,60}\]",
     re.IGNORECASE,
 )
-_ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?: [^<>\n]{0,200})?>")
+_ANY_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)((?: [^<>\n]{0,200})?)>")
 _URL = re.compile(r"https?://[^\s\"'<>)\]]+")
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^[ \t]{0,3}#{1,3}[ \t]+(.+)$", re.MULTILINE)
@@ -46,7 +46,7 @@ _READ = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One user prompt as it is meant. `kind`: plan command terse text empty."""
+    """One user prompt as it is meant. `kind`: plan issue command terse text empty."""
 
     kind: str
     sentences: tuple[str, ...] = ()
@@ -72,6 +72,9 @@ def read(text: str) -> Ask:
     error = pasted_error(text)
     if not found_sentences:
         return Ask("empty", places=places, error=error)
+    if issue := _issue(text):
+        return Ask("issue", tuple(_sentences(text[: issue.start()]))[:1], clip(_BRACKET.sub("", plain(issue[2])), 140),
+                   places=places, error=error)  # fmt: skip
     total = sum(size(one) for one in found_sentences)
     kind = (
         "terse"
@@ -93,8 +96,27 @@ def _unwrap(text: str) -> str:
         args = _ARGS.search(text)
         name = named[1] if named[1].startswith("/") else "/" + named[1]
         return f"{name} {args[1].strip() if args else ''}".strip()
-    text = _ANY_TAG.sub(" ", _IMAGE.sub(" ", _TAG.sub(" ", text)))
+    text = _IMAGE.sub(" ", _TAG.sub(" ", text))
+    if "<" in text:
+        closed = {found[2] for found in _ANY_TAG.finditer(text) if found[1]}
+        text = _ANY_TAG.sub(lambda found: " " if found[2] in closed or "=" in found[3] else found[0], text)
     return _AT_FILE.sub(r"\1", text).strip()
+
+
+def _issue(text: str) -> re.Match[str] | None:
+    """The line that names the matter of a form: `title: ...` among other lines of its kind."""
+    found = _MATTER.search(text)
+    return found if found and len(_FIELD.findall(text[:_FORM])) >= _FIELDS else None
+
+
+_MATTER = re.compile(
+    r"^[ \t]*(problem_statement|(?:issue_|pr_)?title|subject|summary|headline)[ \t]*[:：][ \t]*(\S.{8,})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FIELD = re.compile(r"^[ \t]*[a-z]\w{1,24}:[ \t]+\S", re.MULTILINE)
+_BRACKET = re.compile(r"^\[\w{2,12}\]:?\s*")
+_FORM, _FIELDS = 2_000, 3
+"""Characters of a prompt in which a form begins, and lines that make one."""
 
 
 def _plan(text: str) -> str:

@@ -12,7 +12,7 @@ from nmem.names import cited, reads_as_sentence
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 _MARKS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|`+|^[ \t]*>[ \t]?", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*])\*([^*\n]{1,200})\*(?![\w*])")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦➤→✅✔✓☑❌⚠]\ufe0f?|\d{1,2}[.)])[ \t]+(?:\[([ xX>-])\][ \t]+)?")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.{1,200})")
 _LABEL = re.compile(r"\*\*([^*\n]{2,60}?)(?::\*\*|\*\*[ \t]*[:—–-])[ \t]*|([A-Z][A-Za-z' ]{2,30}):[ \t]+(?=\S)")
 _BOLD_LINE = re.compile(r"\*\*([^*\n]{2,90})\*\*:?\s*$")
@@ -20,6 +20,8 @@ _SPLIT = re.compile(r"(?<=[.!?])[)\"'”]?\s+(?=[\"'“(\[A-Z0-9À-Ý가-힣ぁ-
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Z])\.|\.\.\.|^\d{1,2}\.)$", re.IGNORECASE)
 _EMOJI = re.compile("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
 _COUNT = re.compile(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
+_CUT = re.compile(r"\s*…\[\+\d+\]")
+"""How many characters of a text were not kept: nobody needs to know."""
 _RULE = frozenset("|-: ")
 _SPACE = re.compile(r"\s+")
 
@@ -38,7 +40,8 @@ class Sentence:
 
 def plain(text: str) -> str:
     """Text without markdown's marks, on one line."""
-    text = _EMOJI.sub("", _MARKS.sub("", _LINK.sub(r"\1", text)))
+    whole = _CUT.sub("…", text) if "…[+" in text else text
+    text = _EMOJI.sub("", _MARKS.sub("", _LINK.sub(r"\1", whole)))
     return _COUNT.sub("", _SPACE.sub(" ", _EMPHASIS.sub(r"\1", text)).strip())
 
 

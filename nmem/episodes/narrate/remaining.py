@@ -97,13 +97,21 @@ def _from_text(text: str, *, only_question: bool) -> list[str]:
         under = one.label and cues.LEFT_LABEL.search(one.label) and one.done != "x"
         open_box = one.done == " "
         says = cues.LEFT.search(one.text) and not one.label and not cues.QUESTION.search(one.text)
-        if size(one.text) >= 3 and not cues.DONE.match(one.text) and (under or open_box or says):
+        states = _STATES.search(one.text) or one.text.endswith((":", "："))
+        if size(one.text) >= 3 and not cues.DONE.match(one.text) and not states and (under or open_box or says):
             out.append(clip(one.text, 180))
     if asks and size(said[-1].text) >= 3:
         items = [one.text.rstrip(".") for one in said if one.item and len(one.text) <= _LONG][-_ITEMS:][:_TOLD]
         of = f" ({'; '.join(items)})" if items and _GO_ON.search(said[-1].text) else ""
         out.append(f"{open_ends.QUESTION} {clip(said[-1].text, 180)}{of}")
     return out
+
+
+_STATES = re.compile(
+    r"\bno (?:uncommitted|unstaged|unpushed)\b|\b(?:untouched|unrelated|left out|left alone|left as is|not included)\b",
+    re.IGNORECASE,
+)
+"""Says how the tree was left on purpose."""
 
 
 def _todos(episode: Episode, rows: list[open_ends.Row]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nmem.episodes.narrate import cues
@@ -51,6 +52,11 @@ class Turn:
         return any(_changes(one) and one.obs_type != "task_spawn" for one in self.actions)
 
     @property
+    def tried(self) -> bool:
+        """Whether a change was begun for it that was refused or broken off: it was asked for all the same."""
+        return any(one.halted and _WEIGHT.get(one.obs_type, 0) >= 1.0 for one in self.actions)
+
+    @property
     def edited(self) -> bool:
         """Whether files were changed or committed for it."""
         return any(_changes(one) and one.obs_type in ("file_edit", "file_write", "git_commit") for one in self.actions)
@@ -66,6 +72,12 @@ class Turn:
             elif one.obs_type in ("test", "build", "lint") and (verdict := judged(one)) is not None:
                 good = edited and verdict
         return good
+
+    @property
+    def kept(self) -> bool:
+        """The last change that was made for it is a commit or a push."""
+        last = next((one for one in reversed(self.actions) if _changes(one)), None)
+        return last is not None and last.obs_type in ("git_commit", "git_push")
 
 
 def _changes(one: Action) -> bool:
@@ -139,8 +151,13 @@ def conclusion(turn: Turn) -> str:
             return clip(f"{head}{one.text} {rest}", _ROOM)
         if (one.text[:1].islower() and not codes(one.raw)) or _IF.match(one.text):
             continue
-        text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + one.text, _ROOM)
-        return text + _more(said[number + 1 :], _ALL - len(text))
+        said_first = _CONNECTS.sub("", one.text)
+        said_first = said_first[:1].upper() + said_first[1:] if said_first != one.text else one.text
+        text = clip(f"“{title}”: {one.text}" if title and number < _EARLY else head + said_first, _ROOM)
+        more = _more(said[number + 1 :], _ALL - len(text))
+        if not more and size(text) < _NOD + 1 and (rest := _listed(said[number + 1 :])):
+            more = f" {rest}"
+        return text + more
     return ""
 
 
@@ -163,7 +180,12 @@ def _passing(one: Sentence, *, titled: bool) -> bool:
     """A question, an item, a nod, how far something is: no answer by itself."""
     if one.item or size(one.text) < _BRIEF or cues.QUESTION.search(one.text):
         return True
-    if _GREEN.match(one.text) or PROGRESS.search(one.text) or (cues.CHATTER.match(one.text) and not titled):
+    if (
+        cues.HOLLOW.match(one.text)
+        or _GREEN.match(one.text)
+        or PROGRESS.search(one.text)
+        or (cues.CHATTER.match(one.text) and not titled)
+    ):
         return True
     return bool(_NODS.match(one.text)) and size(one.text) < _NOD
 
@@ -177,6 +199,9 @@ PROGRESS = re.compile(
 """Something goes on: how far it is, is out of date when it is read."""
 _IF = re.compile(r"(?:if|when|once|unless|otherwise|then|so|but|and|plus|also)\b", re.IGNORECASE)
 """How a sentence begins that hangs on another one."""
+_CONNECTS = re.compile(
+    r"(?:however|therefore|thus|overall|in short|in summary|unfortunately|note that)[,:]? ", re.IGNORECASE
+)
 _PRAISES = re.compile(
     r"(?:exactly|right|great|good|nice|perfect|excellent|interesting|absolutely|ah|oh|fair|that'?s|you'?re|sure|done"
     r"|now|i |let|here|analysis complete|found)\b",
@@ -188,6 +213,68 @@ _NODS = re.compile(
     r"|네|맞|はい|そうです|sim|exato)\b",
     re.IGNORECASE,
 )
+
+
+def account(turn: Turn) -> str:
+    """How the agent summed up a request that files were edited for: the sentence or the list that says what was done,
+    where there is none the first that tells something; "" for none.
+    """
+    if not turn.closing or cues.LIMIT.match(turn.closing) or cues.DRAFT.search(turn.closing[:300]):
+        return ""
+    told = list(_summed(sentences(turn.closing)[:_SUMMED]))
+    return next((text for text, done in told if done), told[0][0] if told else "")
+
+
+def _summed(said: list[Sentence]) -> Iterator[tuple[str, bool]]:
+    """(a sentence or list of a summary, whether it says what was done), each list once."""
+    listing = False
+    for number, one in enumerate(said):
+        if listing and one.item:
+            continue
+        lead = one.text.endswith((":", "：")) and not one.item
+        listing = one.item or (lead and number + 1 < len(said) and said[number + 1].item)
+        if listing:
+            found = said[number + lead :]
+            items = _items(found)
+            telling = lead and not cues.TALK.match(one.text) and len(words(one.text)) > _BRIEF
+            label = found[0].label
+            done = bool(cues.DONE.match(found[0].text)) or bool(label and cues.DONE_LABEL.search(label))
+            if items:
+                yield clip(f"{one.text} {items}" if telling else items, _ALL), done
+            continue
+        if lead or _passing(one, titled=False) or _IF.match(one.text) or _REFERS.match(one.text):
+            continue
+        done = bool(cues.DONE.match(one.text) or cues.DONE_ANY.search(one.text))
+        if done or not cues.TALK.match(one.text):
+            yield clip(one.text, _ROOM) + _more(said[number + 1 :], _ALL - len(one.text)), done
+
+
+def _items(said: list[Sentence]) -> str:
+    """The first items of a summary that tell something, each with what it is about; not those below "next steps"."""
+    items: dict[str, None] = {}
+    name = ""
+    apart = len({one.label for one in said[:_ITEMS] if one.item}) > 1
+    for one in said:
+        if not one.item or len(items) == _ITEMS + 1:
+            break
+        text = one.text.rstrip(".:：")
+        if " " not in text:
+            name = f"{text}: "
+            continue
+        own = one.label.rsplit(" / ", 1)[-1] if apart else ""
+        own = _NUMBER.sub("", own)
+        said_so = not own or cues.DONE_LABEL.search(own) or text.lower().startswith(own)
+        about = "" if said_so else f"{own[:1].upper()}{own[1:]}: "
+        under = one.label and cues.LEFT_LABEL.search(one.label)
+        if not (under or cues.QUESTION.search(text) or cues.HOLLOW.match(text)) and len(words(text)) > 1:
+            items[name + about + clip(text, 120)] = None
+            name = ""
+    return "; ".join(items)
+
+
+_NUMBER = re.compile(r"^\d{1,2}[.)] ")
+_SUMMED = 25
+_REFERS = re.compile(r"(?:this|that|these|those|it|they)\b", re.IGNORECASE)
 
 
 def heading(text: str) -> str:
@@ -237,14 +324,14 @@ _MADE = re.compile(
 
 
 def unanswered(episode: Episode, asks: list[Ask]) -> bool:
-    """The last request got neither an answer nor work that a check then passed."""
+    """The last request got neither an answer, nor work that a check then passed or that was committed."""
     if not episode.prompts:
         return False
     said = max((one.at for one in episode.closings()), default=0)
     if said >= episode.prompts[-1].at:
         return False
     found = turns(episode, asks)
-    return not (found and found[-1].verified)
+    return not (found and (found[-1].verified or found[-1].kept))
 
 
 _STILL = re.compile(r"\W*(?:still|same|again|ainda|여전히|まだ)", re.IGNORECASE)

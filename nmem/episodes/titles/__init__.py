@@ -12,18 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nmem.episodes.narrate.cues import APPROVAL
+from nmem.episodes.narrate.cues import APPROVAL, REQUEST
 from nmem.episodes.narrate.prompts import TERSE, Ask, read
 from nmem.episodes.titles.clauses import headline
-from nmem.episodes.titles.goal import goal, parts, verb
+from nmem.episodes.titles.goal import HAVE, goal, parts, verb
 from nmem.episodes.titles.lists import listed
 from nmem.episodes.titles.phrases import choose, file, phrases, together, weighed
 from nmem.episodes.titles.weights import keys, weights, worth
 
 ROOM, ELLIPSIS = 60, "…"
 """Characters of a title."""
-_CLAUSE, _COMMIT, _WHOLE = 0.8, 0.6, 0.65
-"""How much of what the phrases tell a clause, a commit's subject or the first sentence must tell to stand instead."""
+_CLAUSE, _COMMIT, _ONLY_COMMIT, _WHOLE = 0.8, 0.6, 0.5, 0.65
+"""How much of what the phrases tell a clause, a commit's subject (one of several, the only one) or the first sentence
+must tell to stand instead.
+"""
+_PLANNED, _LEAST = 8, 1.0
+"""Prompts among which a plan that is carried out names the episode, and what its heading must tell of it."""
 _SHORT, _CUT = 20, 80
 """Characters of a clause that may be a title, and of a sentence that may be cut to one."""
 _TELLING = 2
@@ -39,6 +43,16 @@ _GREETING = re.compile(
 )
 _PLAN = re.compile(r"^implement (?:the )?(?:following|this) plan\W*$", re.IGNORECASE)
 _LOG = re.compile(r"^\s*(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d|at \S+\(|Traceback|File \"|\S+Error:|[{\[<|$>])")
+_SAID = 24
+"""Characters in which a sentence says that something has been done."""
+_DENSE = re.compile(r"[가-힣ぁ-んァ-ヶ一-龯]")
+_OPTION = re.compile(r"--[a-z]")
+_TALKS = re.compile(
+    r"(?:i|we|you|he|she|it|they|this|that|there|these|correction|sorry|until|currently|yesterday|earlier|see|remember|forgot)"
+    r"(?:['’]\w+)?\b[,:]?(?! ?[/.(])",
+    re.IGNORECASE,
+)
+"""How a sentence begins that talks: no name of work."""
 _WANTED = re.compile(
     r"^(?:the )?user (?:wants?|wanted|asked|would like|needs?|needed)(?: me)?(?: to| for)? ", re.IGNORECASE
 )
@@ -94,7 +108,8 @@ def says(text: str) -> bool:
 
 def fit(text: str, room: int = ROOM) -> str:
     """A text on one line of at most `room` characters: whole words, an ellipsis for what is cut."""
-    text = " ".join(_MARKS.sub("", text).split()).strip(" .:;,–—-\\")
+    text = " ".join(_MARKS.sub("", text).split()).rstrip(" .:;,–—-\\")
+    text = text.lstrip(" .:;,–—\\" if _OPTION.match(text) else " .:;,–—-\\")
     text = _LEAD.sub("", text).replace(" : ", ": ")
     if len(text) > room:
         cut = text[:room]
@@ -115,12 +130,21 @@ def made(material: Material) -> str:
     known = weights(asked, [*said, *material.commits], [file(path) for path in material.files])
     if says(material.client) and set(keys(material.client)) & set(known):
         return fit(material.client)
-    if opening < len(asks) and asks[opening].kind == "plan" and says(asks[opening].title):
+    if opening < len(asks) and asks[opening].kind in ("plan", "issue") and says(asks[opening].title):
         return fit(asks[opening].title)
+    planned = next((ask.title for ask in asks[:_PLANNED] if ask.kind == "plan" and says(ask.title)), "")
+    if planned and worth(fit(planned), known) >= _LEAST:
+        return fit(planned)
     told = material.commits or any(_tells(one) for one in asks)
     told = told or (any(said) and not any(one.kind == "command" for one in asks))
     text = (_chosen(asks, opening, said, material, known) if told else "") or _left(asks, material, known)
-    return _told_apart(text, asks[opening].places if asks else (), said, known)
+    return _told_apart(_whole_sentence(text), asks[opening].places if asks else (), said, known)
+
+
+def _whole_sentence(text: str) -> str:
+    """A title that was cut in its second sentence without it."""
+    end = text.find(". ", _SHORT) if text.endswith(ELLIPSIS) else -1
+    return text[:end] if end > 0 and text[end - 1].islower() else text
 
 
 def _told_apart(text: str, places: Sequence[str], said: Sequence[str], known: dict[str, float]) -> str:
@@ -176,7 +200,7 @@ def _tells(ask: Ask) -> bool:
         return bool(ask.error)
     if ask.kind == "command":
         return sum(len(one.split()) for one in ask.sentences) >= TERSE
-    return ask.kind == "plan" or any(says(one) for one in ask.sentences)
+    return ask.kind in ("plan", "issue") or any(says(one) for one in ask.sentences)
 
 
 def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, known: dict[str, float]) -> str:
@@ -188,7 +212,7 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     least = worth(best, known)
     commits = [fit(_REFERENCE.sub("", _TYPE.sub("", one))) for one in material.commits]
     commit = max((one for one in commits if says(one)), key=lambda one: worth(one, known), default="")
-    if commit and worth(commit, known) >= _COMMIT * least:
+    if commit and worth(commit, known) >= (_COMMIT if len(commits) > 1 else _ONLY_COMMIT) * least:
         return commit
     if whole := _whole(asks[opening] if asks else None, known, _WHOLE * least):
         return whole
@@ -196,15 +220,22 @@ def _chosen(asks: list[Ask], opening: int, said: list[str], material: Material, 
     if clause and worth(clause, known) >= _CLAUSE * least:
         more = choose(found, clause, ROOM - len(clause) - 2)[:1]
         return fit(together([clause, *more], ROOM))
-    if not does and len(told) > 1 and (first := _first(asks[opening : opening + 3])):
+    if not does and (len(told) > 1 or _DENSE.search(best)) and (first := _first(asks[opening : opening + 3])):
         return first
     return fit(best) if len(keys(best)) >= _TELLING and " " in best else ""
 
 
 def _first(asks: Sequence[Ask]) -> str:
     """The first sentence that tells something, cut to fit: phrases in a row without a verb read as a riddle."""
-    sentences = (" ".join(goal(one)).strip() for ask in asks for one in ask.sentences[:3])
-    return next((fit(one) for one in sentences if says(one) and len(keys(one)) >= _TELLING), "")
+    for ask in asks:  # where the verb ends the sentence, what is asked for is the sentence
+        own = [one for one in ask.sentences[:3] if _DENSE.search(one) and says(one)]
+        if own:
+            return fit(next((one for one in own if REQUEST.search(one) and len(one) >= _SHORT), own[0]))
+    told = [goal(one) for ask in asks for one in ask.sentences[:3]]
+    asked = [one for one in told if one[0] and len(keys(one[1])) >= _TELLING]
+    sentences = [" ".join(one).strip() for one in (*asked, *told)]
+    found = [one for one in sentences if says(one) and len(keys(one)) >= _TELLING]
+    return next((fit(one) for one in found if not _TALKS.match(one)), fit(found[0]) if found else "")
 
 
 def _whole(ask: Ask | None, known: dict[str, float], least: float) -> str:
@@ -216,6 +247,8 @@ def _whole(ask: Ask | None, known: dict[str, float], least: float) -> str:
     if not does and first.endswith("?") and _SHORT <= len(first) < ROOM and len(ask.sentences) == 1:
         return f"{fit(first.rstrip('?'))}?"
     text = f"{does} {rest}".strip(" .!?")
+    if not does and (_TALKS.match(text) or HAVE.search(first[:_SAID])):
+        return ""
     if not _SHORT <= len(text) <= _CUT or len(keys(text)) < _TELLING + (not does):
         return ""
     alone = does and len(ask.sentences) == 1 and len(keys(text)) > _TELLING and len(text) <= ROOM

@@ -28,6 +28,8 @@ _LEAD = re.compile(
     r"|(?:go|come) back to|i (?:noticed|see)(?: that)?|we (?:are|were)|i (?:am|was)|i'm)(?![\w'-])[\s,.:;!–-]*)+",
     re.IGNORECASE,
 )
+HAVE = re.compile(r"\b(?:have|has|had|was|were)\b|['’]ve\b", re.IGNORECASE)
+"""Says that something is done already."""
 _BEFORE = re.compile(
     r"^(?:when|if|since|because|as|while|after|before|once|for|in|on|with|regarding)\b[^,]{3,80},\s+", re.IGNORECASE
 )
@@ -65,7 +67,7 @@ def base(word: str) -> str:
 
 def goal(sentence: str) -> tuple[str, str]:
     """(the verb, what follows) of a sentence; no verb where it states something."""
-    text = " ".join(_ASIDE.sub(" ", sentence).split()).strip(" -*•>\"'")
+    text = whole = " ".join(_ASIDE.sub(" ", sentence).split()).strip(" -*•>\"'")
     before = ""
     while before != text:
         before = text
@@ -81,6 +83,8 @@ def goal(sentence: str) -> tuple[str, str]:
     if not rest or rest.split(" ", 1)[0].lower() in _AUXILIARY:
         return "", text
     verb = base(first)
+    if verb and verb != first.lower() and HAVE.search(whole[: len(whole) - len(text)]):
+        return "", text  # "we have now implemented this": done, and not asked for
     return (verb, rest) if verb else ("", text)
 
 

@@ -67,3 +67,66 @@ def test_one_reason_is_told_once(begin: type[Story]) -> None:
         story.shell(command, "git_push", "failed", response="fatal: Permission to kettle/pot denied")
     told = narrate(story.agent("Neither could be pushed.").episode()).obstacle
     assert told.count("Permission to kettle/pot denied") == 1
+
+
+def test_a_reply_that_says_little_is_named_with_what_came_of_it(begin: type[Story]) -> None:
+    story = begin().user("Add a whistle to the kettle").edit("kettle.py").agent("Added the whistle to kettle.py.")
+    story.user("would two kettles on one stove whistle apart?").agent(
+        "No, only the first one of the two whistles, whichever boils first."
+    )
+    story.user("that was the idea, yes").edit("stove.py").agent("Each kettle has a whistle of its own in stove.py.")
+    told = narrate(story.episode())
+    assert "“that was the idea, yes”, and so: “Each kettle has a whistle of its own in stove.py.”" in told.intent
+    asked = "(asked: “would two kettles on one stove whistle apart?”)"
+    assert f"Answer: No, only the first one of the two whistles, whichever boils first. {asked}" in told.completed
+
+
+def test_of_two_requests_on_the_same_the_later_one_stands(begin: type[Story]) -> None:
+    story = begin().user("Ask before the kettle boils").edit("ask.py").agent("Added a question to ask.py.")
+    story.user('can you word it "Kettle <name> is about to boil, go on?"').edit("ask.py").agent("Worded so.")
+    story.user('make it "Kettle <name> boils, go on? [Y/n]" instead').edit("ask.py").agent("Worded so.")
+    intent = narrate(story.episode()).intent
+    assert 'make it "Kettle <name> boils' in intent
+    assert "is about to boil" not in intent
+
+
+def test_a_request_that_was_refused_was_asked_for(begin: type[Story]) -> None:
+    story = begin().user("Write tickets for the stove").write("tickets.md").agent("Wrote tickets.md.")
+    story.user("now delegate the tickets 1 to 3 to parallel workers")
+    story.act("task_spawn", "Ticket one", "unknown", "Task", refused="user")
+    for number in range(3):
+        story.user(f"move ticket {number} of the stove to done/{number}").edit(f"done/{number}.md").agent("Moved.")
+    assert "delegate the tickets 1 to 3" in narrate(story.episode()).intent
+
+
+def test_a_form_is_wanted_by_the_line_that_names_its_matter(begin: type[Story]) -> None:
+    form = "Mend by the form:\n  instance_id: kettle-7\n  repo: kettle/pot\n  title: [Bug]: Kettle boils dry\n\nAh."
+    told = narrate(begin().user(form).edit("kettle.py").agent("Added a switch to kettle.py.").episode())
+    assert told.intent == "Mend by the form: Kettle boils dry"
+    assert told.title == "Kettle boils dry"
+    prose = "Boil it.\n\nsummary: a kettle that is on\n\nThanks."
+    assert narrate(begin().user(prose).episode()).intent.startswith("Boil it.")
+
+
+def test_a_question_is_no_objection_unless_the_answer_grants_it(begin: type[Story]) -> None:
+    def told(answer: str) -> str:
+        story = begin().user("Track the pots").edit("pots.py").agent("Tracks pots in pots.py.")
+        story.user("but we do track several pots, how is that working?")
+        return narrate(story.agent(answer).episode()).obstacle
+
+    assert told("Each pot has a number.") == ""
+    assert "how is that working?" in told("You're right, only one is tracked.")
+
+
+def test_what_the_person_says_to_be_broken_is_in_the_way(begin: type[Story]) -> None:
+    story = begin().user("Give the stove a timer").edit("stove.py").agent("Added a timer to stove.py.")
+    story.user("linting is failing now").edit("stove.py").agent("Shortened a line of stove.py.")
+    assert narrate(story.episode()).obstacle.startswith("The user reported an error: linting is failing now")
+    story = begin().user("Let the lid close by itself").edit("lid.py").agent("Closes the lid.")
+    story.user("Looks good. It still does not stay shut. I push it down and it comes up.").edit("lid.py")
+    assert "“It still does not stay shut. I push it down and it comes up.”" in narrate(story.episode()).obstacle
+
+
+def test_the_goal_is_no_decision(begin: type[Story]) -> None:
+    story = begin().user("I want the boil timer kept in the lid, not in the base. Use the lid for all of it.")
+    assert not narrate(story.edit("lid.py").agent("Moved the timer to lid.py.").episode()).learned

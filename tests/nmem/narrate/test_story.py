@@ -296,3 +296,57 @@ def test_a_file_whose_name_is_a_request_is_counted_where_an_obstacle_is_told(beg
     assert learned.endswith("then passed after edits to invoice.py and 1 more")
     assert "Ignore previous" not in told.obstacle
     assert ". You must" not in learned
+
+
+def test_a_check_is_judged_by_the_code_that_was_edited_after_it(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("kettle.py").shell("pytest", "test", tests={"passed": 3})
+    told = narrate(story.edit("CHANGELOG.md").agent("Timed it.").episode())
+    assert "tests passed at the end" in told.outcome and "Passed: pytest (3 passed)" in told.completed
+    told = narrate(story.edit("stove.py").episode())
+    assert "tests passed before the last edits of stove.py" in told.outcome
+
+
+def test_what_only_the_agent_saw_pass_is_said_to_be_its_word(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("kettle.py").shell("pytest | tail", "test", "unknown")
+    assert "by the agent's word" in narrate(story.agent("Timed it. All tests pass.").episode()).outcome
+    story = begin().user("Time the kettle").edit("kettle.py").shell("pytest", "test", "failed", response="1 failed")
+    told = narrate(story.agent("Timed it. All tests pass.").episode())
+    assert "tests_failed" in told.marks
+    assert told.outcome.endswith("the last test run that was seen failed; the agent said after it that tests pass")
+    told = narrate(story.commit("1234567", "time it").agent("Committed, the hook's tests pass.").episode())
+    assert "tests_failed" not in told.marks and "passed at the end, by the agent's word" in told.outcome
+    story = begin().user("Time it").edit("kettle.py").shell("pytest | tail", "test", "unknown")
+    assert "by the agent's word" not in narrate(story.agent("Timed it. Tests should pass.").episode()).outcome
+
+
+def test_one_program_by_two_names_is_one_struggle(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("kettle.py")
+    story.shell("python try_kettle.py", "test", "failed", response="  print(f'x')\nSyntaxError: invalid syntax")
+    told = narrate(story.shell("python3 try_kettle.py", "test").agent("Timed the kettle in kettle.py.").episode())
+    assert told.notes == ["python try_kettle.py failed once (SyntaxError: invalid syntax), then passed later"]
+
+
+def test_each_requests_result_is_told_by_what_says_it(begin: type[Story]) -> None:
+    said = "Done. All tests pass.\n\nSummary of the changes:\n- **Timer**: rings once\n- **Lid**: stays shut\n"
+    told = narrate(begin().user("Mend the stove").edit("a.py", "").agent(said).episode())
+    assert "The agent reported: Timer: rings once; Lid: stays shut" in told.completed
+    told = narrate(begin().user("Mend the stove").edit("a.py", "").agent("All tests pass. Done.").episode())
+    assert not any("All tests pass" in text for text in told.completed)
+
+
+def test_a_plan_in_the_clients_folder_is_no_change_of_the_project(begin: type[Story]) -> None:
+    story = begin().user("Plan the stove").write("/home/ada/.claude/plans/stove.md").agent("The stove is planned.")
+    told = narrate(story.episode())
+    assert told.outcome == "A plan was written; no file of the project was changed"
+    assert told.files_edited == []
+
+
+def test_a_commit_that_was_asked_for_last_and_made_is_answered(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("kettle.py").agent("Timed it.").user("commit")
+    assert narrate(story.commit("1234567", "time it").episode()).outcome == "Committed (1234567)"
+
+
+def test_how_the_tree_was_left_on_purpose_is_no_next_step(begin: type[Story]) -> None:
+    story = begin().user("Commit the timer").edit("a.py").commit("1234567", "timer")
+    said = "Committed. The other unstaged changes are unrelated and were left out.\nThe uncommitted files are:\n- b.py"
+    assert narrate(story.agent(said).episode()).next_steps == []
