@@ -86,14 +86,14 @@ def _fault(path: str, error: BaseException) -> None:
 
 def _hook(words: list[str], path: str, started: int, listener: Listener | None) -> None:
     """Read the event, make it rows and store them."""
-    from capture.clients import CLIENTS
+    from capture.clients import known
     from capture.stdin import read
 
     client, native = [*words, "", ""][:2]
     given = read()
     if given.fault:
         _odd(path, client, native, given.fault)
-    if client not in CLIENTS:
+    if not known(client):
         _odd(path, client, native, "unknown client")
     elif given.payload is not None:
         _event(path, client, native, given, started, listener)

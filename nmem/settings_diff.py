@@ -9,7 +9,7 @@ import click
 
 from capture.install import Plan
 from capture.install.beside import Beside
-from capture.install.targets import TITLES
+from capture.install.targets import title
 from nmem.text import printable
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -49,11 +49,11 @@ def show(plan: Plan, short: bool = False) -> None:
     """Print a plan, in colour on a terminal that wants it."""
     import os
 
-    title = f"{TITLES[plan.target.client]} ({plan.target.scope})"
+    heading = f"{title(plan.target.client)} ({plan.target.scope})"
     if not plan.changes:
-        click.echo(f"{title}: {plan.target.path}: nothing to change")
+        click.echo(f"{heading}: {plan.target.path}: nothing to change")
         return
-    click.echo(f"{title}:")
+    click.echo(f"{heading}:")
     whole = short and isinstance(plan.target, Beside) and plan.target.whole  # of many lines, all nmem's
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for line in [] if whole else lines(plan, short):

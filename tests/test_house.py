@@ -6,14 +6,13 @@ import ast
 import shutil
 import subprocess
 import sys
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("capture", "nmem", "nmem_tui")
-LONGEST = 600
+from tests import house
+from tests.house import ROOT, Figure, House, Module
 
 
 def tool(name: str) -> str:
@@ -33,75 +32,61 @@ def test_imports_point_down_only() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_no_modules_of_the_cockpit_import_each_other_in_a_circle() -> None:
+@pytest.fixture(scope="module")
+def counted() -> House:
+    return House()
+
+
+@pytest.mark.parametrize("figure", house.TABLE, ids=lambda figure: figure.name)
+def test_no_figure_of_the_house_worsens(figure: Figure, counted: House) -> None:
+    found = figure.count(counted)
+    assert found <= figure.limit, f"{figure.name}: {found:,}, at most {figure.limit:,} (tests/house.py)"
+
+
+def test_the_page_of_figures_shows_every_figure_and_its_limit() -> None:
+    page = house.FIGURES.read_text("utf-8")
+    shown = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    said = {words[0]: words[2:] for words in shown if len(words) == 4}
+    for figure in house.TABLE:
+        assert said.get(figure.name) == [f"{figure.limit:,}", f"{figure.target:,}"], "`python -m tests.house --write`"
+
+
+def test_no_modules_of_the_cockpit_import_each_other_in_a_circle(counted: House) -> None:
     """Neither at the top, nor in functions, nor for types alone."""
-    graph = imports_between(sorted((ROOT / "nmem_tui").rglob("*.py")))
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(" -> ".join(error.args[1]))
+    cockpit = {name: others for name, others in counted.imports.items() if name.startswith("nmem_tui")}
+    assert (
+        house.knots({name: {other for other in others if other in cockpit} for name, others in cockpit.items()}) == []
+    )
 
 
-def test_a_circle_is_found() -> None:
-    with pytest.raises(CycleError):
-        TopologicalSorter({"a": {"b"}, "b": {"c"}, "c": {"a"}}).prepare()
+def test_a_circle_is_found_and_what_hangs_on_it_is_not() -> None:
+    assert house.knots({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == [{"a", "b", "c"}]
 
 
-def imports_between(files: list[Path]) -> dict[str, set[str]]:
-    """Which module imports which of the same set; `from package import module` means the module."""
-    names = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in files}
-    return {
-        name: {
-            full if full in names else node.module
-            for node in ast.walk(ast.parse(file.read_text("utf-8")))
-            if isinstance(node, ast.ImportFrom) and node.module
-            for full in (f"{node.module}.{alias.name}" for alias in node.names)
-            if full in names or node.module in names
-        }
-        for name, file in names.items()
-    }
+def test_imports_are_told_apart_by_when_they_run(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.py").write_text("from one import b\n")
+    (tmp_path / "one" / "b.py").write_text("def late() -> None:\n    from one.a import b\n")
+    built = House(tmp_path, ("one",))
+    assert built.imports == {"one.a": {"one.b"}, "one.b": {"one.a"}}
+    assert built.imports_at_the_top == {"one.a": {"one.b"}, "one.b": set()}
 
 
-ON_USE = "on use: start-up stays short"
-
-
-def test_imports_inside_functions_of_the_cockpit_say_why() -> None:
+def test_imports_inside_functions_of_the_cockpit_say_why(counted: House) -> None:
     """They keep start-up short; each block of them says so on one of its lines."""
-    found = {
-        f"{file.relative_to(ROOT)}:{line}"
-        for file in (ROOT / "nmem_tui").rglob("*.py")
-        for line in unexplained(file.read_text("utf-8"))
-    }
-    assert found == set()
+    assert at(house.unexplained, counted) == []
 
 
 def test_an_import_that_says_nothing_is_found() -> None:
-    said = f"def one():\n    import os  # {ON_USE}\n    import json\n"
-    assert unexplained(said) == []
-    assert unexplained(f"{said}\n\ndef other():\n    import sys\n") == [7]
+    said = f"def one():\n    import os  # {house.ON_USE}\n    import json\n"
+    assert house.unexplained(Module("a", said)) == []
+    assert house.unexplained(Module("a", f"{said}\n\ndef other():\n    import sys\n")) == [7]
 
 
-def unexplained(code: str) -> list[int]:
-    """First lines of the blocks of imports inside functions that do not say why they stand there."""
-    lines = code.splitlines()
-    out = []
-    for function in ast.walk(ast.parse(code)):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            inside = sorted(
-                {
-                    (node.lineno, node.end_lineno or node.lineno)
-                    for node in ast.walk(function)
-                    if isinstance(node, ast.Import | ast.ImportFrom)
-                }
-            )
-            blocks: list[list[int]] = []
-            for first_line, last_line in inside:
-                if blocks and first_line == blocks[-1][1] + 1:
-                    blocks[-1][1] = last_line
-                else:
-                    blocks.append([first_line, last_line])
-            out += [one for one, last in blocks if not any(ON_USE in line for line in lines[one - 1 : last])]
-    return sorted(set(out))
+def at(test: Callable[[Module], list[int]], counted: House) -> list[str]:
+    """Where a test of modules finds something in the cockpit."""
+    cockpit = [module for name, module in counted.modules.items() if name.startswith("nmem_tui")]
+    return [f"{module.name}:{line}" for module in cockpit for line in test(module)]
 
 
 def test_capture_imports_nothing_but_the_standard_library_and_itself() -> None:
@@ -129,47 +114,20 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
-STATEMENTS = {
-    "ALTER", "ATTACH", "BEGIN", "COMMIT", "CREATE", "DELETE", "DROP", "INSERT", "PRAGMA", "REPLACE", "ROLLBACK",
-    "SAVEPOINT", "SELECT", "UPDATE", "VACUUM", "WITH",
-}  # fmt: skip
-RUNS = {"execute", "executemany", "executescript"}
-
-
-def test_no_sql_stands_in_the_cockpit() -> None:
-    found = {
-        f"{file.relative_to(ROOT)}:{line}"
-        for file in (ROOT / "nmem_tui").rglob("*.py")
-        for line in sql(file.read_text("utf-8"))
-    }
-    assert found == set()
+def test_no_sql_stands_in_the_cockpit(counted: House) -> None:
+    assert at(house.sql, counted) == []
 
 
 @pytest.mark.parametrize(
     "line", ["db.execute(words)", "'SELECT 1'", "f'\\n  UPDATE {table} SET x = 1'", "db.executemany(*words)"]
 )
 def test_sql_is_found_where_it_stands(line: str) -> None:
-    assert sql(f"known = 1\nrow = {line}\n") == [2]
+    assert house.sql(Module("a", f"known = 1\nrow = {line}\n")) == [2]
 
 
 @pytest.mark.parametrize("line", ["queue.run(words)", "unit.execute", "'Select a row'", "'with a word'", "'SELECTED'"])
 def test_words_that_are_no_sql_are_left_alone(line: str) -> None:
-    assert sql(f"row = {line}") == []
-
-
-def sql(code: str) -> list[int]:
-    """The lines on which a statement is run, or a text begins as one does."""
-    return sorted(
-        node.lineno
-        for node in ast.walk(ast.parse(code))
-        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNS)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and first(node.value) in STATEMENTS)
-    )
-
-
-def first(text: str) -> str:
-    """The first word of a text."""
-    return next(iter(text.split(None, 1)), "")
+    assert house.sql(Module("a", f"row = {line}")) == []
 
 
 @pytest.mark.slow
@@ -182,17 +140,6 @@ def test_types_are_strict() -> None:
 def test_style(words: tuple[str, ...]) -> None:
     done = run(tool("ruff"), *words)
     assert done.returncode == 0, done.stdout
-
-
-def lengths() -> dict[str, int]:
-    """Lines of every module of the three packages."""
-    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
-    return {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files}
-
-
-def test_modules_are_short() -> None:
-    sizes = lengths()
-    assert {name: size for name, size in sizes.items() if size > LONGEST} == {}
 
 
 def test_no_registry_is_named() -> None:

@@ -1,7 +1,8 @@
 """One module a coding client: its payload -> Event, its settings file <-> our hooks.
 
-Every client module has these names:
+A client is a module here that has CLIENT; nothing else names it. Every client module has these names:
 
+    CLIENT: Client                        its title, its settings files, and how it takes what a session is told
     EVENTS: dict[str, Registration]       the native events that nmem registers, and how (sync, async, timeout)
     KNOWN: frozenset[str]                 the fields that payloads have had in some version
     parse(native_event, payload, now) -> Event | None
@@ -35,8 +36,48 @@ An Event's tool is canonical and its tool_input has canonical keys, whatever the
 
 from __future__ import annotations
 
-CLIENTS = ("claude", "codex", "gemini", "cursor", "copilot", "droid", "opencode")
-"""Names as they stand in a registered command; each is a module of this package."""
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ORDER = ("claude", "codex", "gemini", "cursor", "copilot", "droid", "opencode")
+"""How clients are listed; others follow by name."""
+CLIENTS: tuple[str, ...]
+"""Names as they stand in a registered command; each is a module of this package. Found when somebody asks."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> tuple[str, ...]:
+        """CLIENTS, at its first use: a hook never needs it."""
+        if name != "CLIENTS":
+            raise AttributeError(name)
+        names = {file[:-3] for folder in __path__ for file in os.listdir(folder) if file.endswith(".py")}
+        found = (*_ORDER, *sorted(each for each in names - {"__init__", *_ORDER} if known(each)))
+        globals()[name] = found
+        return found
+
+
+def known(name: str) -> bool:
+    """Whether there is a client of this name: a module here that has CLIENT."""
+    if name in _ORDER:
+        return True
+    try:
+        return name.isidentifier() and hasattr(_module(name), "CLIENT")
+    except ImportError:
+        return False
+
+
+def client(name: str) -> Client:
+    """What is known of a client. Raises ImportError for a name that is no client's."""
+    found: Client = _module(name).CLIENT
+    return found
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - a module
+    return __import__(f"capture.clients.{name}", fromlist=["CLIENT"])
+
 
 SYNC = "sync"
 ASYNC = "async"
@@ -54,3 +95,50 @@ class Registration:
 
     def __repr__(self) -> str:
         return f"Registration({self.mode!r}, {self.timeout}, {self.matcher!r})"
+
+
+GROUPS, FLAT, PLUGIN = "groups", "flat", "plugin"
+"""How a settings file holds hooks: event -> [{matcher, hooks: [handler]}], event -> [handler], or a file of code."""
+HOOK_OUTPUT, SNAKE, CAMEL = "hookSpecificOutput", "additional_context", "additionalContext"
+"""The key under which a client takes what its session is told."""
+
+
+class Client:
+    """What installing, telling and probing need to know of a client; paths are within its folder or a project."""
+
+    __slots__ = (
+        "answers", "comments", "experimental", "folder", "folder_variable", "listens", "local", "most", "programs",
+        "project", "project_dirs", "shape", "shell_tool", "starts_after_compact", "title", "user",
+    )  # fmt: skip
+
+    def __init__(
+        self, title: str, folder: str, user: str, project: str, *, local: str = "", shape: str = GROUPS,
+        comments: bool = False, experimental: bool = True, programs: tuple[str, ...] = (), folder_variable: str = "",
+        listens: tuple[str, ...] = (), answers: str = HOOK_OUTPUT, most: int = 0, project_dirs: tuple[str, ...] = (),
+        starts_after_compact: bool = False, shell_tool: str = "Bash",
+    ) -> None:  # fmt: skip
+        self.title = title
+        self.folder = folder
+        """Its settings folder in the home; one that begins with .config/ lies where XDG says."""
+        self.user, self.project, self.local = user, project, local
+        """Its settings files: the person's within the folder, a project's, and a project's for one person alone."""
+        self.shape = shape
+        self.comments = comments
+        """Whether it reads comments and trailing commas in them."""
+        self.experimental = experimental
+        """Written after the documentation, not tried on the program itself."""
+        self.programs = programs
+        """Names of its program, where they are not its own."""
+        self.folder_variable = folder_variable
+        """The variable of the environment that names its folder instead."""
+        self.listens = listens
+        """Events whose answer it reads."""
+        self.answers = answers
+        self.most = most
+        """Bytes of UTF-8 that it takes in an answer without cutting; some below its limit. 0: it never listens."""
+        self.project_dirs = project_dirs
+        """Variables of the environment that name the project's folder, the first that is set counts."""
+        self.starts_after_compact = starts_after_compact
+        """It reports a new session after a compaction: that report is the observation."""
+        self.shell_tool = shell_tool
+        """What it calls the tool that runs a command."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from capture.clients import ASYNC, SYNC, Registration, common
+from capture.clients import ASYNC, SYNC, Client, Registration, common
 from capture.clients.fields import text, unknown, words
 from capture.event import Event
+
+CLIENT = Client(
+    "Claude Code", ".claude", "settings.json", ".claude/settings.json", local=".claude/settings.local.json",
+    experimental=False, folder_variable="CLAUDE_CONFIG_DIR",
+    listens=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure"),
+    most=9_600,  # over 10,000 characters it shows the model a path and 2 KB
+    project_dirs=("CLAUDE_PROJECT_DIR",), starts_after_compact=True,
+)  # fmt: skip
 
 # Seconds. Tool calls that succeed are not waited for; where the client waits, nmem prints context or the session is
 # about to end. PreToolUse decides nothing: it says what is known of the call, and mostly nothing.

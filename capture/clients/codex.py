@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Registration, common
+from capture.clients import SYNC, Client, Registration, common
 from capture.clients.fields import unknown, whole, words
 from capture.event import Event
+
+CLIENT = Client(
+    "Codex", ".codex", "hooks.json", ".codex/hooks.json", experimental=False, folder_variable="CODEX_HOME",
+    listens=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"),
+    most=9_200,  # over 2,500 tokens of about four bytes it cuts out the middle
+    starts_after_compact=True,
+)  # fmt: skip
 
 # Seconds; SessionEnd and Interrupt are given three at most. There is no event for a failed call.
 EVENTS = {

@@ -5,7 +5,7 @@ A camelCase registration gets camelCase fields and no event name; a PascalCase o
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Registration
+from capture.clients import CAMEL, FLAT, SYNC, Client, Registration
 from capture.clients.fields import begin, first, mapping, text, unknown, words
 from capture.event import (
     PRE_COMPACT,
@@ -18,6 +18,12 @@ from capture.event import (
     TURN_END,
     Event,
 )
+
+CLIENT = Client(
+    "GitHub Copilot CLI", ".copilot", "hooks/nmem.json", ".github/hooks/nmem.json", shape=FLAT, comments=True,
+    listens=("sessionStart", "postToolUse", "postToolUseFailure"), answers=CAMEL,
+    most=8_000,  # it cuts at 10 KB
+)  # fmt: skip
 
 # Seconds. preToolUse is never registered: a hook that fails there denies the tool.
 EVENTS = {

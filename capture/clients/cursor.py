@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Registration
+from capture.clients import FLAT, SNAKE, SYNC, Client, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
 from capture.event import (
     PRE_COMPACT,
@@ -15,6 +15,12 @@ from capture.event import (
     TURN_END,
     Event,
 )
+
+CLIENT = Client(
+    "Cursor", ".cursor", "hooks.json", ".cursor/hooks.json", shape=FLAT, comments=True,
+    programs=("cursor", "cursor-agent"), listens=("sessionStart", "postToolUse"), answers=SNAKE, most=8_000,
+    project_dirs=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), shell_tool="Shell",
+)  # fmt: skip
 
 # Seconds. The after* family would report the same calls once more; thoughts and Tab edits are not registered.
 EVENTS = {

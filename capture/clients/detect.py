@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from capture import clients
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PROJECT_DIRS = {
-    "claude": ("CLAUDE_PROJECT_DIR",),
-    "gemini": ("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    "cursor": ("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    "droid": ("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-}
 _GEMINI_EVENTS = ("Before", "After", "PreCompress")
 
 
@@ -54,7 +50,7 @@ def _not_claude(payload: dict[str, object], environ: Mapping[str, str]) -> str:
 
 def project_dir(client: str, environ: Mapping[str, str]) -> str:
     """The folder that the client calls its project; empty when it does not say."""
-    for name in _PROJECT_DIRS.get(client, ()):
+    for name in clients.client(client).project_dirs:
         value = environ.get(name)
         if value:
             return value

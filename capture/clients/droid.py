@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Registration, common
+from capture.clients import SYNC, Client, Registration, common
 from capture.clients.fields import first, mapping, text, unknown, whole, words
 from capture.event import PRE_COMPACT, PROMPT, SUBAGENT_END, TURN_END, Event
+
+CLIENT = Client(
+    "Factory Droid", ".factory", "settings.json", ".factory/settings.json", local=".factory/settings.local.json",
+    comments=True, listens=("SessionStart", "UserPromptSubmit", "PostToolUse"), most=9_600,
+    project_dirs=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), starts_after_compact=True,
+    shell_tool="Execute",
+)  # fmt: skip
 
 # Seconds.
 EVENTS = {

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from capture.clients import SYNC, Registration
+from capture.clients import SYNC, Client, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
 from capture.event import PROMPT, SESSION_END, SESSION_START, TOOL_RESULT, TURN_END, Event
+
+CLIENT = Client(
+    "Gemini CLI", ".gemini", "settings.json", ".gemini/settings.json", comments=True, experimental=False,
+    listens=("SessionStart", "BeforeAgent", "AfterTool"), most=8_000,
+    project_dirs=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), shell_tool="run_shell_command",
+)  # fmt: skip
 
 # Milliseconds. PreCompress fires before every call of the model, compressing or not: it says nothing.
 EVENTS = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from capture.clients import ASYNC, Registration
+from capture.clients import ASYNC, PLUGIN, Client, Registration
 from capture.clients.fields import begin, first, items, mapping, text, unknown, whole, words
 from capture.event import (
     POST_COMPACT,
@@ -19,6 +19,11 @@ from capture.event import (
     TOOL_RESULT,
     TURN_END,
     Event,
+)
+
+# It never listens: its plugin does not wait for an answer.
+CLIENT = Client(
+    "OpenCode", ".config/opencode", "plugins/nmem.js", ".opencode/plugins/nmem.js", shape=PLUGIN, shell_tool="bash"
 )
 
 # Seconds, after which the plugin ends a hook; it never waits for one.

@@ -7,6 +7,7 @@ ends, so that no secret is cut in half before it can be recognised.
 from __future__ import annotations
 
 from capture import keys
+from capture.clients import client
 from capture.event import (
     AGENT,
     FAILED,
@@ -36,9 +37,6 @@ _CHECKED_TAIL = 1_000
 _OK_HEAD = 200
 _CHECKED = frozenset(("test", "build", "lint"))
 _SILENT = frozenset(("file_edit", "file_write", "todo", "question", "plan"))
-
-# Clients that report the new session after a compaction: that report is the observation, the rest belongs to it.
-_STARTS_AFTER_COMPACT = frozenset(("claude", "codex", "droid"))
 
 
 def batch(event: Event, project: Project) -> Batch | None:
@@ -124,7 +122,7 @@ def _passages(event: Event) -> list[Observation]:
     if event.kind == SESSION_START:
         source = event.source or "startup"
         name = {"resume": "resume", "clear": "clear", "compact": "compact", "fork": "resume"}.get(source, "start")
-    elif event.kind == PRE_COMPACT and event.client not in _STARTS_AFTER_COMPACT:
+    elif event.kind == PRE_COMPACT and not client(event.client).starts_after_compact:
         source, name = "compact", "compact"
     else:
         return []

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 
+from capture.clients import PLUGIN
 from capture.install import atomic, hook_entries, installed, opencode_plugin, servers, status_line
 from capture.install.installed import Record
 from capture.install.jsonc import BadJson
 from capture.install.settings_file import remove, value_at
-from capture.install.targets import PLUGIN, PROJECT, Target
+from capture.install.targets import PROJECT, Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

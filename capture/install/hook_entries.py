@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import importlib
 
-from capture.clients import Registration
+from capture.clients import FLAT, GROUPS, Registration
 from capture.install import registered
 from capture.install.jsonc import Node, parse
 from capture.install.registered import Command
 from capture.install.settings_file import Path, find, insert, remove, replace, value_at
-from capture.install.targets import FLAT, GROUPS, Target
+from capture.install.targets import Target
 
 Left = dict[Path, str]
 Item = dict[str, object]
 
 _OURS = ("async",)
 """Keys that only nmem puts into its own handlers, so that it may take them out again."""
-_ASYNC = ("claude", "codex")
-"""Clients that know background hooks."""
 
 
 class Entry:
@@ -51,7 +49,7 @@ def _handler(client: str, event: str, how: Registration, db: str) -> Item:
         return {"command": line, "timeout": how.timeout}
     named: Item = {"name": "nmem"} if client == "gemini" else {}
     handler: Item = {**named, "type": "command", "command": line, "timeout": how.timeout}
-    if how.mode == "async" and client in _ASYNC:
+    if how.mode == "async":
         handler["async"] = True
     return handler
 

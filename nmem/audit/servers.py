@@ -14,7 +14,7 @@ from pathlib import Path
 from capture.hook import SKIP
 from capture.install import beside, servers
 from capture.install.beside import TOML, Beside
-from capture.install.targets import SCOPES, TITLES, targets
+from capture.install.targets import SCOPES, targets, title
 from nmem.audit.finding import NOTE, OK, WRONG, Finding
 from nmem.mcp import doors
 
@@ -37,7 +37,7 @@ def findings(clients: list[str], folder: str) -> list[Finding]:
             continue
         entries = [(path, entry) for path, entry in _registered(client, folder) if entry is not None]
         if not entries:
-            said = f"{TITLES[client]} records, but its agent cannot ask: the server is not registered"
+            said = f"{title(client)} records, but its agent cannot ask: the server is not registered"
             out.append(Finding("mcp", NOTE, said, f"nmem init --client {client}", client))
         for path, entry in entries:
             key = json.dumps(entry, sort_keys=True)

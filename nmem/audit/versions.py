@@ -14,6 +14,6 @@ def order(version: str, first_at: int) -> tuple[tuple[int, ...], int]:
 
 def told(client: str, version: str) -> str:
     """A client and its version, in words."""
-    from capture.install.targets import TITLES
+    from capture.install.targets import title
 
-    return f"{TITLES.get(client, client)} {version or '(version unknown)'}"
+    return f"{title(client)} {version or '(version unknown)'}"

@@ -16,7 +16,7 @@ from nmem import settings_diff, setup
 from nmem.errors import NmemError
 from nmem.mcp import doors, registration
 
-EXPERIMENTAL = ", ".join(f"{name} ({targets.TITLES[name]})" for name in targets.EXPERIMENTAL)
+EXPERIMENTAL = ", ".join(f"{name} ({targets.title(name)})" for name in targets.experimental())
 
 
 def plans(
@@ -52,7 +52,7 @@ def chosen(named: tuple[str, ...]) -> tuple[str, ...]:
 )
 @click.option("--client", "clients", multiple=True, type=click.Choice(CLIENTS), metavar="NAME",
               help=f"One of {', '.join(CLIENTS)}; may be given several times. Default: every client that is found. "
-                   f"Experimental: {', '.join(targets.EXPERIMENTAL)}.")  # fmt: skip
+                   f"Experimental: {', '.join(targets.experimental())}.")  # fmt: skip
 @click.option("--scope", type=click.Choice(targets.SCOPES), default=targets.USER, show_default=True,
               help="Settings of the user, of the project in this folder, "
                    "or of this project for you alone (local).")  # fmt: skip
@@ -168,7 +168,7 @@ def _write(wanted: list[Plan], db: str) -> list[str]:
             refused.append(str(error))
             continue
         what = f"the {target.holds} is" if isinstance(target, Beside) else "hooks are"
-        click.echo(f"{targets.TITLES[target.client]}: {what} in {target.path}")
+        click.echo(f"{targets.title(target.client)}: {what} in {target.path}")
         if plan.before is not None and not isinstance(target, Beside):
             click.echo(f"  a copy of what it was is in {installed.folder(db)}")
     return refused
@@ -198,7 +198,7 @@ def notes(plan: Plan, folder: str) -> list[str]:
         check = switches.claude if target.client == "claude" else switches.gemini
         out += [f"warning: {found.evidence}; to mend it: {found.mend}" for found in check(folder)]
     out += [
-        f"{targets.TITLES[target.client]} has nmem's hooks in {path} too: each event comes twice and is stored once."
+        f"{targets.title(target.client)} has nmem's hooks in {path} too: each event comes twice and is stored once."
         for path in registrations.elsewhere(target, folder)
     ]
     return out

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
 
 import click
 
 from capture.storage.sqlite import Error
+from nmem import commands
 from nmem.commands import streams
 from nmem.errors import NmemError
 from nmem.text import printable
@@ -57,10 +62,28 @@ COMMANDS: dict[str, str] = {
     "config": "what can be set, and what is set; get, set, check, edit",
     "eval": "measure nmem on labelled data or on your own history",
 }
-"""name -> one line of help; the module has the same name with a trailing underscore where Python needs it."""
+"""The commands in the order in which a newcomer needs them, with their help; a module has the name of its command, with
+an underscore behind it where Python needs one."""
 _NAME = 200
 ELSEWHERE = {"tui": "nmem_tui.command"}
 """Commands of higher layers, known here by name only."""
+
+
+@cache
+def others() -> dict[str, str]:
+    """Commands that are not listed above: modules whose first line is `nmem NAME`, in backticks, a colon, the help."""
+    names = {each.name for each in iter_modules(commands.__path__)} - COMMANDS.keys()
+    return {name: help_ for name in sorted(names) if (help_ := _help(name))}
+
+
+def _help(name: str) -> str:
+    """What the first line of a module says, without importing it; empty where it is no command."""
+    spec = find_spec(f"{commands.__name__}.{name}")
+    if spec is None or spec.origin is None:
+        return ""
+    with Path(spec.origin).open(encoding="utf-8") as file:
+        called, _, help_ = file.readline().strip().partition(f'"""`nmem {name}`: ')
+    return "" if called else help_.removesuffix('"""').removesuffix(".")
 
 
 def _module(name: str) -> str:
@@ -72,11 +95,11 @@ class Lazy(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
         """All names, in the order in which a newcomer needs them."""
-        return list(COMMANDS)
+        return [*COMMANDS, *others()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click calls it so
         """The command, imported now."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in others():
             return None
         command = importlib.import_module(_module(cmd_name)).command
         if not isinstance(command, click.Command):
@@ -86,7 +109,7 @@ class Lazy(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it so
         """The list of commands, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items(), *others().items()])
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -89,7 +89,7 @@ def _write(plan: Plan, db: str, refused: list[str]) -> None:
         return
     holds = f"no {plan.target.holds}" if isinstance(plan.target, Beside) else "no hooks"
     done = "was removed: nmem had made it" if plan.after is None else f"has {holds} of nmem's any more"
-    click.echo(f"{targets.TITLES[plan.target.client]}: {plan.target.path} {done}")
+    click.echo(f"{targets.title(plan.target.client)}: {plan.target.path} {done}")
 
 
 def _memory(db: str) -> None:

@@ -7,6 +7,8 @@ import os
 import time
 from typing import Any
 
+from capture import clients
+
 TEXT = "nmem doctor asks whether this prompt arrives"
 _MARKS = ("CLAUDE", "CURSOR_", "GEMINI_", "CODEX_", "FACTORY_", "DROID_", "COPILOT_", "OPENCODE")
 """Variables by which an adapter may take one client for another; doctor may itself run inside a client."""
@@ -42,7 +44,8 @@ def _payload(client: str, event: str, session: str, folder: str) -> dict[str, ob
 
 def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[str, object]:
     """The fields of one event, by what its name says."""
-    tool: dict[str, object] = {"tool_name": _SHELLS.get(client, "Bash"), "tool_input": shell, "tool_use_id": "doctor-1"}
+    name = clients.client(client).shell_tool
+    tool: dict[str, object] = {"tool_name": name, "tool_input": shell, "tool_use_id": "doctor-1"}
     if ("fail" in event and "tool" in event) or event.endswith(".error"):
         return {**tool, ("error_message" if client == "cursor" else "error"): "Exit code 1", "is_interrupt": False}
     if event in ("pretooluse", "posttooluse", "aftertool", "tool.execute.after"):
@@ -67,7 +70,6 @@ def _own(client: str, event: str, shell: dict[str, object], said: str) -> dict[s
     return {"last_assistant_message": said, "stop_hook_active": False}
 
 
-_SHELLS = {"gemini": "run_shell_command", "cursor": "Shell", "droid": "Execute", "opencode": "bash"}
 _RESPONSES: dict[str, dict[str, object]] = {
     "codex": {"tool_response": "ok"},
     "gemini": {"tool_response": {"llmContent": "Output: ok", "returnDisplay": "ok"}},

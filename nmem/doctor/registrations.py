@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from capture import install, paths
+from capture.clients import PLUGIN
 from capture.files import read
 from capture.install import atomic, hook_entries, opencode_plugin, targets
 from capture.install.hook_entries import Entry
-from capture.install.targets import PLUGIN, Target
+from capture.install.targets import Target
 
 _DEEPEST = 7
 _LARGEST = 1_000_000

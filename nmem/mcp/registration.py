@@ -10,7 +10,7 @@ from capture import paths
 from capture.install import Plan, SettingsError, beside, registered
 from capture.install.beside import Beside
 from capture.install.servers import NAME, Server
-from capture.install.targets import LOCAL, PROJECT, TITLES
+from capture.install.targets import LOCAL, PROJECT, title
 from nmem import setup
 
 _HERE = Path(__file__).resolve().parent
@@ -80,7 +80,7 @@ def notes(target: Beside) -> list[str]:
 
 def left_out(clients: tuple[str, ...], scope: str) -> list[str]:
     """Which of these clients get no server, and what to do about it."""
-    unknown = [TITLES[name] for name in clients if name not in beside.CLIENTS]
+    unknown = [title(name) for name in clients if name not in beside.CLIENTS]
     out = [f"Tools for {', '.join(unknown)}: let it start the server `nmem mcp` (docs/mcp.md)."] if unknown else []
     if scope == LOCAL and "claude" in clients:
         out.append("The tools are not registered for one project alone: `nmem init --scope user` does it for all.")

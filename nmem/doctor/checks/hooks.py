@@ -15,7 +15,7 @@ from capture.clients import CLIENTS
 from capture.install import hook_entries, registered, targets
 from capture.install.hook_entries import Entry
 from capture.install.registered import Command
-from capture.install.targets import TITLES, Target
+from capture.install.targets import Target, title
 from capture.storage import store
 from capture.storage.schema import NewerDatabase
 from nmem.doctor import probe, registrations
@@ -51,7 +51,7 @@ def registered_hooks(folder: str) -> list[Finding]:
         ]
         out += unfit
         if not here and not unfit:
-            evidence = f"{TITLES[client]} is here, but nmem is not in its settings"
+            evidence = f"{title(client)} is here, but nmem is not in its settings"
             out.append(Finding("hooks", NOTE, evidence, f"nmem init --client {client}", client))
         for target, entries in here:
             out.append(_complete(target, entries))

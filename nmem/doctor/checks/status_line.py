@@ -11,7 +11,7 @@ from pathlib import Path
 from capture import install, paths
 from capture.install import atomic, installed, status_line, targets
 from capture.install.status_line import Line
-from capture.install.targets import TITLES, Target
+from capture.install.targets import Target, title
 from nmem.doctor.checks import NOTE, OK, WRONG, Finding
 
 _LIMIT = 20
@@ -78,5 +78,5 @@ def _passes(target: Target, ours: Line) -> Finding:
         return Finding(
             "status line", WRONG, told, f"nmem init --client {target.client} --no-status-line", target.client
         )
-    evidence = f"{TITLES[target.client]} runs your own line in {target.path}, {ms:.0f} ms with `cat`; nmem reads along"
+    evidence = f"{title(target.client)} runs your own line in {target.path}, {ms:.0f} ms with `cat`; nmem reads along"
     return Finding("status line", OK, evidence, "", target.client, ms)
