@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmem.commands.terminal import Section, clock, count, day, now
+from nmem.threads.decisions import FILES, PERSON, WORDS
 
 if TYPE_CHECKING:
     from nmem.learn.skill_use import Skill
@@ -61,9 +62,12 @@ def _session(one: SessionOf) -> tuple[str, str]:
 
 
 def _links(thread: int, found: ThreadView) -> Rows:
-    """What it is one line of work with, and what somebody should say; what it is not is only counted."""
-    told = [one for one in found.decisions if one.linked or one.outcome or one.certainty != "high"]
-    rows = [_link(thread, one) for one in told]
+    """What it is one line of work with, and what somebody said or should say; what it is not is only counted."""
+    told = [
+        one for one in found.decisions
+        if one.linked or one.outcome_by == PERSON or (not one.outcome and one.certainty != "high")
+    ]  # fmt: skip
+    rows = [_link(thread, one, found.titles) for one in told]
     if found.cross and found.cross.summary:
         rows.insert(0, ("all of it", found.cross.summary))
     if others := len(found.decisions) - len(told):
@@ -71,13 +75,18 @@ def _links(thread: int, found: ThreadView) -> Rows:
     return rows
 
 
-def _link(thread: int, one: Decision) -> tuple[str, str]:
+_SAID = {"correct": "confirmed", "incorrect": "contradicted"}
+_WHOM = {PERSON: "you", FILES: "the files edited since", WORDS: "the words said since"}
+
+
+def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]:
     other = one.later_thread_id if one.earlier_thread_id == thread else one.earlier_thread_id
+    title = " ".join(titles.get(other, "").split())[:_TEXT]
     said = "the same work" if one.linked else "not the same work"
-    by = (
-        f"{one.outcome} by {one.outcome_by}" if one.outcome else f"{one.certainty}: `nmem threads confirm {one.id} y|n`"
-    )
-    return f"thread/{other}", f"{said}, score {one.algorithmic_score:.2f} ({by})"
+    by = "certain" if one.certainty == "high" else f"not certain: `nmem threads confirm {one.id} y|n` says it"
+    if one.outcome:
+        by = f"{_SAID[one.outcome]} by {_WHOM.get(one.outcome_by, one.outcome_by)}"
+    return f"thread/{other}", f"{title}\n{said}, score {one.algorithmic_score:.2f} ({by})"
 
 
 def _turn(one: Turn) -> tuple[str, str]:

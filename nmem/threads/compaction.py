@@ -227,11 +227,26 @@ def _macro(episodes: Sequence[_Episode], shown: Sequence[skill_use.Skill]) -> li
     phases: Counter[str] = Counter()
     for each in episodes:
         phases.update({name: int(number) for name, number in each.phases.items() if isinstance(number, int | float)})
-    if phases:
-        out.append("Work: " + ", ".join(f"{name} {number}" for name, number in phases.most_common(4) if number))
+    if told := _work(phases):
+        out.append(told)
     out += [f"Learned: {sentence(text)}" for text in _unique(text for each in episodes for text in each.learned)[:6]]
     out += [f"Skill: {one.when}, run {', then '.join(one.steps)}" for one in shown[:_SKILLS]]
     return out or [f"Episodes: {len(episodes)}"] if episodes else []
+
+
+def _work(phases: Counter[str]) -> str:
+    """What the calls were for; empty where none is labelled. What is so of nearly all calls says nothing."""
+    calls = phases["think"] + phases["act"]
+    if not calls:
+        return ""
+    told = [f"{phases['act']} of {calls} calls did the work, the others looked and planned"]
+    told += [f"{phases[name]} {words}" for name, words in _TELLING.items() if phases[name] * _OFTEN >= calls]
+    return f"Work: {'; '.join(told)}"
+
+
+_TELLING = {"friction": "met a failure", "external": "left the machine", "novel": "broke new ground"}
+_OFTEN = 10
+"""One call of so many is worth a word."""
 
 
 def sentence(text: str) -> str:

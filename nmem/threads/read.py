@@ -105,6 +105,8 @@ class ThreadView:
     decisions: tuple[Decision, ...]
     cross: CrossThread | None
     skills: tuple[Skill, ...]
+    titles: dict[int, str]
+    """Of the threads that the decisions are about."""
 
 
 _SELECT = (
@@ -181,7 +183,12 @@ def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
         return None
     decided = decisions.of_thread(db, thread_id)
     shown = skill_use.of_thread(db, thread_id, now)
-    return ThreadView(found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown)
+    others = {each for one in decided for each in (one.earlier_thread_id, one.later_thread_id)}
+    titles = db.execute(
+        "SELECT id, title FROM threads WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(others)),)
+    )
+    joined = cross(db, thread_id)
+    return ThreadView(found, sessions(db, thread_id), tuple(decided), joined, shown, dict(map(tuple, titles)))
 
 
 def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:

@@ -28,7 +28,7 @@ def cycle(world: World, session: str, minutes: float, text: str, file: str, **co
     world.assign(session)
     return int(world.unit(session, prompt, hot_files=[{"path": file, "edits": 2}],
                           commits=[{"message": text, "hash": "abc"}], outcomes={"tests": "ok", "committed": True},
-                          phase_signature={"execute": 4, "investigate": 1}, **columns))  # fmt: skip
+                          phase_signature={"act": 4, "think": 1}, **columns))  # fmt: skip
 
 
 def test_what_makes_a_thread_due(world: World) -> None:
@@ -87,7 +87,7 @@ def test_summaries_from_narratives(world: World) -> None:
     assert "src/aurora/limits.py" in found.meso
     assert found.macro.count("The proxy cuts at 10 MB") == 1
     assert "Works in: src/aurora" in found.macro
-    assert "execute 8" in found.macro
+    assert "Work: 8 of 10 calls did the work" in found.macro
 
 
 def test_summaries_without_narratives_or_episodes(world: World) -> None:

@@ -80,7 +80,11 @@ def test_show(told: World) -> None:
     text = run("show", str(told.thread("b")))
     assert "Raise the avatar limit" in text
     assert "codex" in text and "## What was asked" in text
-    assert f"thread/{told.thread('a')}\tthe same work, score" in text
+    other = f"thread/{told.thread('a')}"
+    named = next(line for line in text.splitlines() if line.startswith(f"{other}\t"))
+    title = told.all("SELECT title FROM threads WHERE id = ?", told.thread("a"))[0][0]
+    assert title
+    assert named.startswith(f"{other}\t{title}↵the same work, score")
     found = json.loads(run("show", str(told.thread("b")), "--json"))
     assert found["decisions"][0]["decision"] == "link"
     assert found["turns"][0]["session_id"] == "b"
