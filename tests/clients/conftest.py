@@ -30,15 +30,16 @@ class Stage:
         self.home.mkdir()
         self.project.mkdir()
 
-    def connect(self, client: str) -> None:
-        """Install the pinned client, once for the machine, and nmem's hooks in its settings."""
+    def connect(self, client: str, *, tools: bool = False) -> None:
+        """Install the pinned client, once for the machine, and nmem's hooks in its settings; with its tools on demand,
+        because the client starts their server anew for each turn."""
         if client != "claude" and not (CACHE / client).exists():
             pytest.skip(f"{client} is not installed in {CACHE}")
         words = [sys.executable, str(self.runner), "install", client]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"{client} cannot be installed here: {done.stderr[-200:]}")
-        self.nmem("init", "--client", client, "--scope", "user", "--yes")
+        self.nmem("init", "--client", client, "--scope", "user", "--yes", *([] if tools else ["--no-mcp"]))
         self._patient()
 
     def _patient(self) -> None:

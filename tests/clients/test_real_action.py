@@ -20,7 +20,7 @@ FIX = "touch quokka.py` it passes"
 
 @pytest.mark.parametrize("client", ["claude", "codex", "gemini"])
 def test_a_session_that_starts_is_told_once_that_it_can_ask(client: str, stage: Stage) -> None:
-    connect(stage, client, "")
+    connect(stage, client, "", tools=True)
     assert not any(LINE in request for request in requests(stage, client, "context-other"))
     stage.nmem("settle")
     sent = requests(stage, client, "context-other")

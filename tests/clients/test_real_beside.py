@@ -198,10 +198,10 @@ def alone_until(beside: Beside, calls: int) -> None:
 
 def another(stage: Stage, beside: Beside) -> None:
     """A new session of the client, headless: the cockpit says so, does not jump there by itself, goes when asked."""
-    second = json.loads(stage.script("intents-two").read_text())
+    second = json.loads(stage.script("context-same").read_text())
     beside.seen.clear()
     beside.took.clear()
-    with subprocess.Popen(stage.player("claude", "intents-two"), stderr=subprocess.DEVNULL) as player:
+    with subprocess.Popen(stage.player("claude", "context-same"), stderr=subprocess.DEVNULL) as player:
         end = time.monotonic() + 300
         while "+1 other live session" not in beside.screen():
             assert time.monotonic() < end, beside.screen()

@@ -20,9 +20,9 @@ OURS = ("quokka", "shop/cart.py", "voucher")
 """Words that only the first session can have brought into another's requests."""
 
 
-def connect(stage: Stage, client: str, more: str = "ask = false") -> None:
+def connect(stage: Stage, client: str, more: str = "ask = false", *, tools: bool = False) -> None:
     """As a user would; a busy machine shall make nothing late."""
-    stage.connect(client)
+    stage.connect(client, tools=tools)
     config = stage.home / ".config" / "nmem" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     with config.open("a") as file:

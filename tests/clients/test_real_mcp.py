@@ -35,7 +35,7 @@ def text_of(content: Any) -> str:
 
 
 def test_claude_code_searches_what_an_earlier_session_did_and_uses_it(stage: Stage, tmp_path: Path) -> None:
-    stage.connect("claude")
+    stage.connect("claude", tools=True)
     stage.play("claude", "asks-memory-one")
     requests = tmp_path / "requests.jsonl"
     words = [*stage.player("claude", "asks-memory-two"), "--requests", str(requests)]

@@ -18,7 +18,7 @@ DECISIONS = "# Paths\n\n## How to Encode Paths\n\nPercent-encode them once, at t
 
 def played(stage: Stage, client: str, script: str, out: Path) -> str:
     """What the client sent to its model while a script was played in a project with decisions."""
-    stage.connect(client)
+    stage.connect(client, tools=True)
     folder = stage.project / "docs" / "decisions"
     folder.mkdir(parents=True)
     (stage.project / ".git").mkdir()

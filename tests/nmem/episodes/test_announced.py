@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
 import pytest
 
 from nmem.episodes import corrections, detect
+from nmem.episodes.online import arrived
+from nmem.episodes.revise import ended
 from nmem.episodes.units import prompts_of_session
 from tests.nmem.context.conftest import Played
 from tests.nmem.episodes.conftest import Script, rows
@@ -156,3 +159,19 @@ def test_a_helper_of_the_agent_and_another_server_name_nothing(db_path: str) -> 
     call(played, {"title": "Dockerfile"}, "mcp__other__episode")
     with closing(played.database()) as db:
         assert drawn(db) == [(None, 2)]
+
+
+def test_without_names_most_changes_of_that_session_are_cut_or_offered(db: Connection, script: Script) -> None:
+    """The session that a real client plays in tests/clients/test_real_named.py, of an agent that names nothing."""
+    turns = json.loads((Path(__file__).parents[2] / "clients" / "scripts" / "named-episodes.json").read_text())
+    for turn in turns:
+        script.prompt(turn["prompt"], 0.1)
+        arrived(db, script.id)
+        for reply in turn["replies"]:
+            for tool in reply.get("tools", []):
+                if "write" in tool:
+                    script.did("file_write", tool["write"], content=f"+ {tool['text']}", tool="Write", minutes=0.01)
+        script.said(turn["replies"][-1]["say"])
+        ended(db, script.id)
+    seen = [prompt.verdict for prompt in prompts_of_session(db, script.id)]
+    assert len({3, 5, 8, 10} & {at for at, said in enumerate(seen) if said.label == "new" or said.offered}) >= 3, seen
