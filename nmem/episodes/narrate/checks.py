@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.prose import clip, sentences
+from nmem.episodes.narrate.prose import clip, sentences, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 
@@ -208,7 +208,7 @@ def why(action: Action) -> str:
     failing = tests.get("failing")
     named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
     best, score = "", 0.0
-    for line in _SITE.sub("", action.response).split("\n")[:200]:
+    for line in _SITE.sub("", uncut(action.response)).split("\n")[:200]:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue

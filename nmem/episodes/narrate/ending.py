@@ -240,6 +240,8 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in _CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
+        if one.kind == "lint" and one.passed:
+            weight *= 0.5  # how the code looks
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
@@ -306,7 +308,7 @@ def obstacle(
     ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
     ranked += _struggled(ran)
     if corrected:
-        ranked.append((1.4 * len(corrected), _objections(corrected, said)))
+        ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
         weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(why))
