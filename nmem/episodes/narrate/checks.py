@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from nmem.episodes import open_ends
 from nmem.episodes.narrate import cues, naming
-from nmem.episodes.narrate.prose import clip, sentences
+from nmem.episodes.narrate.prose import clip, sentences, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 from nmem.names import reads_as_sentence
 
@@ -18,7 +18,8 @@ _LOGGED = re.compile(r"(?:level=)?(?:INFO|DEBUG|TRACE|NOTICE)\b|.{0,80} (?:INFO|
 _PLACE = re.compile(r"^[\w./\\@-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?: \S")
 """A line that names the place of an error."""
 _EMPTY = re.compile(
-    r"^(?:error |fail(?:ed|ure)? )?(?:task|build|tests?|command|job)s? failed\W*$|^FAIL\s+\S+\s+(?:[\d.]+m?s|\[.*\])$",
+    r"^(?:error |fail(?:ed|ure)? )?(?:[\w-]+ )?(?:task|build|tests?|command|job|validation|check)s? failed\W*$"
+    r"|^FAIL\s+\S+\s+(?:[\d.]+m?s|\[.*\])$",
     re.IGNORECASE,
 )
 """A line that says no more than that it failed."""
@@ -106,6 +107,9 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         turn = episode.turn(one.last_at)
         failed = (one.last_at, one.kind, "", one.command, FAILED, one.said)
         after = [each for each in rows if each[0] > one.last_at]
+        if one.kind == "lint":
+            program = _program(one.name)
+            after = [each for each in after if each[1] != "lint" or _program(naming.name(each[3], "lint")) == program]
         one.settled = one.kind in _CHECKS and open_ends.closed(failed, after)
         if one.settled and any(open_ends.passes(failed, each) for each in after):
             one.end = ", then passed later"
@@ -119,6 +123,16 @@ def _judge_ends(episode: Episode, failed_ones: list[Struggle]) -> None:
         elif one.settled:
             one.end = ", then the work was committed"
         one.got_past = one.probe and any(its == turn and at > one.last_at and not bad for its, at, bad in ends)
+
+
+def _program(name: str) -> str:
+    """The program of a check, as it is called: of two linters one says nothing of the other."""
+    words = name.split()
+    launched = bool(words) and words[0] in _LAUNCHERS
+    return " ".join(words[: 1 + launched])
+
+
+_LAUNCHERS = frozenset(("python", "uv", "uvx", "poetry", "npx", "bunx", "pipx"))
 
 
 def vouched(episode: Episode, since: int) -> bool:
@@ -208,7 +222,9 @@ def why(action: Action) -> str:
     failing = tests.get("failing")
     named = ", ".join(str(one) for one in failing[:2]) if isinstance(failing, list) else ""
     best, score = "", 0.0
-    for line in _SITE.sub("", action.response).split("\n")[:200]:
+    said = uncut(action.response)
+    said = said if "\n" in said.strip() else said.replace("\\n", "\n")  # a record within a record
+    for line in _SITE.sub("", said).split("\n")[:200]:
         bare = _RULES.sub("", _STAMP.sub("", line)).strip()
         if len(bare) < 8 or _EXIT.match(bare) or bare.startswith(("at ", "$ ", "> ")) or _data(bare):
             continue

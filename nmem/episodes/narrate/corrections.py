@@ -63,7 +63,7 @@ def _reports(ask: Ask) -> bool:
 
 
 _OBJECTS = re.compile(
-    r"\bwhy (?:did|are|do) you\b|\bstill\b|n['’]t\b|\b(?:dont|doesnt|didnt|isnt)\b|\bwrong\b|\bnot (?:work|what)"
+    r"\bwhy (?:did|are|do) you\b|\bstill\b|\bwrong\b|(?:\bnot|n['’]?t) (?:seem to )?(?:work|what)"
     r"|왜 |아니|なぜ|ない",
     re.IGNORECASE,
 )

@@ -43,7 +43,7 @@ CORRECTION = re.compile(
     r"|아니|그게 아니|말고|하지 ?마|왜 |틀렸|잘못|違|いや|いいえ|そうじゃ|やめ|なぜ|não\b|nao\b"
     r"|errado|pare\b|por que você|mas \b)"
     r"|\b(?:still (?:not|an? |fails?|failing|broken|the same|get|see|have|does|doesn)|(?:does ?n[o']?t"
-    r"|did ?n[o']?t|is ?n[o']?t|not) work(?:ing)?|same (?:error|issue|problem)"
+    r"|did ?n[o']?t|is ?n[o']?t|not) (?:seem to )?work(?:ing)?|same (?:error|issue|problem)"
     r"|instead of (?:doing|that|this)|you used .{0,30}(?:wrong|instead)|not what i|if you (?:had )?used"
     r"|i don'?t (?:like|want)|(?:is|does|do|are|did) ?n[o']?t (?:really|actually|even)"
     r"|that should (?:have|be|show|say)|ainda (?:não|está)|não funcion|mesmo erro)\b"

@@ -131,7 +131,11 @@ def unseen(episode: Episode, asks: list[Ask]) -> tuple[str, ...]:
         title = next((line.strip("# ") for line in plan.content.split("\n") if line.startswith("#")), "")
         out.append(f"a plan was put to the user and not carried out here{f': {clip(title, 100)}' if title else ''}")
     closings = episode.closings()
-    if not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
+    ended = episode.actions[-1] if episode.actions else None
+    spoken = max((one.at for one in closings), default=0)
+    if ended and ended.obs_type == "task_spawn" and not (ended.halted or episode.going_on) and spoken < ended.at:
+        out.append("work was handed to a subagent last, its result was not seen")
+    elif not episode.going_on and closings and PROGRESS.search(closings[-1].text[-400:]):
         out.append("something was still running at the end")
     return tuple(out)
 
@@ -203,9 +207,11 @@ def _checked(found: list[str], ran: list[Struggle], ledger: Ledger, *, by_word: 
         return []
     if not newest.passed:
         return [f"{newest.name} failed at the end"]
+    red = [one for one in checks if one.failures and not (one.passed or one.open or one.settled) and one is not newest]
+    left = [f"{one.name} was last seen to fail" for one in red[-1:]]
     if newest.last_at < last_edit:
-        return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}"]
-    return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}"]
+        return [f"{newest.name} passed before the last edits{_of(ledger, newest.last_at)}", *left]
+    return [f"{newest.name} passed{'' if newest.last_at < failed_at else ' at the end'}", *left]
 
 
 _WORD = "tests passed at the end, by the agent's word"
@@ -240,6 +246,8 @@ def _struggled(ran: list[Struggle]) -> list[tuple[float, str]]:
     for one in _failed(ran):
         check = one.kind in _CHECKS
         weight = one.failures * (0.2 if one.misused or one.probe else 1.0 if check or one.kind in _GIT else 0.6)
+        if one.kind == "lint" and one.passed:
+            weight *= 0.5  # how the code looks
         if one.passed and one.fixed_by and not one.misused:
             weight = max(weight, 1.0)  # something had to be edited
         if one.kind == "command" and any(one.reasons) and not (one.misused or one.probe):
@@ -306,14 +314,14 @@ def obstacle(
     ranked += [(9.0, recurring)] * bool(recurring) + [(5.0, vain)] * bool(vain)
     ranked += _struggled(ran)
     if corrected:
-        ranked.append((1.4 * len(corrected), _objections(corrected, said)))
+        ranked.append((1.8 * len(corrected), _objections(corrected, said)))
     if refused:
         count = f"{len(refused)} tool call{'s' * (len(refused) > 1)}"
         weight = 0.6 * len(refused) + 0.4 * (interrupted or bool(why))
         ranked.append(
             (weight, f"The user refused {count}: {call(refused[-1])}" + (f", and said: “{why}”" if why else ""))
         )
-    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", REPLACED)]
+    gone = [one for one in ledger.undone() if one.undone not in ("removed", "deleted", "git stash", REPLACED)]
     if gone:
         ranked.append((1.2, f"An attempt was taken back ({gone[-1].undone}): {short(gone[-1].path)}"))
     ranked = sorted((item for item in ranked if item[0] >= _LEAST), key=lambda item: -item[0])

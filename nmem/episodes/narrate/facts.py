@@ -8,7 +8,7 @@ from datetime import datetime
 
 from nmem.episodes.narrate import cues, shell
 from nmem.episodes.narrate.ledger import Commit, Ledger
-from nmem.episodes.narrate.prose import clip
+from nmem.episodes.narrate.prose import clip, uncut
 from nmem.episodes.narrate.records import FAILED, OK, Action, Episode
 
 _CHANGES = frozenset(("file_edit", "file_write"))
@@ -138,10 +138,15 @@ def subject(action: Action) -> str:
     told = action.told("commit")
     for key in ("subject", "message"):
         value = told.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip().split("\n", 1)[0]
+        first = uncut(value).strip().split("\n", 1)[0] if isinstance(value, str) else ""
+        if first and not _STUB.match(first):
+            return first
     found = _MESSAGE.search(action.content[:4000])
     return found[1].strip() if found and not found[1].startswith("$(") else ""
+
+
+_STUB = re.compile(r"^.{0,11}…$")
+"""A subject of which next to nothing was kept."""
 
 
 def _push(out: Ledger, action: Action) -> None:

@@ -119,6 +119,8 @@ def _in_passing(episode: Episode) -> Iterator[str]:
         span = one.question or one.restated
         if _CHOICE.search(whole) and size(whole) <= _BRIEF:
             continue  # told with the option, or not what was decided
+        if _UNTOLD.match(text):
+            continue  # an option by its number, which nothing tells
         if one.kind in _REPLIES and cues.COMPLAINT.search(text):
             continue  # how it stands, not what shall be
         if one.confidence < _SURE or size(text) < 3 or read(whole).error or (size(text) < _BARE and not span):
@@ -136,6 +138,9 @@ _ALWAYS = re.compile(
 )
 """What makes a rule of a request."""
 _PASTED = re.compile(r"\s*:?\s+(?:create mode|fatal:|error:|go: |===).*$", re.IGNORECASE)
+_UNTOLD = re.compile(
+    r"\W*(?:option |variant |go with )?(?:[1-9]|[a-e])(?:\s+(?:is|and|but|with|please)\b|[,.;:)]\s)", re.IGNORECASE
+)
 _REPLIES = (rules.ANSWER, rules.CONFIRMATION)
 
 
@@ -155,7 +160,11 @@ def mended(episode: Episode, ran: list[Struggle]) -> list[str]:
     first = min((one.at for one in episode.actions if one.obs_type in ("file_edit", "file_write")), default=0)
 
     def known(one: Struggle) -> bool:
-        slip = one.failures == 1 or one.kind in ("lint", "build") or bool(_SLIP.search(one.reasons[-1]))
+        slip = (
+            one.failures == 1
+            or one.kind in ("lint", "build", "git_commit", "git_push")
+            or bool(_SLIP.search(one.reasons[-1]))
+        )
         return one.first_at < first or not slip
 
     hard = [

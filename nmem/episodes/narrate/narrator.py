@@ -174,7 +174,8 @@ def _blocked(episode: Episode) -> str:
     """What the last closing text says could not be done."""
     closings = episode.closings()
     for one in sentences(closings[-1].text) if closings else []:
-        if cues.BLOCKED.search(one.text) and 5 <= size(one.text) <= 45 and not cues.QUESTION.search(one.text):
+        done = cues.DONE.match(one.text) or cues.PASSES.search(one.text)
+        if cues.BLOCKED.search(one.text) and 5 <= size(one.text) <= 45 and not (done or cues.QUESTION.search(one.text)):
             return clip(one.text, 200)
     return ""
 

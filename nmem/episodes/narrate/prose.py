@@ -21,7 +21,6 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|[A-Z])\.|
 _EMOJI = re.compile("[\U0001f300-\U0001faff☀-➿️⬀-⯿]+ ?")
 _COUNT = re.compile(r"(?<=\w)(?<! to)(?<! of)(?<! at)(?<! by)(?<! is)(?<! in)(?<!than)(?<!from) \d{1,2}\.$")
 _CUT = re.compile(r"\s*…\[\+\d+\]")
-"""How many characters of a text were not kept: nobody needs to know."""
 _RULE = frozenset("|-: ")
 _SPACE = re.compile(r"\s+")
 
@@ -40,9 +39,13 @@ class Sentence:
 
 def plain(text: str) -> str:
     """Text without markdown's marks, on one line."""
-    whole = _CUT.sub("…", text) if "…[+" in text else text
-    text = _EMOJI.sub("", _MARKS.sub("", _LINK.sub(r"\1", whole)))
+    text = _EMOJI.sub("", _MARKS.sub("", _LINK.sub(r"\1", uncut(text))))
     return _COUNT.sub("", _SPACE.sub(" ", _EMPHASIS.sub(r"\1", text)).strip())
+
+
+def uncut(text: str) -> str:
+    """A text without the count of characters that were not kept of it: an ellipsis says as much."""
+    return _CUT.sub("…", text) if "…[+" in text else text
 
 
 def clip(text: str, size: int = 200) -> str:

@@ -85,6 +85,8 @@ def _reset(ledger: Ledger, argv: list[str]) -> None:
         ledger.uncommit(back, "git reset --hard" if hard else SOFT, keep_files=not hard)
     elif target != "HEAD" and hard:
         _reset_to(ledger, target)
+    elif target != "HEAD" and "--soft" in argv:
+        _squash(ledger, target)
     if hard:
         ledger.take_back(list(ledger.changes.values()), "git reset --hard", new_too=ledger.staged is None)
 
@@ -99,6 +101,20 @@ def _reset_to(ledger: Ledger, target: str) -> None:
     if target.startswith(("origin/", "upstream/", "@{u")):
         ledger.uncommit(sum(not one.pushed and not one.undone for one in ledger.commits), "git reset --hard",
                         keep_files=False)  # fmt: skip
+
+
+def _squash(ledger: Ledger, target: str) -> None:
+    """Softly back to a commit: what came after it waits for the commit that takes its place; all of the episode where
+    the commit is older.
+    """
+    standing = [one for one in ledger.commits if not one.undone]
+    later = next((at for at, one in enumerate(standing) if one.hash and _same(one.hash, target)), -1)
+    ledger.uncommit(len(standing) - later - 1, SOFT, keep_files=True)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two hashes, either of them cut, name one commit."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def _steps_back(target: str) -> int:

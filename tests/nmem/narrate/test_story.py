@@ -350,3 +350,29 @@ def test_how_the_tree_was_left_on_purpose_is_no_next_step(begin: type[Story]) ->
     story = begin().user("Commit the timer").edit("a.py").commit("1234567", "timer")
     said = "Committed. The other unstaged changes are unrelated and were left out.\nThe uncommitted files are:\n- b.py"
     assert narrate(story.agent(said).episode()).next_steps == []
+
+
+def test_one_linter_says_nothing_of_another(begin: type[Story]) -> None:
+    story = begin().user("Type the kettle").edit("kettle.py").shell("mypy", "lint", "failed", response="error: no")
+    told = narrate(story.edit("kettle.py").shell("ruff check", "lint").agent("Typed it.").episode())
+    assert "ruff check passed" in told.outcome and told.outcome.endswith("mypy was last seen to fail")
+
+
+def test_commits_that_were_squashed_are_one(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("a.py").commit("", "first try").edit("a.py").commit("", "second try")
+    story.shell("git reset --soft 9f01281", "git_other").commit("", "a timer for the kettle")
+    told = narrate(story.agent("Squashed.").episode())
+    assert [text for text in told.completed if text.startswith("Committed")] == ["Committed: a timer for the kettle"]
+
+
+def test_a_stash_that_only_served_a_trial_is_no_obstacle(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("a.py").shell("git stash && make && git stash pop", "git_other")
+    assert narrate(story.commit("1234567", "timer").agent("Timed it.").episode()).obstacle == ""
+
+
+def test_what_a_commit_hook_found_in_the_own_edits_is_nothing_to_know(begin: type[Story]) -> None:
+    story = begin().user("Time the kettle").edit("a.py")
+    story.shell("git commit -m timer", "git_commit", "failed", response="Validation failed:\\n\\nerror: long line")
+    story.shell("git commit -m timer", "git_commit", "failed", response="Validation failed:\\n\\nerror: long line")
+    told = narrate(story.edit("a.py").commit("1234567", "timer").agent("Timed it.").episode())
+    assert not told.learned and "error: long line" in told.notes[0]
