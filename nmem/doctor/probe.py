@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from capture.install.registered import Command
 from capture.settle import OFF
 from capture.storage import spool
 from nmem import database as of_database
+from nmem.context.inject import LATE
 from nmem.doctor.probe_events import adapter, environment, payload
 from nmem.episodes.removal import forget_session
 from nmem.errors import NmemError
@@ -43,14 +44,22 @@ class Outcome:
 def run(
     command: Command, text: bytes, env: dict[str, str], folder: str
 ) -> tuple[float, subprocess.CompletedProcess[bytes]]:
-    """Start a registered command as the client does; milliseconds and what came of it.
+    """Start a registered command as the client does; milliseconds and what came of it. `text`: at most 4 kB.
 
     Raises subprocess.TimeoutExpired.
     """
     line: list[str] | str = ["sh", "-c", command.line] if os.name != "nt" else command.line
-    start = time.perf_counter()
-    done = subprocess.run(line, input=text, env=env, cwd=folder, capture_output=True, timeout=_LIMIT, check=False)
-    return (time.perf_counter() - start) * 1000, done
+    given, giving = os.pipe()
+    try:
+        os.write(giving, text)  # before it starts: a busy machine keeps no hook waiting for its input
+    finally:
+        os.close(giving)
+    try:
+        start = time.perf_counter()
+        done = subprocess.run(line, stdin=given, env=env, cwd=folder, capture_output=True, timeout=_LIMIT, check=False)
+        return (time.perf_counter() - start) * 1000, done
+    finally:
+        os.close(given)
 
 
 def database(command: Command) -> str:
@@ -65,7 +74,7 @@ def send(entry: Entry, session: str) -> Outcome:
         folder = str(Path(made).resolve())
         text = json.dumps(payload(command.client, command.event, session, folder)).encode()
         log = _size(paths.log(database(command)))
-        since = time.time_ns() // 1_000_000
+        since, late = time.time_ns() // 1_000_000, _late(database(command))
         try:
             env = {**environment(command.client, session, folder), OFF: "1"}
             ms, done = run(command, text, env, folder)
@@ -76,7 +85,7 @@ def send(entry: Entry, session: str) -> Outcome:
         fault = _spoken(done)
         try:
             arrived = _arrived(database(command), command, session, since)
-            _clean(database(command), session, folder, since)
+            _clean(database(command), session, folder, since, late)
         except sqlite3.Error as error:
             return Outcome(False, ms, fault or f"the database cannot be read: {error}")
         finally:
@@ -152,8 +161,16 @@ def _arrived(path: str, command: Command, session: str, since: int) -> bool:
         db.close()
 
 
-def _clean(path: str, session: str, folder: str, since: int) -> None:
-    """Take every row of a probe away, and the project that its temporary folder became."""
+def _late(path: str) -> int:
+    """How many sessions were told nothing because that took too long; 0 where nothing can be read."""
+    with suppress(NmemError, sqlite3.Error), closing(of_database.reader(path)) as db:
+        row = db.execute("SELECT value FROM counters WHERE name = ?", (LATE,)).fetchone()
+        return int(row[0]) if row else 0
+    return 0
+
+
+def _clean(path: str, session: str, folder: str, since: int, late: int) -> None:
+    """Take every row of a probe away, the project that its temporary folder became, and that it was `late`."""
     if not _usable(path):
         return
     db = sqlite3.connect(path, timeout=5, isolation_level=None)
@@ -170,6 +187,8 @@ def _clean(path: str, session: str, folder: str, since: int) -> None:
         db.execute("DELETE FROM payload_shapes WHERE id NOT IN (SELECT shape_id FROM session_shapes)")
         inside = "substr(folder, 1, length(?1)) = ?1"
         db.execute(f"DELETE FROM project_folders WHERE {inside}", (folder,))  # noqa: S608
+        db.execute("UPDATE counters SET value = value - 1 WHERE name = ? AND value > ?", (LATE, late))
+        db.execute("DELETE FROM counters WHERE name = ? AND value < 1", (LATE,))
         unused = "NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = projects.id)"
         db.execute(f"DELETE FROM projects WHERE substr(root, 1, length(?1)) = ?1 AND {unused}", (folder,))  # noqa: S608
         db.execute("COMMIT")

@@ -7,6 +7,8 @@ import json
 import os
 import shlex
 import sqlite3
+import subprocess
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,14 +17,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from capture import install, paths
+from capture import install, paths, stdin
 from capture.clients import CLIENTS
 from capture.install import hook_entries, registered, targets
-from capture.storage import spool
+from capture.storage import spool, store
 from nmem import doctor
 from nmem.commands.doctor import command as doctor_command
 from nmem.commands.init import command as init
-from nmem.doctor import probe, probe_events
+from nmem.context.inject import LATE
+from nmem.doctor import probe, probe_events, registrations
 from nmem.doctor.checks import hooks, storage, switches
 
 TABLES = ("observations", "prompts", "sessions", "projects", "project_folders", "hook_runs", "transcript_cursors",
@@ -34,6 +37,7 @@ def claude(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home in which Claude Code is found and connected."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setattr("nmem.audit.servers._tools", lambda _: (8, "", 1.0))  # tests of the audit start it
+    monkeypatch.setattr(probe, "_LIMIT", 600)  # however busy the machine is
     folder = own_home / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -76,6 +80,36 @@ def test_every_event_of_every_client_arrives_and_leaves_nothing(client: str, cla
     assert found[0]["ms"] > 0
     assert rows(db_path) == before
     assert not Path(paths.log(db_path)).exists()
+
+
+def test_a_probe_that_was_told_nothing_in_time_is_not_counted_among_the_sessions(claude: Path, db_path: str) -> None:
+    config = Path(paths.config())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[context]\ndeadline_ms = 0.001\n", "utf-8")
+    for known in (0, 3):
+        with closing(store.connect(db_path)) as db:
+            db.execute("INSERT OR REPLACE INTO counters VALUES (?, ?)", (LATE, known))
+            db.execute("DELETE FROM counters WHERE value = 0")
+        before = rows(db_path)
+        assert [f["severity"] for f in findings() if f["check"] == "round trip"] in (["ok"], ["note"])
+        assert rows(db_path) == before
+    with closing(store.connect(db_path)) as db:
+        assert db.execute("SELECT value FROM counters WHERE name = ?", (LATE,)).fetchone() == (3,)
+
+
+def test_a_hook_has_its_input_however_late_doctor_comes_to_run_again(
+    claude: Path, db_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    communicate = subprocess.Popen.communicate
+
+    def late(*words: Any, **options: Any) -> Any:
+        time.sleep(stdin.QUIET + 0.5)
+        return communicate(*words, **options)
+
+    _, entries = next(registrations.all_of("claude", str(Path.cwd())))
+    monkeypatch.setattr(subprocess.Popen, "communicate", late)
+    outcome = probe.send(entries[0], "nmem-doctor-late")
+    assert (outcome.arrived, outcome.fault, outcome.logged) == (True, "", "")
 
 
 def test_all_well_is_exit_0_and_plain_when_piped(claude: Path) -> None:

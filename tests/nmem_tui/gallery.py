@@ -19,6 +19,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.timer import Timer
 
 from capture.storage import store
@@ -126,13 +127,14 @@ async def still(pilot: Pilot[None]) -> None:
     await pilot.pause(0)  # what was pressed has arrived
     if app.feed.looked:
         app.feed.poll()  # what was written a moment ago is seen now, not at its next look
-    end, alike, now = time.monotonic() + _PATIENCE_S, 0, [""]
+    end, alike = time.monotonic() + _PATIENCE_S, 0
+    now: list[Strip] = []
     while alike < _ALIKE:  # a scroll bar is drawn one refresh after what it scrolls
         await pilot.pause(_FRAME_S)
         waits = under_way(app)
         if time.monotonic() > end:
             raise TimeoutError(f"the screen is not still after {_PATIENCE_S:.0f} s: {', '.join(waits) or 'it changes'}")
-        before, now = now, [] if waits else screen_text(pilot)
+        before, now = now, [] if waits else app.screen._compositor.render_strips()  # a frame's colour changes as well
         alike = alike + 1 if now and now == before else 0
 
 

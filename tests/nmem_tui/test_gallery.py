@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.color import Color
 
 from tests.nmem_tui import gallery
 
@@ -28,6 +31,18 @@ async def test_a_picture_is_current(shot: gallery.Shot, demo: str) -> None:
     drawn = (FOLDER / f"{shot.name}.svg").read_text("utf-8")
     current = await gallery.take(shot, demo) == drawn  # a diff of two pictures tells nobody anything
     assert current, f"screenshots/{shot.name}.svg is outdated: run `python -m tests.nmem_tui.gallery`"
+
+
+async def test_a_screen_that_only_changes_its_colours_is_not_still(make_db: Any, cockpit: Any, settled: Any) -> None:
+    async def lit() -> None:
+        for step in range(40):
+            pilot.app.screen.query_one("#frame").styles.border = ("round", Color(5 * step, 0, 0))
+            await asyncio.sleep(0.01)
+
+    async with cockpit(make_db("story")) as pilot:
+        going_on = asyncio.create_task(lit())
+        await settled(pilot)
+        assert going_on.done()
 
 
 def test_readme_and_docs_show_every_picture() -> None:
