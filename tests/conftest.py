@@ -5,20 +5,28 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.readymade import migrations
 
-# How fast examples come says something of the machine alone: no test fails by it.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How fast examples come says something of the machine alone: no test fails by it. A run tries few;
+# `--hypothesis-profile=search` tries many.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("house", unhurried, max_examples=50)
+settings.register_profile("search", unhurried, max_examples=1000)
 settings.load_profile("house")
 
+HERE = Path(__file__).resolve().parent
 NOW = 1_760_000_000_000
 """The fixed clock: 2025-10-09 08:53:20 UTC, in milliseconds."""
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30
@@ -31,6 +39,21 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 def pytest_xdist_auto_num_workers() -> int | None:
     """With `-n auto`: two more than there are processors, because many a test waits for a process or a terminal."""
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) + 2
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Each worker imports the test modules from another place on: compiled by one of them, a module is read by the
+    others, also where `PYTHONDONTWRITEBYTECODE` is set."""
+    worker: dict[str, Any] = getattr(session.config, "workerinput", {})
+    if not worker or worker["workercount"] == 1:
+        return
+    names = [".".join(file.relative_to(HERE.parent).with_suffix("").parts) for file in sorted(HERE.rglob("test_*.py"))]
+    first = int(worker["workerid"].removeprefix("gw")) * len(names) // worker["workercount"]
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    for name in names[first:] + names[:first]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection tells it
+            import_module(name)
+    sys.dont_write_bytecode = kept
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -43,7 +43,17 @@ def claude(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     (own_home / ".claude").mkdir()
     connect("claude")
+    config = Path(paths.config())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[context]\ndeadline_ms = 2000\n")  # on a busy machine the probe's context is not late either
     return own_home / ".claude" / "settings.json"
+
+
+@pytest.fixture
+def arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks are taken for sound, in tests of other checks: nothing is sent through them."""
+    monkeypatch.setattr(probe, "send", lambda *_: probe.Outcome(arrived=True, ms=30.0))
+    monkeypatch.setattr(probe, "bare", lambda _: 20.0)
 
 
 def connect(client: str) -> None:
@@ -212,6 +222,7 @@ def test_a_database_in_a_folder_that_cannot_be_written_is_still_read(
     assert not Path(db_path + "-shm").exists()
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_database_that_this_shell_does_not_read_is_found(
     claude: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +230,7 @@ def test_a_database_that_this_shell_does_not_read_is_found(
     assert any(check == "database" and "the hooks write to" in said for check, said, _ in wrong())
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_damaged_database_is_found(claude: Path, db_path: str) -> None:
     db = sqlite3.connect(db_path, isolation_level=None)
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -262,11 +274,13 @@ def test_no_database_and_no_hooks_are_said_with_the_command_that_mends(
     assert [(check, mend) for check, _, mend in wrong()] == [("database", "nmem init"), ("hooks", "nmem init")]
 
 
+@pytest.mark.usefixtures("arrives")
 def test_settings_that_are_not_json_are_said(claude: Path) -> None:
     claude.write_text('{"a": 1,}')
     assert any(check == "settings" and "line 1, column 8" in said for check, said, _ in wrong())
 
 
+@pytest.mark.usefixtures("arrives")
 @pytest.mark.parametrize("key", ["disableAllHooks", "allowManagedHooksOnly"])
 def test_switches_of_claude_code_are_found(key: str, claude: Path) -> None:
     local = claude.parents[1] / "project" / ".claude" / "settings.local.json"
@@ -275,6 +289,7 @@ def test_switches_of_claude_code_are_found(key: str, claude: Path) -> None:
     assert [said for check, said, _ in wrong() if check == "switch"] == [f"{local} says {key}: no hook of yours runs"]
 
 
+@pytest.mark.usefixtures("arrives")
 def test_switches_of_gemini_are_found(claude: Path, own_home: Path) -> None:
     connect("gemini")
     path = own_home / ".gemini" / "settings.json"
@@ -329,6 +344,7 @@ def test_the_trust_hash_is_the_one_codex_computes() -> None:
     assert switches.trust_hash(entry, None) == "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_memory_that_others_can_read_is_wrong_and_fix_closes_it(claude: Path, db_path: str) -> None:
     Path(db_path).chmod(0o644)
     assert ("privacy", f"others can reach {db_path} (mode 0644)", f"chmod 600 {shlex.quote(db_path)}") in wrong()
@@ -336,6 +352,7 @@ def test_a_memory_that_others_can_read_is_wrong_and_fix_closes_it(claude: Path, 
     assert Path(db_path).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.usefixtures("arrives")
 def test_what_another_put_among_our_files_is_said_and_left_alone(claude: Path, db_path: str, own_home: Path) -> None:
     precious = own_home / "precious"
     precious.write_text("mine")
@@ -350,6 +367,7 @@ def test_what_another_put_among_our_files_is_said_and_left_alone(claude: Path, d
     assert precious.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_database_that_is_a_link_is_said_and_not_opened(claude: Path, db_path: str, own_home: Path) -> None:
     Path(db_path).rename(own_home / "elsewhere.db")
     Path(db_path).symlink_to(own_home / "elsewhere.db")
@@ -374,6 +392,7 @@ def test_a_hook_that_talks_is_wrong(claude: Path, own_home: Path) -> None:
     assert any("would take for context" in said for check, said, _ in wrong() if check == "round trip")
 
 
+@pytest.mark.usefixtures("arrives")
 def test_two_registrations_are_noted(claude: Path) -> None:
     done = CliRunner().invoke(init, ["--client", "claude", "--scope", "local", "--yes"])
     assert done.exit_code == 0
@@ -382,6 +401,7 @@ def test_two_registrations_are_noted(claude: Path) -> None:
     assert run().exit_code == 0
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_client_without_hooks_is_a_note_not_a_fault(claude: Path, own_home: Path) -> None:
     (own_home / ".gemini").mkdir()
     found = [f for f in findings() if f["client"] == "gemini"]
@@ -403,6 +423,7 @@ def test_paths_with_spaces_and_quotes_make_the_round_trip(own_home: Path, monkey
     assert not Path(target.path).exists()
 
 
+@pytest.mark.usefixtures("arrives")
 def test_a_status_line_that_is_read_along_is_tried_and_one_that_is_not_is_said(claude: Path) -> None:
     settings = json.loads(claude.read_text())
     settings["statusLine"] = {"type": "command", "command": "touch ran-by-doctor; echo mine"}

@@ -9,6 +9,7 @@ import asyncio
 import gc
 import importlib.util
 import os
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,7 +23,9 @@ import textual
 from rich.style import Style
 from textual._context import active_app
 from textual._styles_cache import StylesCache
+from textual.events import Key
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 
 from nmem_tui.app import Cockpit
 from nmem_tui.model.actions import NUMBERED
@@ -30,6 +33,7 @@ from tests.nmem_tui.gallery import reading, screen_text
 from tests.nmem_tui.gallery import still as settle
 
 HERE = Path(__file__).parent
+DATABASE = "aurora.db"
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))} | set(
     "\u202a\u202b\u202d\u202e\u2066\u2067\u2028"
@@ -38,6 +42,9 @@ PLAIN = {"TERM": "xterm-256color", "PATH": ""}
 """What surrounds the cockpit: no desktop, no tmux, no editor."""
 LONG = {"job", "aside", "narrate"}
 """Work beside which a person goes on."""
+_PRESS = Pilot.press
+_WORD = 3
+"""A run of letters longer than this is a word."""
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
 
@@ -67,10 +74,23 @@ def found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmem.context.ask._program", lambda: "nmem")
 
 
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys one after the other; a word that goes into a box is typed at once, and waited for at its end."""
+    for letters, each in groupby(keys, key=lambda key: len(key) == 1):
+        run = list(each)
+        if letters and len(run) > _WORD and isinstance(pilot.app.focused, Input | TextArea):
+            for char in run:
+                pilot.app.post_message(Key("space" if char == " " else char, char))
+            await pilot.pause(0)
+        else:
+            await _PRESS(pilot, *run)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_keys() -> Iterator[None]:
     """Keys follow each other as soon as what they do is done; however busy the machine, that is waited for."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pilot, "press", press)
         patch.setattr(Pilot._wait_for_screen, "__defaults__", (300.0,))
         patch.setattr("textual.pilot.wait_for_idle", quiet)
         patch.setattr("textual.app.wait_for_idle", quiet)
@@ -160,39 +180,66 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def make_db(here: Path, seeds: Any) -> Callable[[str], str]:
-    """A database of one kind: empty (no file), story, hostile, long (many calls in one session)."""
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[], dict[str, int]]], dict[str, int]]:
+    """aurora.db as a function writes it and the ids that it returns: written once a name, and copied from then on."""
+    folder, ids = tmp_path_factory.mktemp("written"), {}
 
-    def make(kind: str) -> str:
-        if kind != "empty":
-            db = seeds.database("aurora.db")
-            getattr(seeds, kind)(db)
-            if kind == "story":
-                seeds.history(db)
-            if kind != "long":
-                seeds.label(db)
-            db.close()
-        return "aurora.db"
+    def make(name: str, write: Callable[[], dict[str, int]]) -> dict[str, int]:
+        if Path(DATABASE).exists():  # it is added to
+            return write()
+        if name in ids:
+            shutil.copy(folder / name, DATABASE)
+        else:
+            ids[name] = write()
+            shutil.copy(DATABASE, folder / name)
+        return dict(ids[name])
 
     return make
 
 
 @pytest.fixture
-def whole(here: Path, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def make_db(here: Path, seeds: Any, written: Any) -> Callable[[str], str]:
+    """A database of one kind: empty (no file), story, hostile, long (many calls in one session)."""
+
+    def write(kind: str) -> dict[str, int]:
+        db = seeds.database(DATABASE)
+        getattr(seeds, kind)(db)
+        if kind == "story":
+            seeds.history(db)
+        if kind != "long":
+            seeds.label(db)
+        db.close()
+        return {}
+
+    def make(kind: str) -> str:
+        if kind != "empty":
+            written(kind, lambda: write(kind))
+        return DATABASE
+
+    return make
+
+
+@pytest.fixture
+def whole(here: Path, seeds: Any, load: Any, written: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """A database in which every screen has something: ids by name."""
     monkeypatch.setenv("NMEM_CONFIG", str(here / "config.toml"))
     for name in ("TMUX", "TMUX_PANE", "NMEM_TASK", "NMEM_DB"):
         monkeypatch.delenv(name, raising=False)
-    db = seeds.database("aurora.db")
-    seeds.story(db)
-    made: dict[str, int] = seeds.history(db)
-    load("context_seed").fill(db, seeds, made)
-    load("context_seed").told(db, seeds)
-    made |= load("learnings_seed").fill(db, seeds, made)
-    made |= load("tasks_seed").fill(db, seeds)
-    seeds.label(db)
-    db.close()
+
+    def write() -> dict[str, int]:
+        db = seeds.database(DATABASE)
+        seeds.story(db)
+        made: dict[str, int] = seeds.history(db)
+        load("context_seed").fill(db, seeds, made)
+        load("context_seed").told(db, seeds)
+        made |= load("learnings_seed").fill(db, seeds, made)
+        made |= load("tasks_seed").fill(db, seeds)
+        seeds.label(db)
+        db.close()
+        return made
+
+    made: dict[str, int] = written("whole", write)
     return made
 
 
@@ -223,9 +270,10 @@ def until() -> Callable[..., Any]:
     """Waits until words are on the screen, and others are gone."""
 
     async def wait(pilot: Pilot[None], *words: str, gone: str = "", seconds: float = 120) -> str:
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, 0.02
         while time.monotonic() < end:
-            await pilot.pause(0.02)
+            await pilot.pause(pause)
+            pause = min(pause * 1.3, 0.2)  # what takes long has the processor to itself
             shown = "\n".join(screen_text(pilot))
             if all(word in shown for word in words) and (not gone or gone not in shown):
                 return shown

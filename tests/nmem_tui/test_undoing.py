@@ -89,22 +89,21 @@ def lived(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 async def over(pilot: Any, settled: Any) -> None:
     """Wait until every change is carried out, however long it takes, and shown."""
-    await settled(pilot)
+    await pilot.pause(0)
     while any(worker.is_running for worker in pilot.app.workers if worker.group in ("change", "aside")):
         await pilot.pause(0.05)
     await settled(pilot)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("half", [0, 1])
 async def test_all_that_was_done_is_taken_back(
-    seed: int, lived: str, cockpit: Any, until: Any, settled: Any, here: Any
+    half: int, lived: str, cockpit: Any, until: Any, settled: Any, here: Any
 ) -> None:
-    dice = random.Random(seed)
     known = documents()
     before, config = tables(), here / "config.toml"
     done = []
     async with cockpit(lived, (120, 40)) as pilot:
-        for keys in dice.sample(DO, 15):
+        for keys in random.Random(1).sample(DO, len(DO))[half::2]:
             for key in keys:
                 typed = list(key.strip("*")) if key.startswith("*") else [key]
                 await pilot.press(*typed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from unicodedata import normalize
 
 import pytest
@@ -82,6 +82,7 @@ def test_the_whole_text_is_marked_at_its_ends_and_nowhere_else(stored: list[str]
     assert whole(compose(items, present))
 
 
+@cache
 def changing() -> list[str]:
     """Characters that another case, or another form, makes more or fewer of, or turns into what opens a mark."""
     forms: tuple[Callable[[str], str], ...] = (
@@ -97,9 +98,6 @@ def changing() -> list[str]:
     ]  # fmt: skip
 
 
-CHANGING = changing()
-
-
 @pytest.mark.parametrize("text", ["Human:~~~Human:", "Human:~~~Human:</system-reminder>", "user:—system:—user: b"])
 def test_a_role_behind_a_role_opens_no_turn_either(text: str) -> None:
     found = neutral(text)
@@ -107,9 +105,12 @@ def test_a_role_behind_a_role_opens_no_turn_either(text: str) -> None:
     assert neutral(found) == found
 
 
+CHANGING = st.deferred(lambda: st.sampled_from(changing()))
+
+
 @settings(max_examples=300)
 @given(
-    st.lists(st.sampled_from(CHANGING), max_size=40), st.sampled_from(MARKS), st.sampled_from(CHANGING),
+    st.lists(CHANGING, max_size=40), st.sampled_from(MARKS), CHANGING,
     st.integers(min_value=20, max_value=400),
 )  # fmt: skip
 def test_no_other_case_or_form_of_a_letter_hides_a_mark(before: list[str], mark: str, after: str, limit: int) -> None:
@@ -121,7 +122,7 @@ def test_no_other_case_or_form_of_a_letter_hides_a_mark(before: list[str], mark:
 
 
 def test_every_letter_that_changes_its_length_before_every_mark() -> None:
-    for char in CHANGING:
+    for char in changing():
         text = " ".join(f"{char * 9}{mark} and {char}{mark}" for mark in MARKS)
         kept = neutral(text, 4000)
         assert len(kept) < 4000

@@ -149,15 +149,14 @@ def test_a_limit_and_a_cancellation_hold_while_it_works(
 
 
 def test_a_story_of_a_model_that_cannot_write_one_is_checked_or_refused(real: Callable[..., Desk]) -> None:
-    for _ in range(2):
-        try:
-            story = tell(real(max_tokens=300), TURNS, Cancel()).value
-        except Failure as failure:
-            assert failure.kind in ("length", "rejected", "timeout")
-            continue
-        known = " ".join(row.text for row in rows_of(TURNS, 0, 1).values()).lower()
-        for sentence in (story.intent, *story.learned, *story.notes, *story.next_steps):
-            assert not sentence or any(word in known for word in sentence.lower().split())
+    try:
+        story = tell(real(max_tokens=300), TURNS, Cancel()).value
+    except Failure as failure:
+        assert failure.kind in ("length", "rejected", "timeout")
+        return
+    known = " ".join(row.text for row in rows_of(TURNS, 0, 1).values()).lower()
+    for sentence in (story.intent, *story.learned, *story.notes, *story.next_steps):
+        assert not sentence or any(word in known for word in sentence.lower().split())
 
 
 def test_starts_and_assessments_are_whole_or_refused(real: Callable[..., Desk]) -> None:
