@@ -195,7 +195,8 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         return
     try:
         told = tables.version(connection) > 0  # a full disk takes no tables: what it lost is said all the same
-        view, recent = health(connection, path), views.sessions(connection, limit, project) if told else []
+        key = places.key_of(connection, project)
+        view, recent = health(connection, path), views.sessions(connection, limit, key) if told else []
         labelled = labels.standing(connection, path)
         left = waiting(connection) if told else ""
         windows, listed = _windows(connection, recent), places.recorded(connection)

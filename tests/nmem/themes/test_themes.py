@@ -127,7 +127,7 @@ def test_themes_are_listed_and_browsed(db: Connection) -> None:
     found = json.loads(run("--json"))["themes"]
     assert [(each["episodes"], each["sessions"], each["project"]) for each in found] == [(EACH, EACH, "shop")] * 3
     assert run("--limit", "1").count("\n") == 2
-    assert run("--project", "lamp").startswith("no themes: ") and run("--since", "2100-01-01").startswith("no themes: ")
+    assert run("--since", "2100-01-01").startswith("no themes: ")
     number = str(found[0]["id"])
     lines = run(number, "--limit", "4").splitlines()
     assert lines[0] == f"# Theme {number}: {found[0]['label']}"
