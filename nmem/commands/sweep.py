@@ -154,7 +154,7 @@ def _say(done: Swept, as_json: bool) -> None:
     moved = [_life(one) for one in done.lives if one.factor != 1.0][:_LISTED]
     wrong = [(printable(one.fault.name), one.said) for one in done.strangers]
     terminal.say(head, [("In config.toml", wrong), ("By type", rows), ("Past their lifetime, and kept", kept),
-                        ("For the size", shorter), ("Mediated", moved)])  # fmt: skip
+                        ("For the size", shorter), ("Kept longer or shorter, by use", moved)])  # fmt: skip
 
 
 def told(done: Swept) -> dict[str, Any]:

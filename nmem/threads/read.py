@@ -105,6 +105,8 @@ class ThreadView:
     decisions: tuple[Decision, ...]
     cross: CrossThread | None
     skills: tuple[Skill, ...]
+    titles: dict[int, str]
+    """Of the threads that were compared with it."""
 
 
 _SELECT = (
@@ -181,7 +183,13 @@ def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
         return None
     decided = decisions.of_thread(db, thread_id)
     shown = skill_use.of_thread(db, thread_id, now)
-    return ThreadView(found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown)
+    others = {one.earlier_thread_id for one in decided} | {one.later_thread_id for one in decided}
+    titles = db.execute(
+        "SELECT id, title FROM threads WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(others)),)
+    )
+    return ThreadView(
+        found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown, dict(map(tuple, titles.fetchall()))
+    )
 
 
 def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:
