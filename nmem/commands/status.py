@@ -32,6 +32,10 @@ Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """Title, column names, rows."""
 
 
+_ROWS = {"prompts": "prompts, and what agents said"}
+"""Tables that hold more than their names say."""
+
+
 def ms(us: int | None) -> str:
     """Microseconds as milliseconds."""
     return "-" if us is None else f"{us / 1000:.1f} ms"
@@ -127,7 +131,7 @@ def sections(
             [
                 ("database", f"{view.database_bytes:,} bytes"),
                 ("log (WAL)", f"{view.wal_bytes:,} bytes"),
-                *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items()),
+                *((_ROWS.get(name, f"rows of {name}"), f"{number:,}") for name, number in view.rows.items()),
             ],
         ),
         ("Labels", ("what", ""), _labels(labelled) if labelled and labelled.calls else []),
