@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import json
 import sys
+from contextlib import suppress
 
 import click
 
@@ -21,11 +23,24 @@ def _lines(data: bytes | None) -> list[str]:
     return (data or b"").decode("utf-8", "replace").splitlines()
 
 
+def _both(plan: Plan) -> tuple[list[str], list[str]]:
+    """The file before and after; settings that stand in one line are broken up, or every word of them had changed."""
+    before, after = _lines(plan.before), _lines(plan.after)
+    if len(before) == 1 and before[0].lstrip().startswith("{"):
+        with suppress(ValueError):
+            return _broken(before), _broken(after)
+    return before, after
+
+
+def _broken(found: list[str]) -> list[str]:
+    return json.dumps(json.loads("\n".join(found) or "{}"), indent=2, ensure_ascii=False).splitlines()
+
+
 def lines(plan: Plan, short: bool = False) -> list[str]:
     """A unified diff, empty when nothing changes; a `short` one shows of many lines in a row only the first."""
     before = plan.target.path if plan.before is not None else "/dev/null"
     after = plan.target.path if plan.after is not None else "/dev/null"
-    found = difflib.unified_diff(_lines(plan.before), _lines(plan.after), before, after, n=1, lineterm="")
+    found = difflib.unified_diff(*_both(plan), before, after, n=1, lineterm="")
     out: list[str] = []
     run, sign = 0, ""
     for line in map(printable, found):
@@ -40,7 +55,7 @@ def lines(plan: Plan, short: bool = False) -> list[str]:
 
 def total(plan: Plan) -> str:
     """How many lines a plan adds and takes away."""
-    both = difflib.ndiff(_lines(plan.before), _lines(plan.after))
+    both = difflib.ndiff(*_both(plan))
     signs = [line[:1] for line in both]
     return f"{plan.target.path}: +{signs.count('+')} -{signs.count('-')} lines"
 

@@ -162,3 +162,8 @@ def _head(text: str, cells: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if width(text[:middle]) <= cells else (low, middle - 1)
     return text[:low]
+
+
+def whole_minutes(ms: int) -> int:
+    """The minutes of a duration that are over, everywhere: 7 for 7 min 59 s, as between two times of a clock."""
+    return ms // 60_000

@@ -17,6 +17,7 @@ from capture import paths
 from capture.labels import DIMENSIONS
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import to_json
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def command(dimension: str | None, project: str, everything: bool, limit: int | 
     if trouble := passed_over(paths.database()):
         raise NmemError(f"nothing was labelled: {trouble}")
     stopped = threading.Event()
+    with terminal.reading() as db:
+        project = key_of(db, project)
     wanted = Wanted(dimension or "", project, everything, limit or 0)
     with terminal.writing() as db, _stopping(stopped), _progress(as_json) as step:
         report = backfill(db, paths.database(), terminal.now(), wanted, step=step, stop=stopped.is_set)

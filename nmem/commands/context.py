@@ -88,13 +88,13 @@ def _made(
 def _recovered(session: str, project: str, budget: int | None) -> Preview:
     """After a reset of the session, else of the project's newest."""
     from nmem.context.preview import after_reset
-    from nmem.errors import NmemError
     from nmem.read import views
+    from nmem.read.project import key_of, unknown
 
     with terminal.reading("context") as db:
-        row = None if session else next(iter(views.sessions(db, 1, project or _here()[0])), None)
+        row = None if session else next(iter(views.sessions(db, 1, key_of(db, project) or _here()[0])), None)
         if row is None and not session:
-            raise NmemError("no session of this project is recorded: name another with --project, or --session ID")
+            raise unknown(project or _here()[0])
         db.row_factory = None
         named = session or (row.id if row else "")
         return after_reset(db, named, terminal.now(), budget or _budget("recovery"))

@@ -10,6 +10,7 @@ import click
 from nmem.commands import terminal
 from nmem.commands.episodes import Default, number_of
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def list_(project: str, since: str | None, limit: int, dismissed: bool, as_json:
 
     after = terminal.when(since) if since else 0
     with terminal.reading("decisions") as db:
-        found = read.listed(db, project, after, limit, dismissed=dismissed)
+        found = read.listed(db, key_of(db, project), after, limit, dismissed=dismissed)
     if as_json:
         click.echo(to_json({"decisions": [asdict(one) for one in found]}))
     elif not found:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmem.commands import terminal
+from nmem.read.project import key_of
 from nmem.text import fit, pad, printable, to_json, width
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def list_(project: str, thread: int | None, since: str | None, limit: int, as_js
 
     after = terminal.when(since) if since else 0
     with terminal.reading() as db:
-        found = listing.listed(db, project=project, thread=thread, since=after, limit=limit)
+        found = listing.listed(db, project=key_of(db, project), thread=thread, since=after, limit=limit)
     if as_json:
         click.echo(to_json({"episodes": [asdict(each) for each in found]}))
     elif not terminal.is_terminal():

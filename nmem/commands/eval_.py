@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ def context(project: str, budget: int | None, *, as_json: bool) -> None:
     from nmem import upgrade
     from nmem.evaluate.context import evaluate, table
 
-    upgrade.reader(paths.database()).close()
+    with closing(upgrade.reader(paths.database())) as db:
+        project = key_of(db, project)
     figures = evaluate(paths.database(), project, budget)
     if as_json:
         click.echo(to_json(figures))
@@ -217,7 +219,8 @@ def told(folder: Path | None, project: str, count: int, seed: int, *, as_json: b
     from nmem.evaluate.told import evaluate, imported, table
 
     if folder is None:
-        upgrade.reader(paths.database()).close()
+        with closing(upgrade.reader(paths.database())) as db:
+            project = key_of(db, project)
         figures = evaluate(paths.database(), project, count, seed)
     else:
         with imported(folder) as path:

@@ -15,6 +15,7 @@ from capture import paths
 from nmem import upgrade
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.retention.trace import traces
 from nmem.text import printable, to_json
 
@@ -67,7 +68,7 @@ def _write(file: str, form: str, project: str, since: int | None, *, to_output: 
     path = paths.database()
     upgrade.reader(path).close()
     with held(path) as db:
-        sessions = chosen.sessions(db, project, since)
+        sessions = chosen.sessions(db, key_of(db, project), since)
         if form == "sqlite":
             return tables_out.write(path, sessions, file)
         _warn(db, sessions)

@@ -80,8 +80,8 @@ def list_(
     left = learn_list.refreshed()
     with terminal.reading("learnings") as db:
         project_id, about = project_of(db, project, everywhere or across)
-        every = [] if project_id == 0 else read.learnings(db, now, project_id, _STATES, across, _MANY)
-        hits = [] if project_id == 0 else read.learnings(db, now, project_id, states, across, _MANY)
+        every = read.learnings(db, now, project_id, _STATES, across, _MANY)
+        hits = read.learnings(db, now, project_id, states, across, _MANY)
         found = [one for one in hits if one.last_at >= after][:limit]
         if markdown or output:
             learn_list.write(db, found, about, now, output)
@@ -99,15 +99,19 @@ def list_(
 
 
 def project_of(db: Connection, project: str, everywhere: bool) -> tuple[int | None, str]:
-    """Whose learnings: the id, None for all, 0 for a folder that nothing is recorded of; and what to call it."""
+    """Whose learnings: the id or None for all, and what to call it. Raises NmemError where nothing is recorded."""
     from nmem.learn import places
+    from nmem.read.project import unknown
 
     if project:
         return places.named(db, project)
     if everywhere:
         return None, "all projects"
-    found, name = places.current(db, os.getcwd())  # noqa: PTH109 -- a string is what is compared
-    return found or 0, name
+    folder = os.getcwd()  # noqa: PTH109 -- a string is what is compared
+    found, name = places.current(db, folder)
+    if found is None:
+        raise unknown(folder)
+    return found, name
 
 
 @command.command()

@@ -64,6 +64,7 @@ def as_dict(found: Standing) -> dict[str, object]:
 
 
 def _say(found: Standing, told_by: str) -> None:
+    from nmem.commands.show import touched
     from nmem.stance.words import stands
 
     view, unit = found.view, found.unit
@@ -85,7 +86,7 @@ def _say(found: Standing, told_by: str) -> None:
             *(("open", one[:_TEXT]) for one in (unit.left if unit else ())),
         ]),
         ("Failed", [_failed(one) for one in view.failures]),
-        ("Files", [(f"{one.edits} edits, {one.reads} reads", one.path) for one in view.hot]),
+        ("Files", [(touched(one.reads, one.edits, one.failures), one.path) for one in view.hot]),
         (f"Told after a reset, {found.told.tokens} tokens", [("", found.told.text or found.told.why_silent)]),
         (f"Stream, the newest {terminal.count(len(found.rows), 'row')}", [_row(one) for one in found.rows]),
     ]  # fmt: skip

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nmem.read.stories import Narrative, Story
     from nmem.read.views import SessionRow, StreamRow
 
-KINDS = ("episode", "session", "prompt", "thread", "obs", "learning", "task", "decision", "file")
-_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, decision/4 or file PATH"
+KINDS = ("episode", "session", "prompt", "thread", "theme", "obs", "learning", "task", "decision", "file")
+_FORMS = "episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4 or file PATH"
 _FEW = 60
 """Rows of what happened that are shown without --all; the beginning and the end are."""
 _TEXT = 600
@@ -48,7 +48,7 @@ Told = tuple[str, list[Section], dict[str, Any]]
 @click.option("--all", "whole", is_flag=True, help="Everything that was said and done, thinking included.")
 @click.pass_context
 def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool) -> None:
-    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, learning/2, task/7, decision/4,
+    """The story of WHAT: episode/12, session/ID, prompt/5, obs/12, thread/3, theme/6, learning/2, task/7, decision/4,
     or an ID alone.
 
     A number alone is an episode; anything else is a session, of which the beginning is enough. `nmem show file PATH`
@@ -66,6 +66,13 @@ def command(ctx: click.Context, what: str, path: str, as_json: bool, whole: bool
         from nmem.commands import threads
 
         ctx.invoke(threads.show, thread=int(number), as_json=as_json, limit=1000 if whole else 20)
+        return
+    if kind == "theme":
+        from nmem.commands import themes
+
+        ctx.invoke(
+            themes.command, theme=int(number), project="", since=None, limit=1000 if whole else 20, as_json=as_json
+        )
         return
     if kind == "decision":
         from nmem.commands import decisions
@@ -136,7 +143,7 @@ def _episode(found: Story, whole: bool) -> Told:
             sections.append((name, [("-", text) for text in texts]))
         sections.append(("Notes", [("-", text) for text in told.notes]))
     sections += _settled(found)
-    sections.append(("Files", [(_touched(each.reads, each.edits, each.failures), each.path)
+    sections.append(("Files", [(touched(each.reads, each.edits, each.failures), each.path)
                                for each in found.hot[:_FILES]]))  # fmt: skip
     sections.append(("What happened", _happened(found.said_and_done, whole, found.left_out)))
     title = " ".join(row.name.split())[:200]
@@ -205,7 +212,7 @@ def _why(by: str, reason: str, sure: float) -> str:
     return f"{reason or 'decided by what was said and done'} ({sure:.0%} sure)"
 
 
-def _touched(reads: int, edits: int, failures: int) -> str:
+def touched(reads: int, edits: int, failures: int) -> str:
     parts = ((edits, "changed"), (reads, "read"), (failures, "failed"))
     return ", ".join(f"{number}x {word}" for number, word in parts if number)
 

@@ -55,8 +55,7 @@ def list_(project: str, everywhere: bool, since: str | None, limit: int, as_json
     left = learn_list.refreshed()
     with terminal.reading("learnings") as db:
         project_id, about = project_of(db, project, everywhere)
-        states = HELD if project_id != 0 else ()
-        every = read.learnings(db, now, project_id, states, limit=_MOST, kinds=(SKILL,))
+        every = read.learnings(db, now, project_id, HELD, limit=_MOST, kinds=(SKILL,))
         found = [_shape(db, one) for one in every if one.last_at >= after][:limit]
     if as_json:
         click.echo(to_json({"skills": found}))

@@ -88,13 +88,13 @@ def _session(db: Connection, beginning: str) -> str:
 
 def _newest(db: Connection, project: str) -> str:
     from capture.project import resolve
+    from nmem.read.project import unknown
     from nmem.stance import read
 
     key = project or resolve(str(Path.cwd())).key
     found = read.newest(db, key)
     if found is None:
-        other = "" if project else " (name another one: --project, or a session)"
-        raise NmemError(f"nothing is recorded of project {printable(key)}{other}")
+        raise unknown(key)
     return found
 
 

@@ -32,6 +32,10 @@ Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 """Title, column names, rows."""
 
 
+_ROWS = {"prompts": "prompts, and what agents said"}
+"""Tables that hold more than their names say."""
+
+
 def ms(us: int | None) -> str:
     """Microseconds as milliseconds."""
     return "-" if us is None else f"{us / 1000:.1f} ms"
@@ -127,7 +131,7 @@ def sections(
             [
                 ("database", f"{view.database_bytes:,} bytes"),
                 ("log (WAL)", f"{view.wal_bytes:,} bytes"),
-                *((f"rows of {name}", f"{number:,}") for name, number in view.rows.items()),
+                *((_ROWS.get(name, f"rows of {name}"), f"{number:,}") for name, number in view.rows.items()),
             ],
         ),
         ("Labels", ("what", ""), _labels(labelled) if labelled and labelled.calls else []),
@@ -195,7 +199,8 @@ def command(*, as_json: bool, db: str | None, project: str, limit: int) -> None:
         return
     try:
         told = tables.version(connection) > 0  # a full disk takes no tables: what it lost is said all the same
-        view, recent = health(connection, path), views.sessions(connection, limit, project) if told else []
+        key = places.key_of(connection, project)
+        view, recent = health(connection, path), views.sessions(connection, limit, key) if told else []
         labelled = labels.standing(connection, path)
         left = waiting(connection) if told else ""
         windows, listed = _windows(connection, recent), places.recorded(connection)

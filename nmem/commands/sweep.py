@@ -11,11 +11,10 @@ import click
 
 from nmem.commands import terminal
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import printable, to_json
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from nmem.retention.journal import Entry
     from nmem.retention.mediation import Life
     from nmem.retention.policy import Policy
@@ -91,19 +90,12 @@ def _ask(done: Swept, as_json: bool) -> None:
     click.confirm("Forget them? It cannot be undone", abort=True)
 
 
-def _known(db: Connection, project: str) -> None:
-    from nmem.retention.sweep import projects_of
-
-    if project and not projects_of(db, project):
-        raise NmemError(f"there is no project {printable(project)}: `nmem status` lists them")
-
-
 def _dry(wanted: Policy, project: str) -> Swept:
     from nmem.retention import grace
     from nmem.retention.sweep import sweep
 
     with terminal.reading() as db:
-        _known(db, project)
+        project = key_of(db, project)
         out = sweep(db, wanted, terminal.now(), project=project, dry=True)
         found = grace.aged(db, terminal.now(), wanted, project)
         if found.count:
@@ -120,7 +112,7 @@ def _swept(wanted: Policy, project: str, seconds: float) -> Swept:
     with terminal.writing() as db, alone(paths.database()) as mine:
         if not mine:
             raise NmemError("a sweep is going on just now: see `nmem sweep --journal`")
-        _known(db, project)
+        project = key_of(db, project)
         with _steps() as stopped:
             return sweep(db, wanted, terminal.now(), project=project, stopped=within(seconds, stopped))
 
@@ -162,7 +154,7 @@ def _say(done: Swept, as_json: bool) -> None:
     moved = [_life(one) for one in done.lives if one.factor != 1.0][:_LISTED]
     wrong = [(printable(one.fault.name), one.said) for one in done.strangers]
     terminal.say(head, [("In config.toml", wrong), ("By type", rows), ("Past their lifetime, and kept", kept),
-                        ("For the size", shorter), ("Mediated", moved)])  # fmt: skip
+                        ("For the size", shorter), ("Kept longer or shorter, by use", moved)])  # fmt: skip
 
 
 def told(done: Swept) -> dict[str, Any]:
@@ -190,7 +182,7 @@ def _show(project: str, as_json: bool, *, journal: bool) -> None:
     from nmem.retention import policy, read
 
     with terminal.reading("sweeps") as db:
-        _known(db, project)
+        project = key_of(db, project)
         if journal:
             found = kept.entries(db)
             if as_json:

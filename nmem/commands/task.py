@@ -82,6 +82,7 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
     """
     from nmem.dispatch import accept, act, read, worktrees
     from nmem.dispatch.config import load
+    from nmem.dispatch.task import stands
 
     if sum((bool(prompt), file is not None, learning is not None)) != 1:
         raise click.UsageError("a PROMPT, or --file, or --learning: one of them")
@@ -97,7 +98,7 @@ def add(prompt: tuple[str, ...], file: str | None, learning: int | None, as_json
         click.echo(to_json(shape(made, standing)))
     else:
         tail = f" ({printable(standing)})" if standing else ""
-        click.echo(f"task/{made.id} is {made.state}{tail}: {fit(printable(made.title), 70)}")
+        click.echo(f"task/{made.id} {stands(made.state)}{tail}: {fit(printable(made.title), 70)}")
     if not made.worktree and new.worktree is None:
         click.echo(f"it runs in its folder itself: {worktrees.why_not(made.cwd)}", err=True)
     if made.worktree and (left := worktrees.uncommitted(made.cwd)):
@@ -162,10 +163,11 @@ def edit(task: int, prompt: str | None, editor: bool, **said: object) -> None:
 def cancel(tasks: tuple[int, ...]) -> None:
     """Cancel a task, also in the middle: its client and all that it started are ended."""
     from nmem.dispatch import act
+    from nmem.dispatch.task import stands
 
     for task in tasks:
         made = act.cancel(paths.database(), task, terminal.now())
-        click.echo(f"task/{task} is {made.state}")
+        click.echo(f"task/{task} {stands(made.state)}")
 
 
 @command.command()

@@ -198,6 +198,7 @@ def _row(each: TaskEvent) -> tuple[str, str]:
 def output_(task: int, follow: bool) -> None:
     """What a task said last; of one that runs, what its pane shows now."""
     from nmem.dispatch import act, read
+    from nmem.dispatch.task import stands
 
     fresh()
     shown = ""
@@ -214,7 +215,7 @@ def output_(task: int, follow: bool) -> None:
         _pause()
         fresh()
     if not shown:
-        click.echo(f"task/{task} is {one.state} and has said nothing", err=True)
+        click.echo(f"task/{task} {stands(one.state)} and has said nothing", err=True)
     sys.stdout.flush()
 
 

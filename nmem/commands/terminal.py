@@ -14,7 +14,7 @@ import click
 from capture import paths
 from nmem import database, upgrade
 from nmem.errors import NmemError
-from nmem.text import lines, printable
+from nmem.text import lines, printable, whole_minutes
 
 _WAIT = 10.0
 _DAY = 86_400_000
@@ -103,7 +103,7 @@ def clock(at: int) -> str:
 
 def span(ms: int) -> str:
     """How long, in at most six cells."""
-    minutes = round(ms / 60_000)
+    minutes = whole_minutes(ms)
     if ms < 60_000:
         return f"{ms // 1000} s"
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60}h{minutes % 60:02d}"

@@ -9,6 +9,7 @@ import click
 from nmem.commands.episodes import number_of
 from nmem.commands.terminal import LIMIT, count, reading, when
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import to_json
 
 THEME = number_of("theme")
@@ -35,7 +36,7 @@ def _listed(project: str, since: int, limit: int, *, as_json: bool) -> None:
     from nmem.themes import read
 
     with reading("themes") as db:
-        found = read.themes(db, project, since, limit)
+        found = read.themes(db, key_of(db, project), since, limit)
     if as_json:
         click.echo(to_json({"themes": [asdict(each) for each in found]}))
         return

@@ -15,6 +15,7 @@ from nmem.commands import terminal
 from nmem.commands.episodes import THREAD, number_of
 from nmem.commands.terminal import LIMIT, LIMIT_OR_NONE, count, now, reading, when, writing
 from nmem.errors import NmemError
+from nmem.read.project import key_of
 from nmem.text import fit, printable, to_json
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def list_(project: str, since: str | None, limit: int, all_: bool, as_json: bool
 
     after = when(since) if since else 0
     with reading("threads") as db:
+        project = key_of(db, project)
         found = read.threads(db, project, after, limit, singles=all_)
         single = read.single(db, project, after)
     if as_json:
@@ -254,10 +256,10 @@ def _project(db: sqlite3.Connection, project: str, thread: int | None) -> int:
         missing = f"there is no thread {thread}: `nmem threads` lists them"
     else:
         from capture.project import resolve
+        from nmem.read.project import named
 
         key = project or resolve(_folder()).key
-        found = read.project_id(db, key)
-        missing = f"nothing is recorded of project {printable(key)}"
+        return named(db, key).id
     if found is None:
         raise NmemError(missing)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmem.commands.terminal import Section, clock, count, day, now
-from nmem.threads.decisions import FILES, PERSON, WORDS
+from nmem.text import fit
 
 if TYPE_CHECKING:
     from nmem.learn.skill_use import Skill
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _TEXT = 200
 _HOW = {"new": "began it", "timeout": "about it, soon after the last", "resume": "resumed", "chosen": "you chose it",
         "linked": "linked"}  # fmt: skip
+_RIGHT = {"correct": "right", "incorrect": "wrong"}
+_SAYS = {"person": "you", "files": "the files touched since", "words": "what you said since"}
+_SURE = {True: "not sure", False: "sure"}
+_TITLE = 100
 Rows = list[tuple[str, str]]
 
 
@@ -62,11 +66,8 @@ def _session(one: SessionOf) -> tuple[str, str]:
 
 
 def _links(thread: int, found: ThreadView) -> Rows:
-    """What it is one line of work with, and what somebody said or should say; what it is not is only counted."""
-    told = [
-        one for one in found.decisions
-        if one.linked or one.outcome_by == PERSON or (not one.outcome and one.certainty != "high")
-    ]  # fmt: skip
+    """What it is one line of work with, and what somebody should say; what it is not is only counted."""
+    told = [one for one in found.decisions if one.linked or one.outcome_by == "person" or _asks(one)]
     rows = [_link(thread, one, found.titles) for one in told]
     if found.cross and found.cross.summary:
         rows.insert(0, ("all of it", found.cross.summary))
@@ -75,18 +76,21 @@ def _links(thread: int, found: ThreadView) -> Rows:
     return rows
 
 
-_SAID = {"correct": "confirmed", "incorrect": "contradicted"}
-_WHOM = {PERSON: "you", FILES: "the files edited since", WORDS: "the words said since"}
+def _asks(one: Decision) -> bool:
+    """Whether a person should say what it is."""
+    return one.certainty != "high" and not one.outcome
 
 
 def _link(thread: int, one: Decision, titles: dict[int, str]) -> tuple[str, str]:
     other = one.later_thread_id if one.earlier_thread_id == thread else one.earlier_thread_id
     title = " ".join(titles.get(other, "").split())[:_TEXT]
     said = "the same work" if one.linked else "not the same work"
-    by = "certain" if one.certainty == "high" else f"not certain: `nmem threads confirm {one.id} y|n` says it"
     if one.outcome:
-        by = f"{_SAID[one.outcome]} by {_WHOM.get(one.outcome_by, one.outcome_by)}"
-    return f"thread/{other}", f"{title}\n{said}, score {one.algorithmic_score:.2f} ({by})"
+        by = f"{_RIGHT.get(one.outcome, one.outcome)}, say {_SAYS.get(one.outcome_by or '', one.outcome_by)}"
+    else:
+        by = f"{_SURE[_asks(one)]}: `nmem threads confirm {one.id} y|n`"
+    title = fit(" ".join(titles.get(other, "").split()), _TITLE)
+    return f"thread/{other}", f"{title} · {said}, score {one.algorithmic_score:.2f} ({by})".removeprefix(" · ")
 
 
 def _turn(one: Turn) -> tuple[str, str]:

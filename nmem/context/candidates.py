@@ -43,7 +43,7 @@ _MAKES = frozenset(("new", "create", "creates", "created", "creating", "neu", "n
 _SPACED = {ord(char): " " for char in "*:(),.`#-"}
 _WORDS = {
     "named": "the prompt names it", "text": "earlier work that spoke of the same edited it",
-    "name": "its name has words of the prompt", "branch": "edited on branches of a like name",
+    "name": "its name has words of the prompt", "branch": "edited on branches with similar names",
     "recent": "edited lately", "long": "edited often", "read": "read lately",
 }  # fmt: skip
 

@@ -24,6 +24,9 @@ _BRACKETS = {
     ord("［"): "(",
     ord("］"): ")",
 }
+_OPENING = ("<", "＜", "﹤")
+_ALONE = {code: sign for code, sign in _BRACKETS.items() if code != ord(">")}
+"""Where nothing opens, a > closes nothing: `make 2>&1 | tail` stays the command that was run."""
 _MARKS = ("[nmem", "[/nmem", "[inst", "[/inst", "[sys", "[/sys", "[[", "[system", "[assistant", "[user", "[human")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 """Every mark is plain ASCII: so are its letters."""
@@ -39,12 +42,16 @@ def neutral(text: str, limit: int = 240) -> str:
     for fence, instead in _FENCES:
         if fence in text:
             text = text.replace(fence, instead)
-    text = " ".join(text.translate(_BRACKETS).split())
+    text = " ".join(text.translate(_BRACKETS if _opens(text) else _ALONE).split())
     if "[" in text:
         text = _unmarked(text)
     if ":" in text:
         text = _unroled(text)
     return cut(text, limit)
+
+
+def _opens(text: str) -> bool:
+    return any(sign in text for sign in _OPENING)
 
 
 def cut(text: str, limit: int) -> str:

@@ -23,6 +23,7 @@ from nmem.context.present import Present
 from nmem.context.quiet import quiet
 from nmem.context.rank import rank
 from nmem.errors import NmemError
+from nmem.read.project import named
 from nmem.text import printable
 from nmem.threads import continuity
 
@@ -247,14 +248,9 @@ def _of(db: Connection, asked: Asked) -> Present:
         out = Present(other.project_id, "", at, asked.prompt)
         out.project, out.branch, out.client, out.cwd = other.project, other.branch, other.client, other.cwd
         return out
-    row = db.execute(
-        "SELECT id, name FROM projects WHERE ?1 IN (key, root, name) ORDER BY key = ?1 DESC, root = ?1 DESC, id DESC",
-        (asked.project,),
-    ).fetchone()
-    if row is None:
-        raise NmemError(f"nothing is recorded of project {printable(asked.project)}")
-    out = Present(row[0], "", at, asked.prompt)
-    out.project, out.branch = row[1], asked.branch or (_branch(db, row[0], at) if asked.as_of is None else "")
+    project = named(db, asked.project)
+    out = Present(project.id, "", at, asked.prompt)
+    out.project, out.branch = project.name, asked.branch or (_branch(db, project.id, at) if asked.as_of is None else "")
     return out
 
 

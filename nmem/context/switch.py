@@ -5,9 +5,7 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from nmem.context.given import EVERYTHING
-from nmem.errors import NmemError
-from nmem.read.project import meant
-from nmem.text import printable
+from nmem.read.project import named
 
 
 def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
@@ -20,7 +18,4 @@ def switched(db: Connection, project_id: int, at: int, *, off: bool) -> None:
 
 def project_of(db: Connection, project: str) -> int:
     """A project by its key, root or name. Raises NmemError."""
-    found = meant(db, project)
-    if found is None:
-        raise NmemError(f"no project {printable(project)}: nmem status lists what is recorded")
-    return found.id
+    return named(db, project).id

@@ -144,7 +144,11 @@ def _asked(case: _Case, kind: str) -> tuple[int, int] | None:
     if case.before is None:
         return None
     chosen = _option(case) if kind == ANSWER else _named_option(case)
-    return chosen or case.question or proposal(case.before.text, case.marks.text)
+    return (
+        chosen
+        or case.question
+        or proposal(case.before.text, case.marks.text, replies=kind == CONFIRMATION or case.marks.corrects)
+    )
 
 
 def _surroundings(case: _Case, kind: str, after: Sequence[Turn], opens: bool) -> float:

@@ -191,8 +191,11 @@ def question(text: str) -> tuple[int, int] | None:
     return None
 
 
-def proposal(text: str, answer: str) -> tuple[int, int] | None:
-    """The sentence of an agent's turn that an answer is about: that with most of its words, the later of equals."""
+def proposal(text: str, answer: str, *, replies: bool = False) -> tuple[int, int] | None:
+    """The sentence of an agent's turn that an answer is about: that with most of its words, the later of equals.
+
+    `replies`: the answer is plainly one to the turn, whatever words it has.
+    """
     said = {word.lower() for word in WORD.findall(answer)}
     best, found = 0.0, None
     for begin, end in sentences(text):
@@ -200,7 +203,7 @@ def proposal(text: str, answer: str) -> tuple[int, int] | None:
         if end - begin < _LEAST_TOLD or text[begin:end].endswith((":", "：")):
             continue
         proposes = bool(_PROPOSES.search(text[begin:end]))
-        if len(words & said) < (1 if proposes else _SHARED):
+        if len(words & said) < (_SHARED - proposes) * (not replies):
             continue
         score = len(words & said) / (len(words) + 6) ** 0.5 + 0.3 * proposes
         if score >= best:

@@ -33,7 +33,7 @@ from capture.storage.schema import NewerDatabase
 from nmem import tables
 from nmem.database import worded
 from nmem.dispatch import accept, clients, queue, read, tmux
-from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task
+from nmem.dispatch.task import CANCELLED, FAILED, QUEUED, TIMED_OUT, TMUX, NewTask, Task, stands
 from nmem.errors import NmemError
 
 _WAIT = 10.0
@@ -68,7 +68,7 @@ def edit(db: Connection, task_id: int, changes: Mapping[str, Any], now: int) -> 
     """Change a task that is not running; what is given is checked as for a new one."""
     one = _found(db, task_id)
     if one.live:
-        raise NmemError(f"task/{task_id} is {one.state}: cancel it first")
+        raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
     if strange := sorted(set(changes) - set(_EDITABLE)):
         raise NmemError(f"a task has no {', '.join(strange)} to change")
     before = NewTask(**{name: getattr(one, name) for name in _EDITABLE})
@@ -114,7 +114,7 @@ def retry(db: Connection, task_id: int, now: int) -> tuple[int, ...]:
     """Queue a task that is over once more."""
     one = _found(db, task_id)
     if not one.over:
-        raise NmemError(f"task/{task_id} is {one.state}: there is nothing to try again yet")
+        raise NmemError(f"task/{task_id} {stands(one.state)}: there is nothing to try again yet")
     for need in one.waits_for:
         if read.task(db, need) is None:
             raise NmemError(
@@ -130,7 +130,7 @@ def remove(db_path: str, task_id: int) -> str:
     with writing(db_path) as db:
         one = _found(db, task_id)
         if one.live:
-            raise NmemError(f"task/{task_id} is {one.state}: cancel it first")
+            raise NmemError(f"task/{task_id} {stands(one.state)}: cancel it first")
         waiting = [each for each in read.dependants(db, task_id) if _found(db, each).state == QUEUED]
         if waiting and one.state != "succeeded":
             names = ", ".join(f"task/{each}" for each in waiting)
@@ -146,7 +146,9 @@ def run_now(db_path: str, task_id: int, now: int) -> Task:
     with writing(db_path) as db:
         one = _found(db, task_id)
     if one.state != QUEUED:
-        raise NmemError(f"task/{task_id} is {one.state}" + (": `nmem task retry` queues it again" if one.over else ""))
+        raise NmemError(
+            f"task/{task_id} {stands(one.state)}" + (": `nmem task retry` queues it again" if one.over else "")
+        )
     if one.waits_for:
         raise NmemError(f"task/{task_id} {read.standing(one, now)}")
     runner.start_one(db_path, task_id, now)
@@ -176,7 +178,7 @@ def attach_words(one: Task) -> list[str]:
         raise NmemError(f"task/{one.id} runs without a terminal: `nmem task output --follow {one.id}` shows it")
     if one.over and one.session_id:
         return clients.resume(one, one.session_id)
-    raise NmemError(f"task/{one.id} is {one.state}: there is nothing to attach to")
+    raise NmemError(f"task/{one.id} {stands(one.state)}: there is nothing to attach to")
 
 
 def able(one: Task) -> tuple[str, ...]:

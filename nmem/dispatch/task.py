@@ -7,6 +7,7 @@ from dataclasses import dataclass
 QUEUED, RUNNING, NEEDS_INPUT = "queued", "running", "needs-input"
 SUCCEEDED, FAILED, CANCELLED, TIMED_OUT = "succeeded", "failed", "cancelled", "timed-out"
 STATES = (QUEUED, RUNNING, NEEDS_INPUT, SUCCEEDED, FAILED, CANCELLED, TIMED_OUT)
+_STANDS = {SUCCEEDED: "succeeded", FAILED: "failed", TIMED_OUT: "timed out", NEEDS_INPUT: "waits for input"}
 LIVE = (RUNNING, NEEDS_INPUT)
 """There is a client at work, or one that waits for a person."""
 OVER = (SUCCEEDED, FAILED, CANCELLED, TIMED_OUT)
@@ -19,6 +20,11 @@ LONGEST = 100_000
 MOST_RETRIES = 20
 LONGEST_LIMIT = 7 * 86_400
 """Seconds."""
+
+
+def stands(state: str) -> str:
+    """A state as the verb of a sentence: "failed", "is queued"."""
+    return _STANDS.get(state, f"is {state}")
 
 
 @dataclass(frozen=True, slots=True)

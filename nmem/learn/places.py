@@ -8,7 +8,7 @@ from sqlite3 import Connection
 from capture.event import Project
 from capture.project import resolve
 from nmem.errors import NmemError
-from nmem.read.project import meant
+from nmem.read.project import named as project_named
 from nmem.text import printable
 
 
@@ -30,9 +30,7 @@ def named(db: Connection, project: str, folder: str = "") -> tuple[int, str]:
         there = [row for row in same if row[0] == here] or [row for row in same if Path(row[2]).is_dir()]
         if len(there) == 1:
             return there[0][0], there[0][1]
-    found = meant(db, project)
-    if found is None:
-        raise NmemError(f"nothing is recorded of project {printable(project)}")
+    found = project_named(db, project)
     return found.id, found.name
 
 

@@ -15,6 +15,7 @@ from sqlite3 import Connection
 from nmem.errors import NmemError
 from nmem.purge import sweep, traces
 from nmem.purge.selection import Selection
+from nmem.read.project import several, unknown
 from nmem.text import printable
 
 _IN = "IN (SELECT value FROM json_each(?))"
@@ -163,7 +164,9 @@ def _scope(db: Connection, chosen: Selection) -> tuple[set[int] | None, set[str]
             if not ids and not _tasks_of(db, [name]):
                 raise _unknown(db, name)
             if len(ids) > 1:
-                raise NmemError(f"several projects are called {printable(name)}: name one by its folder")
+                listed = "SELECT coalesce(nullif(root, ''), key) FROM projects WHERE ? IN (name, root, key) ORDER BY id"
+                folders = db.execute(listed, (name,)).fetchall()
+                raise several(name, [str(row[0]) for row in folders])
             projects |= ids
     sessions = {_session(db, name) for name in chosen.sessions} if chosen.sessions else None
     return projects, sessions
@@ -183,7 +186,7 @@ def _unknown(db: Connection, name: str) -> NmemError:
     works = db.execute("SELECT id FROM tasks WHERE project = ? LIMIT 1", (name,)).fetchone()
     if works:
         return NmemError(f"task/{works[0]} is at work: `nmem task cancel {works[0]}` first")
-    return NmemError(f"there is no project {printable(name)}: nmem status lists them")
+    return unknown(name)
 
 
 def _wholes(

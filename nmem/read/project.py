@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -49,15 +50,38 @@ def meant(db: Connection, named: str) -> Known | None:
     """
     for column in ("key", "root", "name"):
         found = db.execute(
-            f"SELECT id, key, name FROM projects WHERE {column} = ? ORDER BY id DESC LIMIT 9",  # noqa: S608 -- our names
+            f"SELECT id, key, name, root FROM projects WHERE {column} = ? ORDER BY id DESC LIMIT 9",  # noqa: S608 -- our names
             (named,),
         ).fetchall()
         if len(found) > 1 and column == "name":
-            keys = ", ".join(fit(printable(row[1]), _LONGEST) for row in found)
-            raise NmemError(f"several projects are called {fit(printable(named), _LONGEST)}: say which, {keys}")
+            raise several(named, [str(row[3] or row[1]) for row in found])
         if found:
             return Known(int(found[0][0]), str(found[0][1]), str(found[0][2]))
     return None
+
+
+def several(named: str, folders: Sequence[str]) -> NmemError:
+    """That a name says too little, and what says enough."""
+    listed = ", ".join(fit(printable(one), _LONGEST) for one in folders)
+    return NmemError(f"several projects are called {fit(printable(named), _LONGEST)}: name one by its folder, {listed}")
+
+
+def unknown(named: str) -> NmemError:
+    """That there is no such project, or that nothing was done in a folder."""
+    return NmemError(f"nothing is recorded of project {printable(named)}: `nmem status` lists what is (--project NAME)")
+
+
+def named(db: Connection, project: str) -> Known:
+    """The project of a key, a root or a name. Raises NmemError for none, and for several of one name."""
+    found = meant(db, project)
+    if found is None:
+        raise unknown(project)
+    return found
+
+
+def key_of(db: Connection, project: str) -> str:
+    """What stands for this project alone in a list's filter; "" for all. Raises NmemError as `named` does."""
+    return named(db, project).key if project else ""
 
 
 def here(db: Connection, cwd: str) -> Known | None:

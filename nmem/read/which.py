@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from nmem.errors import NmemError
 from nmem.read import views
+from nmem.read.project import named, unknown
 from nmem.text import printable
 
 
@@ -16,10 +17,10 @@ def session_of(db: Connection, beginning: str = "", project: str = "") -> str:
         return _named(db, beginning)
     from capture.project import resolve
 
-    key = project or resolve(str(Path.cwd())).key
+    key = named(db, project).key if project else resolve(str(Path.cwd())).key
     found = views.sessions(db, 1, key) or ([] if project else views.sessions(db, 1))
     if not found:
-        raise NmemError(f"nothing is recorded of project {printable(key)}" if project else "no session is recorded yet")
+        raise unknown(key) if project else NmemError("no session is recorded yet")
     return found[0].id
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from nmem.names import cited, reads_as_sentence
 from nmem.stance.model import ENOUGH, SessionStance, Stance
-from nmem.text import fit_path
+from nmem.text import fit_path, whole_minutes
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -72,7 +72,7 @@ def span(ms: int) -> str:
     """How long: 40 s, 12 min, 1 h 50 min, 3 days."""
     if ms < 60_000:
         return f"{ms // 1000} s"
-    minutes = round(ms / 60_000)
+    minutes = whole_minutes(ms)
     if minutes < 100:
         return f"{minutes} min"
     if minutes >= 2880:

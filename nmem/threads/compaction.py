@@ -8,6 +8,7 @@ set out to do, what came of it, commits and files. Deterministic; nothing is ask
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ TURNS = 50
 HOURS_24 = 24 * 60 * 60_000
 MICRO, MESO, MACRO = 400, 1500, 2500
 _SENTENCE = 160
+_LISTED = 3
+"""Things done that are told of an episode."""
+_CUT_WITHIN = re.compile(r"\s*…?\s*\[\+\d+\]")
+_CUT = re.compile(_CUT_WITHIN.pattern + r"\W*$")
+"""Where a client cut a text off, and how many characters it left out."""
 _EPISODES = 8
 _SKILLS = 5
 
@@ -127,13 +133,18 @@ def summarise(db: Connection, thread_id: int, now: int) -> Summary:
     """What a thread was about, from its episodes, and the skills its sessions showed. Writes nothing."""
     episodes = _episodes(db, thread_id) or _plain(db, thread_id)
     return Summary(
-        _safe(" ".join(_micro(episodes)), MICRO), _safe(" ".join(_meso(episodes)), MESO),
-        _safe("\n".join(_macro(episodes, skill_use.of_thread(db, thread_id, now))), MACRO),
+        _safe(_micro(episodes), " ", MICRO), _safe(_meso(episodes), " ", MESO),
+        _safe(_macro(episodes, skill_use.of_thread(db, thread_id, now)), "\n", MACRO),
     )  # fmt: skip
 
 
-def _safe(text: str, limit: int) -> str:
-    return redact(clean(text))[:limit].rstrip()
+def _safe(parts: Sequence[str], between: str, limit: int) -> str:
+    """The first parts that fit, each whole."""
+    clear = redact(clean(between.join(parts)))
+    while len(clear) > limit and len(parts) > 1:
+        parts = parts[:-1]
+        clear = redact(clean(between.join(parts)))
+    return clear[:limit].rstrip()
 
 
 def _episodes(db: Connection, thread_id: int) -> list[_Episode]:
@@ -207,9 +218,9 @@ def _meso(episodes: Sequence[_Episode]) -> list[str]:
     for each in chosen:
         out.append(each.summary or each.goal)
         if each.completed:
-            out.append(f"Done: {sentence('; '.join(each.completed[:3]))}")
+            out.append(f"Done: {listed(each.completed)}")
         elif each.commits:
-            out.append(f"Committed: {sentence('; '.join(map(_subject, each.commits[:3])))}")
+            out.append(f"Committed: {listed([_subject(one) for one in each.commits])}")
         elif _result(each):
             out.append(_result(each))
     files = [cited(path) for path in _most(path for each in episodes for path in each.files)[:5]]
@@ -251,7 +262,7 @@ _OFTEN = 10
 
 def sentence(text: str) -> str:
     """The first sentence of a text, or as much of it as fits, ending as a sentence does."""
-    line = " ".join(text.split())
+    line = _uncut(" ".join(text.split()))
     for end in (". ", "! ", "? ", "。", "！", "？"):
         at = line.find(end)
         if 20 <= at < _SENTENCE:
@@ -259,6 +270,29 @@ def sentence(text: str) -> str:
     if len(line) > _SENTENCE:
         line = line[:_SENTENCE].rsplit(" ", 1)[0] + " …"
     return line if not line or line.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else line + "."
+
+
+def listed(items: Sequence[str]) -> str:
+    """The first items of a list, each whole, and in words how many more there are: one sentence."""
+    kept: list[str] = []
+    for item in items[:_LISTED]:
+        text = sentence(item).removesuffix(".")
+        if kept and len("; ".join([*kept, text])) > _SENTENCE:
+            break
+        kept.append(text)
+    more = f"; and {len(items) - len(kept)} more" if len(items) > len(kept) else ""
+    line = "; ".join(kept) + more
+    return line if line.endswith(("!", "?", "…", "。", "！", "？", ":")) else line + "."
+
+
+def _uncut(text: str) -> str:
+    """A text without its last words where a client stored them cut off: "a. b. c …[+449]" is "a. b."."""
+    found = _CUT.search(text)
+    if found is None:
+        return _CUT_WITHIN.sub("…", text)
+    whole = _CUT_WITHIN.sub("…", text[: found.start()])
+    end = max(whole.rfind(mark) for mark in (". ", "! ", "? ", "。", "; "))
+    return whole[: end + 1].rstrip("; ") if end > 0 else whole.rsplit(" ", 1)[0].rstrip() + " …"
 
 
 def _most(values: Iterable[str]) -> list[str]:

@@ -106,7 +106,7 @@ class ThreadView:
     cross: CrossThread | None
     skills: tuple[Skill, ...]
     titles: dict[int, str]
-    """Of the threads that the decisions are about."""
+    """Of the threads that were compared with it."""
 
 
 _SELECT = (
@@ -183,12 +183,13 @@ def view(db: Connection, thread_id: int, now: int) -> ThreadView | None:
         return None
     decided = decisions.of_thread(db, thread_id)
     shown = skill_use.of_thread(db, thread_id, now)
-    others = {each for one in decided for each in (one.earlier_thread_id, one.later_thread_id)}
+    others = {one.earlier_thread_id for one in decided} | {one.later_thread_id for one in decided}
     titles = db.execute(
         "SELECT id, title FROM threads WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(others)),)
     )
-    joined = cross(db, thread_id)
-    return ThreadView(found, sessions(db, thread_id), tuple(decided), joined, shown, dict(map(tuple, titles)))
+    return ThreadView(
+        found, sessions(db, thread_id), tuple(decided), cross(db, thread_id), shown, dict(map(tuple, titles.fetchall()))
+    )
 
 
 def sessions(db: Connection, thread_id: int) -> tuple[SessionOf, ...]:

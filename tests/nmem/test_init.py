@@ -282,3 +282,11 @@ def test_uninstalling_in_a_copied_home_changes_nothing_in_the_original_wherever_
     assert everything_in(own_home) == before
     assert leads == "earlier release" or "of which this one is a copy: left as it is" in done.output
     assert leads in ("link", "linked folder") or b"entry.py" not in (copy / ".claude" / "settings.json").read_bytes()
+
+
+def test_settings_in_one_line_are_shown_broken_up(claude: Path) -> None:
+    claude.write_bytes(b'{"model": "opus", "theme": "dark"}')
+    shown = run(init, "--client", "claude", "--dry-run").output
+    changed = [line for line in shown.splitlines() if line[:1] in "+-"]
+    assert not [line for line in changed if line.startswith("-") and "model" in line], "what stays is no change"
+    assert '-  "theme": "dark"' in changed and '+  "theme": "dark",' in changed

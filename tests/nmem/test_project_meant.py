@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from sqlite3 import Connection
 
 import pytest
+from click.testing import CliRunner
 
 from capture.storage import store
+from nmem.commands.main import nmem
 from nmem.context import switch
 from nmem.errors import NmemError
 from nmem.read import project
 from nmem.stance import read as stances
 from nmem.threads import read as threads
+from tests.nmem.conftest import Recorded
 
 
 @pytest.fixture
@@ -36,5 +41,56 @@ def test_key_before_root_before_name(db: Connection, named: str, number: int | N
 
 def test_a_name_that_several_have_is_asked_back(db: Connection) -> None:
     for ask in (project.meant, threads.project_id, switch.project_of, stances.newest):
-        with pytest.raises(NmemError, match=r"several projects are called api: say which, two/api, one/api"):
+        with pytest.raises(
+            NmemError, match=r"several projects are called api: name one by its folder, /two/api, /one/api"
+        ):
             ask(db, "api")
+
+
+@pytest.fixture
+def twice(record: Recorded) -> Recorded:
+    """A session of one of two projects of the same name."""
+    record.coupon()
+    record.db.execute("UPDATE projects SET name = 'api'")
+    record.db.execute("INSERT INTO projects VALUES (2, 'two', 'api', '/src/two', NULL, 0)")
+    return record
+
+
+LISTS = (
+    "themes", "now", "threads", "episodes", "stance", "decisions", "skills list", "learn list", "status", "context",
+    "context --past", "context --report", "context --recovery", "fix ENOENT", "export", "backfill", "sweep --dry-run",
+    "purge --dry-run", "threads continue new", "eval context", "eval told",
+)  # fmt: skip
+"""Every command that takes the name of one project."""
+
+
+def said(*args: str) -> str:
+    result = CliRunner().invoke(nmem, args)
+    assert isinstance(result.exception, NmemError), (args, result.output, result.exception)
+    return str(result.exception)
+
+
+@pytest.mark.parametrize("command", LISTS)
+def test_every_command_asks_back_alike(twice: Recorded, command: str) -> None:
+    told = said(*command.split(), "--project", "api")
+    assert told.startswith("several projects are called api: name one by its folder, ")
+    assert "/src/shop" in told and "/src/two" in told
+    assert said(*command.split(), "--project", "nosuch") == (
+        "nothing is recorded of project nosuch: `nmem status` lists what is (--project NAME)"
+    )
+
+
+@pytest.mark.parametrize("command", ["stance", "skills", "learn", "context", "context --past", "threads continue new"])
+def test_a_folder_without_history_is_said_alike(
+    twice: Recorded, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert said(*command.split()).startswith(f"nothing is recorded of project {folder}: `nmem status` lists what is")
+
+
+def test_a_folder_names_one_of_two(twice: Recorded) -> None:
+    for folder, sessions in (("/src/shop", 1), ("/src/two", 0)):
+        result = CliRunner().invoke(nmem, ["status", "--json", "--project", folder])
+        assert len(json.loads(result.output)["sessions"]) == sessions

@@ -64,3 +64,11 @@ def test_a_path_keeps_its_end() -> None:
 def test_what_terminals_measure_differently_is_left_out_or_replaced() -> None:
     assert printable("👍🏽 \u3164\u115fx") == "👍 x"
     assert printable("☰ 𝍠 ㉈ ䷀") == "⍰ ⍰ ⍰ ⍰"
+
+
+def test_a_duration_is_rounded_alike_wherever_it_is_told() -> None:
+    from nmem.commands import terminal
+    from nmem.stance import words
+
+    ms = 7 * 60_000 + 59_000
+    assert terminal.span(ms) == words.span(ms) == "7 min", "as 09:37 to 09:44 says"

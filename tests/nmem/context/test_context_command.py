@@ -125,7 +125,7 @@ def test_what_is_wrong_is_one_line(nmem: Nmem) -> None:
         (("context", "--preview"), 2, "--prompt TEXT"),
         (("context", "--project", "shop", "--as-of", "soon"), 2, "--as-of: soon is no time"),
         (("context", "--project", "shop", "--as-of", "2999-01-01"), 2, "what is not yet"),
-        (("eval", "context", "--project", "nowhere"), 1, "no session is left to replay"),
+        (("eval", "context", "--project", "nowhere"), 1, "nothing is recorded of project nowhere"),
     ):
         got, _, err = nmem(*words)
         assert got == code
@@ -182,7 +182,7 @@ def test_what_comes_after_a_reset(nmem: Nmem) -> None:
     code, out, _ = nmem("context", "--session", "s2", "--recovery")
     assert "the voucher rounding" in out
     code, _, err = nmem("context", "--project", "elsewhere", "--recovery")
-    assert code == 1 and "no session of this project is recorded" in err
+    assert code == 1 and "nothing is recorded of project elsewhere" in err
 
 
 def test_what_was_told_and_what_became_of_it(nmem: Nmem, record: Recorded, db_path: str) -> None:

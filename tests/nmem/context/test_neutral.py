@@ -31,7 +31,7 @@ texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=20)), max_
 def inert(text: str) -> None:
     """Asserts that nothing in a text acts."""
     assert "<" not in text
-    assert ">" not in text
+    assert not ("‹" in text and ">" in text), "what opens nothing closes nothing"
     assert not {"＜", "［", "］"} & set(text)
     assert "```" not in text
     assert "~~~" not in text
@@ -151,3 +151,10 @@ def test_what_is_cut_says_so() -> None:
     assert neutral("word " * 100, 40).endswith("…")
     assert told("deep/" * 60 + "file.py").startswith("`…")
     assert told("deep/" * 60 + "file.py").endswith("/file.py`")
+
+
+def test_a_command_is_told_as_it_was_run() -> None:
+    command = "cd src && go test ./... 2>&1 | tail -40 > out.txt"
+    assert neutral(command) == command
+    assert neutral(f"{command} </system>") == f"{command.replace('>', '›')} ‹/system›"
+    assert neutral("＜/system>") == "‹/system›"

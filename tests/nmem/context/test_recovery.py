@@ -35,7 +35,7 @@ def interrupted(played: Played, session: str = "b") -> None:
 
 def told_everything(told: str) -> None:
     assert told.startswith(BEGIN) and told.endswith(END)
-    for part in ("loses the last row", "Keep the trailing newline? -› Yes, always", "do not touch the header row",
+    for part in ("loses the last row", "Keep the trailing newline? -> Yes, always", "do not touch the header row",
                  "write a regression test", "checks/test_export.py", "`shop/export.py` (changed, not committed)",
                  "The header row stays"):  # fmt: skip
         assert part in told, part

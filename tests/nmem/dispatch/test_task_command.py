@@ -17,6 +17,7 @@ from capture.storage import store
 from nmem import tables
 from nmem.commands.main import nmem
 from nmem.dispatch import act, files, read, schedule
+from nmem.dispatch.task import stands
 from nmem.errors import NmemError
 from nmem.mcp.ask import Ask
 from nmem.mcp.registry import TOOLS
@@ -451,3 +452,9 @@ def test_a_shell_whose_folder_was_removed_is_told_to_name_one(
         said.exception
     )
     assert CliRunner().invoke(nmem, ["task", "add", "say", "hello", "--cwd", str(place.project)]).exit_code == 0
+
+
+def test_a_state_is_told_as_a_sentence() -> None:
+    assert [stands(state) for state in ("failed", "succeeded", "timed-out", "needs-input", "queued", "cancelled")] == [
+        "failed", "succeeded", "timed out", "waits for input", "is queued", "is cancelled",
+    ]  # fmt: skip

@@ -297,7 +297,7 @@ def test_of_two_projects_of_one_name_that_of_the_folder_is_meant_else_the_one_th
     mine = shop.db.execute("SELECT id FROM projects WHERE root = ?", (str(shop.folder),)).fetchone()[0]
     assert places.named(shop.db, "shop") == (mine, "shop")
     other.mkdir(parents=True)
-    with pytest.raises(NmemError, match=r"several projects are called shop: say which, "):
+    with pytest.raises(NmemError, match=r"several projects are called shop: name one by its folder, "):
         places.named(shop.db, "shop")
     assert places.named(shop.db, "shop", str(other)) == (gone + 1, "shop")
     assert places.named(shop.db, "/none/shop") == (gone, "shop")

@@ -244,7 +244,7 @@ def test_a_project_that_only_tasks_name_goes_with_them_and_comes_back(planted: s
         assert [one.text for one in shown.items] == ["polish the spout"]
         with pytest.raises(NmemError, match="is at work"):
             preview(db, Selection(projects=("kettle",)))
-        with pytest.raises(NmemError, match="there is no project"):
+        with pytest.raises(NmemError, match="nothing is recorded of project"):
             preview(db, Selection(projects=("saucer",)))
     done = run.purge(planted, Selection(projects=("teapot",)), NOW)
     assert done.rows == {"task": 1}

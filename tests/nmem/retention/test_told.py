@@ -50,7 +50,7 @@ def test_the_command_asks_sweeps_and_keeps_a_journal(record: Recorded, settled: 
     assert sum(one["count"] for one in entry["counts"]) == done["forgotten"]
     assert "nothing is past its lifetime" in run("--yes")
     assert "file_read" in run("--policy", "--json")
-    with pytest.raises(NmemError, match="there is no project nowhere"):
+    with pytest.raises(NmemError, match="nothing is recorded of project nowhere"):
         CliRunner().invoke(nmem, ["sweep", "--dry-run", "--project", "nowhere"], catch_exceptions=False)
 
 

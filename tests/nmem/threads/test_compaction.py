@@ -195,3 +195,24 @@ def test_raw_turns_come_in_pages(world: World) -> None:
         seen += [turn.text for turn in page]
         after = (page[-1].at, page[-1].prompt_id)
     assert seen == [f"Turn {number}" for number in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("The limit was raised to eight. The test of it pas…[+449]", "The limit was raised to eight."),
+        ("Updated the helpers and setupAgentHooksNonIntera…[+1797]", "Updated the helpers and …"),
+        ("It failed (denied to Johannes…[+115]) and passed later", "It failed (denied to Johannes…) and passed later."),
+        ("The limit was raised", "The limit was raised."),
+    ],
+)  # fmt: skip
+def test_what_a_client_cut_off_ends_as_a_sentence(text: str, told: str) -> None:
+    assert compaction.sentence(text) == told
+
+
+def test_things_done_are_told_whole_and_the_rest_counted() -> None:
+    assert compaction.listed(["Limit raised.", "Test added"]) == "Limit raised; Test added."
+    assert compaction.listed(["one", "two", "three", "four", "five"]) == "one; two; three; and 2 more."
+    assert compaction._safe(["A first sentence.", "A second one."], " ", 20) == "A first sentence."
+    long = "Created " + "a file, and " * 11 + "one"
+    assert compaction.listed([long, long]) == f"{long}; and 1 more."

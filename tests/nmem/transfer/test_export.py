@@ -258,7 +258,7 @@ def test_project_and_since_choose(full: str, busy: str, other: str, tmp_path: Pa
     ok("export", str(tmp_path / "b"), "--format", form, "--since", "2025-01-01", db=full)
     ok("import", "--from-export", str(tmp_path / "b"), db=busy)
     assert [row[0] for row in said(busy, FACTS)["sessions"]] == ["again", "coupon", "mine"]
-    assert "no project is called nope" in refused("export", "--project", "nope", db=full)
+    assert "nothing is recorded of project nope" in refused("export", "--project", "nope", db=full)
 
 
 def test_what_is_no_export_is_refused_in_one_line(full: str, other: str, tmp_path: Path) -> None:
