@@ -8,7 +8,8 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.context.known import fact
-from nmem.learn import read, rules, skills, warnings
+from nmem.learn import read, rules, warnings
+from nmem.learn.kinds import skills
 from nmem.learn.learning import (
     FAILED_COMMAND,
     OPEN,

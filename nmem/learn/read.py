@@ -8,7 +8,8 @@ from dataclasses import replace
 from sqlite3 import Connection, Cursor, Row
 
 from nmem.learn import config, heat
-from nmem.learn.learning import KINDS, OPEN, PATTERNS, Evidence, Learning, Remedy, Warned
+from nmem.learn.kinds import names, problems
+from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
 
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
@@ -26,16 +27,20 @@ FROM learnings l JOIN projects p ON p.id = l.project_id
 
 def learnings(
     db: Connection, now: int, project: int | None = None, states: Sequence[str] = (OPEN,), across: bool = False,
-    limit: int = _LIMIT, kinds: Sequence[str] = PATTERNS,
+    limit: int = _LIMIT, kinds: Sequence[str] = (),
 ) -> tuple[Learning, ...]:  # fmt: skip
     """The learnings in these states, the hottest first; a snoozed one whose time is over counts as open.
 
     `project` is a project's id, None: all of them, those that nobody works on any more last. `across`: only patterns
-    met in two projects or more, summed.
+    met in two projects or more, summed. `kinds`: only these; by default all but skills.
     """
     if not present(db):
         return ()
-    found = [row for row in _named(db).execute(_ROWS).fetchall() if row["kind"] in kinds and state(row, now) in states]
+    found = [
+        row
+        for row in _named(db).execute(_ROWS).fetchall()
+        if row["kind"] in (kinds or problems()) and state(row, now) in states
+    ]
     if project is not None:
         found = [row for row in found if row["project_id"] == project]
     times = _times(db, found)
@@ -43,10 +48,14 @@ def learnings(
     weights = {row["id"]: _weight(times.get(row["id"], ()), heat.until(row["worked_at"] or 0, now)) for row in found}
     if across:
         return _across(listed, times, weights)[:limit]
-    listed.sort(
-        key=lambda one: (project is None and dormant(one, now), -weights[one.id], KINDS.index(one.kind), one.id)
-    )
+    listed.sort(key=lambda one: (project is None and dormant(one, now), -weights[one.id], _rank(one.kind), one.id))
     return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
+
+
+def _rank(kind: str) -> int:
+    """Its place among learnings of equal heat; a kind whose module is gone comes last."""
+    every = names()
+    return every.index(kind) if kind in every else len(every)
 
 
 def dormant(one: Learning, now: int) -> bool:
@@ -153,7 +162,7 @@ def _across(
         if len({one.project_id for one in ours}) > 1:
             all_times = [each for one in ours for each in times.get(one.id, ())]
             out.append((sum(weights[one.id] for one in ours), _summed(ours, all_times)))
-    out.sort(key=lambda one: (-one[0], KINDS.index(one[1].kind), one[1].id))
+    out.sort(key=lambda one: (-one[0], _rank(one[1].kind), one[1].id))
     return tuple(replace(one, heat=heat.scaled(weight)) for weight, one in out)
 
 

@@ -89,7 +89,7 @@ def purge(
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
         number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
-        gone = files.remove(preview.copies(db_path, words)) if backups else []
+        gone = strays.remove(preview.copies(db_path, words)) if backups else []
         stays = tuple(map(str, preview.copies(db_path, words)))
         until = now + minutes * 60_000
         if later:
@@ -104,11 +104,11 @@ def purge(
 @contextmanager
 def _alone(db_path: str) -> Iterator[bool]:
     """Nobody settles meanwhile: what it has read before could be written after. False where one does not end soon."""
-    from nmem.settle import lock
+    from nmem.database import settle_lock
 
     until = time.monotonic() + _SETTLES
     while True:
-        with lock(db_path) as mine:
+        with settle_lock(db_path) as mine:
             if mine or time.monotonic() > until:
                 yield mine
                 return
