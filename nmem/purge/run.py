@@ -139,7 +139,7 @@ def _erase(
             db.execute("PRAGMA defer_foreign_keys=ON")
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
-                raise NmemError("nothing is recorded that this selects")
+                raise NmemError("nothing recorded matches this selection")
             of, known, rows = _of(db, found), keys.of(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
             index.forget_changed(db)
@@ -148,7 +148,7 @@ def _erase(
             kept = files.found(db_path, words)
             copies = bool(words) and backups and preview.copies(db_path, words)
             if not counts and not kept and not copies and not _changed(journal):
-                raise NmemError("nothing is recorded that says it")
+                raise NmemError("nothing recorded contains this text")
             until = now + minutes * 60_000
             number = int(db.execute(
                 "INSERT INTO purges (at, how, counts, keep_until) VALUES (?, ?, ?, ?)",

@@ -58,11 +58,11 @@ def _colour(value: object) -> str:
 REDACTION = (
     Setting(
         "redaction.patterns", PATTERNS, (),
-        "more secrets to take out: a list of { name, regex }; a group in the regex is the secret",
+        "further secrets to redact: a list of { name, regex }; a group in the regex is the secret",
     ),
     Setting(
         "redaction.allow", ALLOW, (),
-        "what is no secret although it looks like one: a list of texts, or of { regex }",
+        "texts that are never redacted: a list of texts, or of { regex }",
     ),
 )  # fmt: skip
 
@@ -81,7 +81,7 @@ CONTEXT = (
         low=0, high=2400, unit="tokens",
     ),
     Setting(
-        "context.deadline_ms", NUMBER, 60, "how long selecting may take; later than that, nothing is said",
+        "context.deadline_ms", NUMBER, 60, "time limit for selecting context; after it nothing is injected",
         low=0, high=2000, unit="ms",
     ),
     Setting(
@@ -117,9 +117,9 @@ THREADS = (
 )  # fmt: skip
 
 LEARN = (
-    Setting("learn.sessions", WHOLE, 3, "distinct sessions in which something must be met to be a learning or a skill",
+    Setting("learn.sessions", WHOLE, 3, "sessions in which something must occur to become a learning or a skill",
             low=2, high=50),
-    Setting("learn.half_life_days", NUMBER, 7, "after which an occurrence makes a learning half as hot",
+    Setting("learn.half_life_days", NUMBER, 7, "half-life of an occurrence in a learning's heat",
             above=0, high=3650, unit="days"),
 )  # fmt: skip
 
