@@ -1,7 +1,7 @@
 """Every message of the command line and the cockpit, a line each, to be read through: `python -m tests.messages`.
 
-A message is a text of two words or more that is printed, raised, asked, shown as a help or a toast, or given as the reason
-why a key does nothing.
+A message is a text of two words or more that is printed, raised, asked, shown as help or as a toast, or given as the
+reason why a key does nothing.
 """
 
 from __future__ import annotations
