@@ -337,7 +337,7 @@ def _size(path: str) -> int:
 
 def _transcript(db: Connection, path: str, event: Event) -> None:
     """Store what the transcript has that no hook said: thinking, late prompts, usage."""
-    from capture.transcript import catch_up
+    from capture.transcript.missed import catch_up
 
     if catch_up(db, event.client, event.transcript_path, event.session_id):
         from capture.settle import start

@@ -87,7 +87,7 @@ def _mine(lock: int) -> bool:
 
 def _settle(db_path: str, seconds: float) -> int:
     from capture.storage import spool, store
-    from capture.transcript import catch_up_rest
+    from capture.transcript.missed import catch_up_rest
 
     db = store.connect(db_path, timeout=seconds)
     try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from capture import paths
-from capture.files import NotOurs, ours, seen
+from capture.files import NotOurs, opened, ours, seen
 from capture.storage.schema import MIGRATIONS, check_own
-from nmem import tables
+from nmem import settle_start, tables
 from nmem.errors import Begun, NmemError, NoDatabase, OlderDatabase
 
 _BUSY_MS = 500
@@ -180,3 +181,30 @@ def _opened(path: str, shared: bool) -> tuple[sqlite3.Connection, int, int]:
     except BaseException:
         db.close()
         raise
+
+
+@contextmanager
+def settle_lock(db_path: str) -> Iterator[bool]:
+    """Whether this process is the one that settles; the system frees the lock when its holder dies."""
+    paths.make(paths.folder(db_path))
+    lock = opened(settle_start.lock_file(db_path), os.O_WRONLY | os.O_CREAT)
+    try:
+        mine = taken(lock)
+        if mine:
+            os.utime(lock if os.utime in os.supports_fd else settle_start.lock_file(db_path))
+        yield mine
+    finally:
+        os.close(lock)
+
+
+def taken(lock: int) -> bool:
+    """Whether the lock on an open file is this process's now: nobody else had it."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return True  # sqlite's own locks remain: what is stored is checked again inside each transaction
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -48,7 +48,7 @@ def mark(db_path: str, text: str, kind: str = NOTE, *, cwd: str = "", session_id
     """
     text = text.strip()
     if not text:
-        raise NmemError("a marker says something: its text is empty")
+        raise NmemError("the marker's text is empty")
     if kind not in KINDS:
         raise NmemError(f"a marker is a {', a '.join(KINDS)}")
     if len(text) > LONGEST:

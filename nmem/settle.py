@@ -12,17 +12,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import log, paths
+from capture import log
 from capture.files import opened
 from capture.settle import settle as fold
 from capture.storage import store
-from nmem import tables
+from nmem import database, tables
 from nmem.context import keep, usefulness
 from nmem.decisions import store as said
 from nmem.episodes import detect, narrations, retelling, storytelling, summary
@@ -132,7 +132,7 @@ def settle(
     report = Report()
     turned_up = False
     while not turned_up or (_wanted(db_path) and not stop.is_set()):
-        with lock(db_path) as mine:
+        with database.settle_lock(db_path) as mine:
             if not mine:
                 return report if turned_up else None
             turned_up = True
@@ -507,32 +507,6 @@ def running(db_path: str) -> bool:
     except OSError:
         return False
     try:
-        return not _mine(lock)
+        return not database.taken(lock)
     finally:
         os.close(lock)
-
-
-@contextmanager
-def lock(db_path: str) -> Iterator[bool]:
-    """Whether this process is the one that settles; the system frees the lock when its holder dies."""
-    paths.make(paths.folder(db_path))
-    lock = opened(lock_file(db_path), os.O_WRONLY | os.O_CREAT)
-    try:
-        mine = _mine(lock)
-        if mine:
-            os.utime(lock if os.utime in os.supports_fd else lock_file(db_path))
-        yield mine
-    finally:
-        os.close(lock)
-
-
-def _mine(lock: int) -> bool:
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:
-        return True  # sqlite's own locks remain: what is stored is checked again inside each transaction
-    try:
-        flock(lock, LOCK_EX | LOCK_NB)
-    except OSError:
-        return False
-    return True

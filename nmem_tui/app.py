@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,12 +22,11 @@ from nmem.errors import NmemError
 from nmem.text import printable
 from nmem_tui import idle
 from nmem_tui.appearance import themes
-from nmem_tui.appearance.stylesheets import StyledApp, style
+from nmem_tui.appearance.stylesheets import StyledApp
 from nmem_tui.appearance.theming import ThemedApp
-from nmem_tui.dispatcher import MODES
 from nmem_tui.idle import collect
 from nmem_tui.messages import Changed, FileChanged, StoreChanged, StoreGone
-from nmem_tui.model import actions, figures
+from nmem_tui.model import actions, figures, screens
 from nmem_tui.model.actions import EVERYWHERE, Keys, bindings
 from nmem_tui.model.locations import Link, Places
 from nmem_tui.model.now_queries import Home
@@ -42,57 +42,16 @@ if TYPE_CHECKING:
     from nmem_tui.store.watch import Watch
 
 
-def _now() -> Screen[None]:
-    from nmem_tui.screens.now import Now  # on use: start-up stays short
-
-    return Now()
-
-
-def _episodes() -> Screen[None]:
-    from nmem_tui.screens.episodes import Episodes  # on use: start-up stays short
-
-    return Episodes()
-
-
-def _stance() -> Screen[None]:
-    from nmem_tui.screens.stance import StanceView  # on use: start-up stays short
-
-    return StanceView()
-
-
-def _learnings() -> Screen[None]:
-    from nmem_tui.screens.learnings import Learnings  # on use: start-up stays short
-
-    return Learnings()
-
-
-def _context() -> Screen[None]:
-    from nmem_tui.screens.context import ContextView  # on use: start-up stays short
-
-    return ContextView()
-
-
-def _tasks() -> Screen[None]:
-    from nmem_tui.screens.tasks import Tasks  # on use: start-up stays short
-
-    return Tasks()
-
-
-def _search() -> Screen[None]:
-    from nmem_tui.screens.search import Search  # on use: start-up stays short
-
-    return Search()
-
-
-def _health() -> Screen[None]:
-    from nmem_tui.screens.health import Health  # on use: start-up stays short
-
-    return Health()
+def _screen(mode: str) -> Screen[None]:
+    """The numbered screen of a mode: the last one that its module defines."""
+    module = import_module(f"nmem_tui.screens.{mode}")
+    made = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    return [each for each in made if issubclass(each, View)][-1]()
 
 
 _LOOK_S = 5.0
 """How often is looked whether a coding client was connected, where nothing is recorded."""
-LATER = tuple(f"nmem_tui.screens.{mode}" for mode in MODES)
+LATER = tuple(f"nmem_tui.screens.{mode}" for mode in screens.MODES)
 """Modules of the screens, as their tabs stand."""
 
 
@@ -102,29 +61,18 @@ def _palette() -> type[Any]:
     return Actions
 
 
+for _other in screens.OTHERS:
+    import_module(f"nmem_tui.screens.{_other.mode}")  # its actions are known before the first frame
+
+
 class Cockpit(StyledApp, ThemedApp, Navigator):
     """Runs beside a coding session; all it knows it reads from the database."""
 
     TITLE = "nmem"
-    CSS_PATH: ClassVar[list[str | PurePath]] = [
-        style(name)
-        for name in (
-            "base",
-            "now",
-            "episodes",
-            "stance",
-            "learnings",
-            "context",
-            "search",
-            "tasks",
-            "health",
-            "dialogs",
-        )
-    ]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [*screens.SHEETS]
     MODES: ClassVar[dict[str, Callable[[], Screen[None]]]] = {  # type: ignore[assignment]
-        "now": _now, "episodes": _episodes, "stance": _stance, "learnings": _learnings, "context": _context,
-        "search": _search, "tasks": _tasks, "health": _health,
-    }  # fmt: skip
+        mode: partial(_screen, mode) for mode in screens.MODES
+    }
     FIRST: ClassVar[str] = "now"
     DEFAULT_MODE = FIRST
     BINDINGS: ClassVar[list[Binding]] = bindings(EVERYWHERE)  # type: ignore[assignment]

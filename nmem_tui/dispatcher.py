@@ -17,12 +17,12 @@ from nmem.text import fit, printable, width
 from nmem_tui.appearance import themes
 from nmem_tui.messages import Changed
 from nmem_tui.model import actions
-from nmem_tui.model.actions import BY_ID, EVERYWHERE
+from nmem_tui.model.actions import BY_ID, EVERYWHERE, Action
 from nmem_tui.model.line import wrap
+from nmem_tui.model.screens import MODES
 from nmem_tui.screens.base import View
 from nmem_tui.screens.host import Host
 from nmem_tui.store.access import READ_ONLY, Change, Writes, beside
-from nmem_tui.widgets.bars import TABS
 
 _LINES = 2
 _FRAME = 3
@@ -45,7 +45,7 @@ def toast_lines(text: str, cells: int) -> str:
     return f"{first}\n{last}{sign}{tail}"
 
 
-MODES = tuple(mode for _, _, mode in TABS)
+_SHOWS = {f"show_{mode}": mode for mode in MODES}
 _EMPTY_TOO = ("new_task", "later", "before", "again", "reload")
 """What can be done where nothing is recorded yet, beside what every screen has."""
 OPENING = "the screen is being opened"
@@ -129,13 +129,13 @@ class Dispatcher(Host):
         """Why an action does not apply now; None when it does."""
         action, view = BY_ID[action_id], self.view()
         context = getattr(view, "CONTEXT", "")
-        if action.context != EVERYWHERE and not action.works_in(context):
-            return f"only on the screen {action.context.capitalize()}"
+        if reason := self._elsewhere(action):
+            return reason
         if action.writes and self.read_only:
             return READ_ONLY
         if action.writes and self.gone and action_id != "upgrade":
             return self.gone
-        if isinstance(view, View) and not view.composed and hasattr(view, f"do_{action_id}"):
+        if self._opens(action_id):
             return OPENING
         if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
             return str(reason)
@@ -152,6 +152,21 @@ class Dispatcher(Host):
             return f"nothing is recorded yet: {first}, {actions.key_of('demo')} plays a demo"
         return None
 
+    def _elsewhere(self, action: Action) -> str | None:
+        """Why an action does not belong to the screen that is shown; None where it does."""
+        if action.context != EVERYWHERE and not action.works_in(getattr(self.view(), "CONTEXT", "")):
+            return f"only on the screen {action.context.capitalize()}"
+        return None if action.id in _SHOWS or self._owner(action.id) else "not on this screen"
+
+    def _opens(self, action_id: str) -> bool:
+        """Whether the screen that would carry an action out does not stand yet."""
+        view = self.view()
+        return isinstance(view, View) and not view.composed and self._owner(action_id) is view
+
+    def _owner(self, action_id: str) -> object | None:
+        """Who carries an action out: the screen, else the app; None where neither does."""
+        return next((owner for owner in (self.view(), self) if hasattr(owner, f"do_{action_id}")), None)
+
     def action_act(self, action_id: str) -> None:
         """Carry an action out, or say why it does not apply; one that comes once the cockpit leaves is nobody's."""
         if self.leaving:
@@ -159,8 +174,10 @@ class Dispatcher(Host):
         if reason := self.why_not(action_id):
             self.say(reason, severity="warning")
             return
-        owner = next(owner for owner in (self.view(), self) if hasattr(owner, f"do_{action_id}"))
-        getattr(owner, f"do_{action_id}")()
+        if mode := _SHOWS.get(action_id):
+            self.visit(mode)
+            return
+        getattr(self._owner(action_id), f"do_{action_id}")()
 
     def do_help(self) -> None:
         """Every key."""
@@ -199,38 +216,6 @@ class Dispatcher(Host):
         self.switch_mode(mode)
         if arrive := getattr(self.standing, "arrive", None):
             arrive()
-
-    def do_show_now(self) -> None:
-        """The screen Now."""
-        self.visit("now")
-
-    def do_show_episodes(self) -> None:
-        """The screen Episodes."""
-        self.visit("episodes")
-
-    def do_show_stance(self) -> None:
-        """The screen Stance."""
-        self.visit("stance")
-
-    def do_show_learnings(self) -> None:
-        """The screen Learnings."""
-        self.visit("learnings")
-
-    def do_show_context(self) -> None:
-        """The screen Context."""
-        self.visit("context")
-
-    def do_show_search(self) -> None:
-        """The screen Search."""
-        self.visit("search")
-
-    def do_show_tasks(self) -> None:
-        """The screen Tasks."""
-        self.visit("tasks")
-
-    def do_show_health(self) -> None:
-        """The screen Health."""
-        self.visit("health")
 
     def do_next_screen(self) -> None:
         """The next numbered screen."""

@@ -16,7 +16,8 @@ from textual.keys import Keys as Named
 from textual.keys import _character_to_key
 
 from nmem.text import to_json
-from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, Action, Keys, bindings, key_name
+from nmem_tui.model.actions import ACTIONS, BY_ID, EVERYWHERE, NUMBERED, Action, Keys, bindings, key_name
+from nmem_tui.model.screens import MODES
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -160,7 +161,7 @@ def _all(known: BindingsMap) -> Iterable[Binding]:
 
 
 BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
-_PLACES = (EVERYWHERE, "now", "episodes", "stance", "learnings", "context", "search", "tasks", "health", "review")
+_PLACES = (EVERYWHERE, *MODES, "review")
 
 
 def say(own: Keys, faults: Iterable[str], *, as_json: bool) -> None:
@@ -194,16 +195,18 @@ def _places(one: Action) -> str:
 
 
 def markdown() -> str:
-    """A table for all screens, then one for each of what it has beside that."""
-    out = []
-    for place in _PLACES:
-        found = [one for one in ACTIONS if place in one.context.split()]
-        if not found:
-            continue
-        out += [f"### {place.capitalize()}", "", "| keys | id | what it does |", "|---|---|---|"]
-        out += [f"| {_cells(one)} | `{one.id}` | {one.help}{' (writes)' if one.writes else ''} |" for one in found]
-        out.append("")
+    """A table of all actions: first those of every screen, then by the screens that have them."""
+    ranks = {place: rank for rank, place in enumerate(_PLACES)}
+    found = sorted(ACTIONS, key=lambda one: ranks[_first(one)])
+    out = ["| keys | id | where | what it does |", "|---|---|---|---|"]
+    for one in found:
+        where = EVERYWHERE if one.context in (EVERYWHERE, NUMBERED) else _places(one)
+        out.append(f"| {_cells(one)} | `{one.id}` | {where} | {one.help}{' *(writes)*' if one.writes else ''} |")
     return "\n".join(out)
+
+
+def _first(one: Action) -> str:
+    return EVERYWHERE if one.context == NUMBERED else one.context.split()[0]
 
 
 def _cells(one: Action) -> str:
@@ -217,4 +220,4 @@ def renewed(text: str) -> str:
     _, end, after = rest.partition(END)
     if not mark or not end:
         raise ValueError("the marks between which the keys stand are gone")
-    return f"{before}{BEGIN}\n\n{markdown()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{markdown()}\n{END}{after}"

@@ -53,10 +53,18 @@ if not TYPE_CHECKING:
         """CLIENTS, at its first use: a hook never needs it."""
         if name != "CLIENTS":
             raise AttributeError(name)
-        names = {file[:-3] for folder in __path__ for file in os.listdir(folder) if file.endswith(".py")}
-        found = (*_ORDER, *sorted(each for each in names - {"__init__", *_ORDER} if known(each)))
+        others = [file[:-3] for folder in __path__ for file in os.listdir(folder) if _is_client(f"{folder}/{file}")]
+        found = (*_ORDER, *sorted(set(others) - set(_ORDER)))
         globals()[name] = found
         return found
+
+
+def _is_client(path: str) -> bool:
+    """Whether a module defines CLIENT, without running it."""
+    if not path.endswith(".py"):
+        return False
+    with open(path, encoding="utf-8") as file:
+        return "\nCLIENT = Client(" in file.read()
 
 
 def known(name: str) -> bool:

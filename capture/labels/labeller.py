@@ -5,7 +5,6 @@ from __future__ import annotations
 from capture.labels import history
 from capture.labels.calls import NOT_CALLS, TEXT, WINDOW, Seen
 from capture.labels.model import current
-from capture.storage import sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +23,11 @@ _AGENTS = 512
 class Labeller:
     """Labels the calls of one transaction; what it has just labelled is what came before the next."""
 
-    def __init__(self, db: Connection) -> None:
+    def __init__(self, db: Connection, path: str) -> None:
         self.db = db
-        self.path = sqlite.file(db)
-        self._model: Model | None = current(self.path)
+        self.path = path
+        """The database's file: the weights lie beside it."""
+        self._model: Model | None = current(path)
         self._last: dict[tuple[str, str], tuple[int, list[Call]]] = {}
         self._prompt: tuple[int | None, str] = (None, "")
         self._made: tuple[Call, int, list[Call]] | None = None

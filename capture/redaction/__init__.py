@@ -5,8 +5,7 @@ Finders read the text side by side, each behind a substring test; what they find
 
 from __future__ import annotations
 
-from capture import settings
-from capture.redaction import finders, verdict
+from capture.redaction import finders, settings, verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def _compile(source: str) -> Pattern[str]:
 
 def prepare() -> bool:
     """Write the cache now, so that the first hook need not; True when it is complete."""
-    from capture import settings
+    from capture.redaction import settings
 
     _stored.pop(path(), None)  # what was not to be written earlier may be now
     return build(settings.load().sources())
@@ -83,8 +83,7 @@ def prepare() -> bool:
 
 def complete() -> bool:
     """Whether the cache file, as it stands, spares a hook all compiling."""
-    from capture import settings
-    from capture.redaction import finders
+    from capture.redaction import finders, settings
 
     found = cache.read(path(), dict)
     entries: dict[object, object] = found if isinstance(found, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os.path import exists
 
 from capture.event import AGENT, OK, USER
+from capture.storage import sqlite
 from capture.storage.sessions import Sessions
 from capture.storage.store import Written
 
@@ -201,7 +202,7 @@ class Writer:
         if self._labels is None:
             from capture.labels.labeller import Labeller
 
-            self._labels = Labeller(self.db)
+            self._labels = Labeller(self.db, sqlite.file(self.db))
         return self._labels
 
     def _move_up(self, session: Session, at: int, number: int | None) -> None:

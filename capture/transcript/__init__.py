@@ -13,36 +13,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from capture.transcript.reading import Reader, Source
 
-SECONDS = 0.05
-"""How long a hook reads on at most; a single record may take longer."""
 READABLE = ("claude", "codex", "gemini")
 """The clients whose files there is a reader for."""
-
-
-def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: float = SECONDS) -> bool:
-    """Store what a transcript has since the last time and no hook told of: thinking, late prompts, usage, lost calls.
-
-    Whether something is left after `seconds`: it is for `catch_up_rest`. With nothing new it costs one query and one
-    stat. Raises sqlite3.Error or OSError.
-    """
-    from capture.transcript.missed import catch_up as store_missed
-
-    return store_missed(db, client, path, session_id, seconds)
-
-
-def catch_up_rest(db: Connection) -> None:
-    """What hooks had no time for or pass over, in the background. Raises sqlite3.Error or OSError."""
-    from capture.transcript import titles
-    from capture.transcript.missed import rest
-
-    files = rest(db)
-    for client, path, session_id in files:
-        catch_up(db, client, path, session_id, float("inf"))
-    titles.keep(db, [(path, session_id) for client, path, session_id in files if client == "claude"])
 
 
 def reader(source: Source) -> Reader:

@@ -31,10 +31,16 @@ _ORDERED = 500
 _LARGEST = 16_000_000
 """A document is read as a whole: one of more bytes is left to an import."""
 _SESSION_EVENTS = frozenset(("session_start", "post_compact"))
+SECONDS = 0.05
+"""How long a hook reads on at most; a single record may take longer."""
 
 
-def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: float) -> bool:
-    """Read on in the session's file, and in those of its subagents; whether something is left after `seconds`."""
+def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: float = SECONDS) -> bool:
+    """Store what a transcript has since the last time and no hook told of: thinking, late prompts, usage, lost calls.
+
+    Whether something is left after `seconds`: it is for `catch_up_rest`. With nothing new it costs one query and one
+    stat. Raises sqlite3.Error or OSError.
+    """
     from time import monotonic
 
     until = monotonic() + seconds
@@ -48,7 +54,17 @@ def catch_up(db: Connection, client: str, path: str, session_id: str, seconds: f
     return any(_file(db, Source(client, each, session_id), floor, until) for each in files)
 
 
-def rest(db: Connection) -> list[tuple[str, str, str]]:
+def catch_up_rest(db: Connection) -> None:
+    """What hooks had no time for or pass over, in the background. Raises sqlite3.Error or OSError."""
+    from capture.transcript import titles
+
+    files = _rest(db)
+    for client, path, session_id in files:
+        catch_up(db, client, path, session_id, float("inf"))
+    titles.keep(db, [(path, session_id) for client, path, session_id in files if client == "claude"])
+
+
+def _rest(db: Connection) -> list[tuple[str, str, str]]:
     """Client, path and session of the files that hooks read last."""
     found = db.execute(
         "SELECT s.client, substr(c.path, ?), s.id FROM transcript_cursors c JOIN sessions s ON s.id = c.session_id"

@@ -101,7 +101,7 @@ def _suspects(content: str) -> list[tuple[str, str]]:
     """(kind, value) of what the second detector sees and neither redaction nor the user's allow-list explains."""
     from detect_secrets.core.scan import scan_line
 
-    from capture import settings
+    from capture.redaction import settings
 
     known = settings.load()
     out = []

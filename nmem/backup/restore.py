@@ -22,7 +22,7 @@ from capture import paths
 from capture.labels.model import personal_file
 from capture.storage import spool, store
 from capture.storage.schema import NewerDatabase
-from nmem import database, settle, tables
+from nmem import database, tables
 from nmem.backup import copying, manifest, places, sealing, take
 from nmem.backup.manifest import Manifest
 from nmem.backup.sealing import Keys
@@ -163,7 +163,7 @@ def _alone(db_path: str) -> Iterator[None]:
     """Nobody settles meanwhile: who settles remembers rows that are about to be others."""
     until = time.monotonic() + _WAIT
     while True:
-        with settle.lock(db_path) as mine:
+        with database.settle_lock(db_path) as mine:
             if mine:
                 yield
                 return

@@ -18,6 +18,7 @@ from nmem.commands import terminal
 from nmem.database import exists
 from nmem.errors import NmemError
 from nmem.learn import lifecycle, read, report, rules, shown
+from nmem.learn.kinds import words
 from nmem.learn.learning import FIX, STATES, WEAK, Evidence, Learning
 from nmem.text import fit, fit_path, printable
 
@@ -68,7 +69,7 @@ def refreshed() -> str:
 def tabs(one: Learning) -> str:
     """One line of a pipe."""
     cells = (
-        str(one.id), str(one.heat), shown.word(one.heat), shown.KIND[one.kind], str(one.sessions),
+        str(one.id), str(one.heat), shown.word(one.heat), words(one.kind).label, str(one.sessions),
         f"{terminal.local(one.last_at):%Y-%m-%d}", one.state, one.project, one.title, shown.remedy(one.remedy),
     )  # fmt: skip
     return "\t".join(printable(cell) for cell in cells)
@@ -87,7 +88,7 @@ def show(found: Sequence[Learning], about: str, state: str, numbers: str, projec
     for one in found:
         word = shown.word(one.heat)
         line = Text().append(f"\n{one.id:>{ids}}  ", "cyan").append(f"{shown.bar(one.heat)} ", _HEAT[word])
-        line.append(f"{word:<4} {one.heat:>3}  ", _HEAT[word]).append(f"{shown.KIND[one.kind]:<15}  ", "dim")
+        line.append(f"{word:<4} {one.heat:>3}  ", _HEAT[word]).append(f"{words(one.kind).label:<15}  ", "dim")
         line.append(fit(printable(" ".join(one.title.split())), max(20, console.width - ids - 35)))
         console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
         facts = [
@@ -122,7 +123,7 @@ def facts(one: Learning, file: str = "") -> list[tuple[str, str]]:
     times = terminal.count(one.occurrences, "time")
     most = max((count for _, count in one.weeks), default=0)
     found = [
-        ("kind", shown.KIND[one.kind]),
+        ("kind", words(one.kind).label),
         ("heat", f"{shown.bar(one.heat)} {shown.word(one.heat)}, {one.heat} of 100"),
         ("state", shown.standing(one)),
         ("until", time(one.snoozed_until) if one.state == "snoozed" and one.snoozed_until else ""),

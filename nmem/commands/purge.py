@@ -87,7 +87,7 @@ def _preview(chosen: Selection, limit: int) -> Preview:
 
 def _show(shown: Preview, backups: bool) -> None:
     if shown.empty:
-        click.echo("nothing is recorded that this selects")
+        click.echo("nothing recorded matches this selection")
         return
     today = terminal.now()
     from nmem.purge import said

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from capture.jsonio import loads
 from nmem.context.episodes import MOST, tell, units
-from nmem.threads.continuity import CHOSEN, TRUNKS, proposed
+from nmem.threads.config import TRUNKS
+from nmem.threads.continuity import CHOSEN, proposed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

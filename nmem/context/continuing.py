@@ -15,7 +15,8 @@ from nmem.context.items import Item
 from nmem.context.leaning import Leaning, leaning, of_a_branch
 from nmem.threads import arrival
 from nmem.threads.arrival import Evidence
-from nmem.threads.continuity import CHOSEN, TRUNKS, apart, proposed
+from nmem.threads.config import TRUNKS
+from nmem.threads.continuity import CHOSEN, apart, proposed
 from nmem.threads.subject import shared
 
 TYPE_CHECKING = False

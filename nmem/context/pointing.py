@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nmem.episodes.text import words
 from nmem.retrieval import engine
-from nmem.threads.continuity import TRUNKS
+from nmem.threads.config import TRUNKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

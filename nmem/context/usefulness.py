@@ -19,8 +19,8 @@ from nmem.context.items import ASK, RECALL
 from nmem.context.places import Places, absolute, forward
 from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
-from nmem.learn import skills
 from nmem.learn.commands import normalise
+from nmem.learn.kinds import skills
 
 WORDS = 8
 """Rarest words of an item that are looked for; of equally rare ones the longest, which say most."""

@@ -8,10 +8,10 @@ from sqlite3 import Connection
 
 from capture.storage.store import transaction
 from nmem.context.known import fact
-from nmem.learn import read, rules, skills, warnings
+from nmem.learn import kinds, read, rules, warnings
+from nmem.learn.kinds import skills
 from nmem.learn.learning import (
     FAILED_COMMAND,
-    KINDS,
     OPEN,
     REPEATED_INTENT,
     SKILL,
@@ -31,7 +31,7 @@ _RUNS, _MORE = 400, 2
 
 def keep(db: Connection, now: int, project_id: int | None = None) -> None:
     """Bring the prepared learnings of a project, or of all, up to date; in the caller's transaction or its own."""
-    listed = read.learnings(db, now, project_id, (OPEN,), kinds=KINDS, limit=_ALL)
+    listed = read.learnings(db, now, project_id, (OPEN,), kinds=kinds.names(), limit=_ALL)
     wanted = {one.id: _row(one) for one in listed if _warns(one) and not _passes(db, one, now)}
     ours, of = ("", ()) if project_id is None else (" WHERE project_id = ?", (project_id,))
     there = {row[0]: tuple(row) for row in db.execute(f"SELECT * FROM context_learnings{ours}", of).fetchall()}  # noqa: S608

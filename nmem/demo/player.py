@@ -24,7 +24,7 @@ from capture.clients import claude
 from capture.hook import sealed_event
 from capture.install import registered
 from capture.storage import store
-from capture.transcript import catch_up
+from capture.transcript.missed import catch_up
 from nmem import live
 
 _PREFIX = "nmem-demo-"

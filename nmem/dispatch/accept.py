@@ -23,11 +23,11 @@ def accepted(db: Connection, new: NewTask) -> NewTask:
     """The task as it will be stored. Raises NmemError, one line that says what to do."""
     prompt = redact(clean(new.prompt)).strip()
     if not prompt:
-        raise NmemError("a task says what shall be done: its prompt is empty")
+        raise NmemError("the prompt is empty: say what the task should do")
     if len(prompt) > LONGEST:
         raise NmemError(f"a prompt has at most {LONGEST:,} characters, this has {len(prompt):,}: let it name a file")
     if new.client not in CLIENTS:
-        raise NmemError(f"{_shown(new.client)} is no client that tasks can be given to: {', '.join(CLIENTS)}")
+        raise NmemError(f"{_shown(new.client)} is not a client that can run tasks: choose {', '.join(CLIENTS)}")
     _numbers(new)
     cwd = folder(new.cwd)
     worktree = _worktree(new, cwd)
@@ -112,7 +112,7 @@ def _agents(db: Connection, new: NewTask) -> None:
         found = read.task(db, parent)
         depth, parent = depth + 1, found.parent_id if found else None
     if depth > _DEEPEST:
-        raise NmemError("a task that was queued by a task of a task queues none: tell the person instead")
+        raise NmemError("tasks nest two deep at most: ask the person instead")
 
 
 def _shown(text: str) -> str:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from capture import settings
-from capture.redaction import redact
+from capture.redaction import redact, settings
 from capture.storage.store import transaction
 from capture.text import clean
 from nmem.database import garbled

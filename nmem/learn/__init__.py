@@ -4,9 +4,9 @@ errors      what an error is, whatever its paths, numbers and names
 commands    a command without what changes from run to run
 find        what one session says of commands, errors, intents, files and stuck stretches
 remedies    what changed between a failing run and the next passing one
-said        rules that the person gives in passing; asking: what is asked or reported again
-skills      commands that go together; promote: a client's skill or a /how entry; skill_use: whether they are followed
-patterns    what several sessions say together: the kinds, and how often is often (config: as the person has set it)
+kinds       a module for each kind of learning: its words, what one session says of it, what several say together
+promote     a skill as a client's own or as a /how entry; skill_use: whether skills are followed
+patterns    a pattern, what it is made of, and how often is often (config: as the person has set it)
 store       the rows (SQL)
 refresh     brings the rows up to date with the sessions
 heat        how often and how lately, as 0 to 100

@@ -80,7 +80,7 @@ def _rule(one: Learning, text: str) -> str:
     """The rule's wording: the person's, the one it had before, or ours."""
     rule = wording.neat(text) if text else one.rule or rules.rule(one)
     if not rule:
-        raise NmemError("a rule is a line of text: nothing is left of this one")
+        raise NmemError("the rule is empty")
     if len(rule) > wording.LIMIT:
         raise NmemError(f"a rule has at most {wording.LIMIT} characters, this one {len(rule)}: shorten it with --text")
     return rule

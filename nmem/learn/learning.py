@@ -11,10 +11,6 @@ UNRESOLVED_READ = "unresolved_read"
 STUCK_LOOP = "stuck_loop"
 CORRECTION = "correction"
 SKILL = "skill"
-PATTERNS = (STUCK_LOOP, FAILED_COMMAND, RECURRING_ERROR, CORRECTION, REPEATED_INTENT, UNRESOLVED_READ)
-"""What goes wrong, is asked again or was put right by the person, in the order in which it is listed at equal heat."""
-KINDS = (*PATTERNS, SKILL)
-"""All that is learned: a skill is what goes well, and is listed apart."""
 
 OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED = "open", "accepted", "dismissed", "snoozed", "resolved"
 STATES = (OPEN, ACCEPTED, DISMISSED, SNOOZED, RESOLVED)

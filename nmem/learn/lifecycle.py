@@ -82,7 +82,7 @@ def dismiss(db: Connection, learning_id: int, now: int) -> None:
 def snooze(db: Connection, learning_id: int, until: int, now: int) -> None:
     """Not now: it is open again at a time."""
     if until <= now:
-        raise NmemError("a snooze ends later than now")
+        raise NmemError("a snooze must end in the future")
     _plainly(db, SNOOZE, learning_id, now, until=until)
 
 

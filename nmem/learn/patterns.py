@@ -1,4 +1,4 @@
-"""What several sessions say together: the kinds of learnings of one project, and how often is often."""
+"""What several sessions say together: the pattern, what it is made of, and how often is often."""
 
 from __future__ import annotations
 
@@ -87,22 +87,3 @@ class Pattern:
     def sessions(self) -> list[str]:
         """The sessions it was met in, each once, in the order of their first occurrence."""
         return list(dict.fromkeys(one.session_id for one in self.met))
-
-
-def patterns(project: Project) -> list[Pattern]:
-    """All patterns of a project, in a stable order."""
-    from nmem.learn import asking, failing, said, skills, standing, stuck
-
-    found = failing.patterns(project)
-    intents = asking.intents(project)
-    sure = [[one for one in some if not one.weak] for some in (found, intents)]
-    looked = asking.reads(project)
-    sure[1] += [one for one in looked if not one.weak]
-    found += [*intents, *looked, *said.patterns(project), *skills.patterns(project), *stuck.patterns(project, *sure)]
-    for one in found:
-        if not one.weak:
-            standing.settle(one, project)
-    unique: dict[tuple[str, str], Pattern] = {}
-    for one in sorted(found, key=lambda one: (one.kind, one.key, one.weak)):
-        unique.setdefault((one.kind, one.key), one)
-    return list(unique.values())

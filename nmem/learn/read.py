@@ -8,7 +8,8 @@ from dataclasses import replace
 from sqlite3 import Connection, Cursor, Row
 
 from nmem.learn import config, heat
-from nmem.learn.learning import KINDS, OPEN, PATTERNS, Evidence, Learning, Remedy, Warned
+from nmem.learn.kinds import names, problems
+from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
 
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
@@ -26,18 +27,19 @@ FROM learnings l JOIN projects p ON p.id = l.project_id
 
 def learnings(
     db: Connection, now: int, project: int | None = None, states: Sequence[str] = (OPEN,), across: bool = False,
-    limit: int = _LIMIT, kinds: Sequence[str] = PATTERNS,
+    limit: int = _LIMIT, kinds: Sequence[str] = (),
 ) -> tuple[Learning, ...]:  # fmt: skip
     """The learnings in these states, the hottest first; a snoozed one whose time is over counts as open.
 
     `project` is a project's id, None: all of them, those that nobody works on any more last. `across`: only patterns
-    met in two projects or more, summed.
+    met in two projects or more, summed. `kinds`: only these; by default all but skills.
     """
     if not present(db):
         return ()
     every, ours = _named(db).execute, "WHERE l.project_id = ?"
     rows = (every(_ROWS) if project is None else every(_ROWS + ours, (project,))).fetchall()
-    found = [row for row in rows if row["kind"] in kinds and state(row, now) in states]
+    wanted = kinds or problems()
+    found = [row for row in rows if row["kind"] in wanted and state(row, now) in states]
     times = _times(db, found)
     listed = [_learning(row, times.get(row["id"], ()), now) for row in found]
     half = _half_life()
@@ -46,10 +48,14 @@ def learnings(
     }
     if across:
         return _across(listed, times, weights)[:limit]
-    listed.sort(
-        key=lambda one: (project is None and dormant(one, now), -weights[one.id], KINDS.index(one.kind), one.id)
-    )
+    listed.sort(key=lambda one: (project is None and dormant(one, now), -weights[one.id], _rank(one.kind), one.id))
     return tuple(replace(one, heat=heat.scaled(weights[one.id])) for one in listed[:limit])
+
+
+def _rank(kind: str) -> int:
+    """Its place among learnings of equal heat; a kind whose module is gone comes last."""
+    every = names()
+    return every.index(kind) if kind in every else len(every)
 
 
 def dormant(one: Learning, now: int) -> bool:
@@ -162,7 +168,7 @@ def _across(
         if len({one.project_id for one in ours}) > 1:
             all_times = [each for one in ours for each in times.get(one.id, ())]
             out.append((sum(weights[one.id] for one in ours), _summed(ours, all_times)))
-    out.sort(key=lambda one: (-one[0], KINDS.index(one[1].kind), one[1].id))
+    out.sort(key=lambda one: (-one[0], _rank(one[1].kind), one[1].id))
     return tuple(replace(one, heat=heat.scaled(weight)) for weight, one in out)
 
 

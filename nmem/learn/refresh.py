@@ -14,7 +14,7 @@ from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import asking, find, patterns, said, sessions, skills, store, warnings
+from nmem.learn import find, kinds, sessions, store, warnings
 from nmem.learn.sessions import Found
 
 Beside = Callable[[Sequence[str]], Iterator[Found | None]]
@@ -78,10 +78,8 @@ def found_in(db: Connection, session_id: str, stopped: Callable[[], bool] = neve
     found = find.findings(read.rows, stopped) if read else None
     if read is None or found is None:
         return None
-    way = skills.finding(read.rows)
-    return sessions.found_in(
-        read, [*found, *said.findings(read.said), *asking.findings(read.said), *([way] if way else [])]
-    )
+    others = (one for kind in kinds.every() for one in kind.find(read.rows, read.said))
+    return sessions.found_in(read, [*found, *others])
 
 
 def project(db: Connection, project_id: int, now: int) -> int | None:
@@ -93,7 +91,7 @@ def project(db: Connection, project_id: int, now: int) -> int | None:
         with sessions.snapshot(db):
             token = sessions.token(db, project_id)
             said = store.project(db, project_id)
-        found = patterns.patterns(said)
+        found = kinds.patterns(said)
         with base.transaction(db):
             if sessions.token(db, project_id) == token:
                 changed = store.write(db, project_id, found, now)

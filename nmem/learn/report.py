@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from nmem.learn import rules, shown
-from nmem.learn.learning import KINDS, OCCURRENCE, Evidence, Learning
+from nmem.learn import kinds, rules, shown
+from nmem.learn.learning import OCCURRENCE, Evidence, Learning
 from nmem.learn.wording import code, neat
 from nmem.text import ELLIPSIS
 
@@ -27,10 +27,10 @@ def _lines(
     yield f"{TITLE} of {neat(about)}"
     yield ""
     yield f"{_day(now)}: {len(found)} of them, by kind, the hottest first."
-    for kind in KINDS:
+    for kind in kinds.names():
         group = [one for one in found if one.kind == kind]
         if group:
-            yield from ("", f"## {shown.KIND[kind].capitalize()} ({len(group)})")
+            yield from ("", f"## {kinds.words(kind).label.capitalize()} ({len(group)})")
         for one in group:
             yield from _one(one, evidence.get(one.id, ()))
 

@@ -20,6 +20,8 @@ _NOT_SHELL = frozenset(
     ("file_edit", "file_write", "task_spawn", "skill", "web_fetch", "web_search", "mcp_call", "question", "plan",
      "todo", "session_start", "session_resume", "session_clear", "session_compact", "marker", "tool_other")
 )  # fmt: skip
+LONGEST = 1_500
+"""Characters of a prompt from which on it is a document, which has rules of its own."""
 _SETUP = frozenset(("install", "container"))
 _READIES = ("export ", "source ", ". ", "git config ", "nvm ")
 _TOOLS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "glob", "grep", "search_file_content", "list_directory"))
@@ -45,6 +47,15 @@ class once(Generic[T]):  # noqa: N801 - a decorator
             return self
         found = row.__dict__[self.name] = self.work(row)
         return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """A prompt of the person."""
+
+    prompt_id: int
+    at: int
+    text: str
 
 
 @dataclass

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from nmem.learn import kinds
 from nmem.learn.learning import (
     CORRECTION,
     FAILED_COMMAND,
@@ -52,12 +53,17 @@ def rule(learning: Learning) -> str:
 def helps(learning: Learning) -> bool:
     """Whether its rule says what to do, or what to leave: one that only says what failed is for a person to word."""
     return learning.kind in (CORRECTION, SKILL) or bool(
-        _helped(learning, edits=learning.kind in (FAILED_COMMAND, STUCK_LOOP)) or _known(learning, LIMIT)
+        kinds.rule(learning)
+        or _helped(learning, edits=learning.kind in (FAILED_COMMAND, STUCK_LOOP))
+        or _known(learning, LIMIT)
     )
 
 
 def _said(learning: Learning, size: int) -> Iterator[str]:
     """Wordings, the fullest first."""
+    if own := kinds.rule(learning):
+        yield _cut(own, size)
+        return
     if learning.kind == CORRECTION:
         yield _sentence(_cut(learning.title, size)) or "(empty)"
         return

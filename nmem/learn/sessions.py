@@ -13,8 +13,7 @@ from capture.storage import store as base
 from nmem.episodes.passages import IDLE
 from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
-from nmem.learn.rows import Row
-from nmem.learn.said import LONGEST, Said
+from nmem.learn.rows import LONGEST, Row, Said
 
 _READ = "read"
 """A session that is read but not yet in the learnings of its project: whoever is stopped there, reads it again."""

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmem.learn.learning import (
-    CORRECTION,
-    FAILED_COMMAND,
-    RECURRING_ERROR,
-    REPEATED_INTENT,
-    SKILL,
-    STUCK_LOOP,
-    UNRESOLVED_READ,
-    Learning,
-    Remedy,
-)
+from nmem.learn.learning import Learning, Remedy
 
-KIND = {
-    STUCK_LOOP: "stuck loop", FAILED_COMMAND: "failing command", RECURRING_ERROR: "recurring error",
-    REPEATED_INTENT: "asked again", UNRESOLVED_READ: "still unsettled", CORRECTION: "your rule", SKILL: "skill",
-}  # fmt: skip
 _HOT, _WARM = 67, 34
 _CELLS = 5
 _STEPS = " ▁▂▃▄▅▆▇"

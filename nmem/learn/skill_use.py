@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from nmem.learn import read, rules, skills
+from nmem.learn import read, rules
+from nmem.learn.kinds import skills
 from nmem.learn.learning import ACCEPTED, OPEN, SKILL, Learning
 
 HELD = (OPEN, ACCEPTED)

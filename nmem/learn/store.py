@@ -22,8 +22,9 @@ _WRITTEN = _COLUMNS[:-2]
 
 
 _TOLD = f"""
-SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1
-  AND kind IN ('error', 'stretch', 'said', 'steps', 'asked')
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind < 'command'
+UNION ALL
+SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind > 'command'
 UNION ALL
 SELECT session_id, kind, key, data FROM learning_findings WHERE project_id = ?1 AND kind = 'command' AND key IN (
   SELECT key FROM learning_findings INDEXED BY learning_findings_failing

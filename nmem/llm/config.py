@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from nmem.errors import NmemError
-from nmem.settings.declared.llm import SETTINGS
+from nmem.settings.declared import LLM
 from nmem.settings.kinds import wrong
 from nmem.settings.setting import NUMBER, WHOLE
 
 KEY_VARIABLE = "NMEM_LLM_KEY"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_DECLARED = {setting.parts[1]: setting for setting in SETTINGS}
+_DECLARED = {setting.parts[1]: setting for setting in LLM}
 _NUMBERS = tuple(name for name, setting in _DECLARED.items() if setting.kind in (NUMBER, WHOLE))
 
 

@@ -154,13 +154,13 @@ def skill(one: Skill) -> str:
 def learning(db: Connection, number: int, now: int) -> Shown:
     """One learning: what keeps happening, how often, what put it right, where it was met."""
     from nmem.learn import read
-    from nmem.learn.shown import KIND
+    from nmem.learn.kinds import words
 
     one = read.learning(db, number, now)
     assert one is not None
     fixed = one.remedy
     return some({
-        "id": f"learning/{number}", "what": KIND[one.kind], "title": line(one.title, 300), "state": one.state,
+        "id": f"learning/{number}", "what": words(one.kind).label, "title": line(one.title, 300), "state": one.state,
         "heat": one.heat, "project": name(one.project, 80), "sessions": one.sessions, "times": one.occurrences,
         "first": when(one.first_at), "last": when(one.last_at), "rule": line(one.rule, 600),
         "files": [name(each, 200) for each in one.files[:_MANY]],

@@ -6,7 +6,6 @@ only when they are asked for.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,7 +72,7 @@ def clean(db_path: str, words: Needles) -> list[str]:
             replace(str(path), b"".join(line for line in data.splitlines(keepends=True)
                                         if not words.within(line)))  # fmt: skip
         else:
-            _overwritten(path)
+            strays.overwritten(path)
         done.append(path.name)
     return done
 
@@ -136,27 +135,3 @@ def _database(path: Path) -> bool:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
-
-
-def remove(paths_: Iterable[Path]) -> list[str]:
-    """Overwrite and take away; what went."""
-    done = []
-    for path in paths_:
-        _overwritten(path)
-        done.append(str(path))
-    return done
-
-
-def _overwritten(path: Path) -> None:
-    """Nothing of it stays in the file, should somebody hold it open; then it goes. One that has another name, which is
-    none of ours, only goes."""
-    try:
-        with open(path, "r+b", opener=regular) as file:
-            found = os.fstat(file.fileno())
-            left = found.st_size if found.st_nlink < 2 else 0
-            while left > 0:
-                left -= file.write(bytes(min(left, 1 << 20)))
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        path.unlink(missing_ok=True)

@@ -16,8 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection
 
-from capture import redaction, settings
-from capture.redaction import WITHHELD, redact, redact_tree
+from capture import redaction
+from capture.redaction import WITHHELD, redact, redact_tree, settings
 from capture.storage.store import transaction
 from nmem.purge import erase, scrub
 from nmem.purge.journal import Table, tables

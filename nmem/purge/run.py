@@ -89,7 +89,7 @@ def purge(
         found = reach.find(db, chosen)
         theirs = preview.transcripts(db, found)
         number, counts, rows, words, locked = _erase(db, db_path, chosen, found, now, minutes, backups)
-        gone = files.remove(preview.copies(db_path, words)) if backups else []
+        gone = strays.remove(preview.copies(db_path, words)) if backups else []
         stays = tuple(map(str, preview.copies(db_path, words)))
         until = now + minutes * 60_000
         if later:
@@ -104,11 +104,11 @@ def purge(
 @contextmanager
 def _alone(db_path: str) -> Iterator[bool]:
     """Nobody settles meanwhile: what it has read before could be written after. False where one does not end soon."""
-    from nmem.settle import lock
+    from nmem.database import settle_lock
 
     until = time.monotonic() + _SETTLES
     while True:
-        with lock(db_path) as mine:
+        with settle_lock(db_path) as mine:
             if mine or time.monotonic() > until:
                 yield mine
                 return
@@ -139,7 +139,7 @@ def _erase(
             db.execute("PRAGMA defer_foreign_keys=ON")
             found = reach.again(db, chosen, found)
             if found.empty and not chosen.everywhere:
-                raise NmemError("nothing is recorded that this selects")
+                raise NmemError("nothing recorded matches this selection")
             of, known, rows = _of(db, found), keys.of(db, found), preview.rows(db, found)
             erase.erase(db, chosen, found, journal)
             index.forget_changed(db)
@@ -148,7 +148,7 @@ def _erase(
             kept = files.found(db_path, words)
             copies = bool(words) and backups and preview.copies(db_path, words)
             if not counts and not kept and not copies and not _changed(journal):
-                raise NmemError("nothing is recorded that says it")
+                raise NmemError("nothing recorded contains this text")
             until = now + minutes * 60_000
             number = int(db.execute(
                 "INSERT INTO purges (at, how, counts, keep_until) VALUES (?, ?, ?, ?)",

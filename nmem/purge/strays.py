@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from capture import paths
+from capture.files import regular
 from nmem.errors import NmemError
 
 _NAMES = re.compile(r"(?:\.nmem-scratch-|audit-)(?:(\d+)-)?[^.]*(?:\.db(?:-wal|-shm|-journal)?)?|\..+\.(\d+)\.tmp")
@@ -35,8 +36,6 @@ def abandoned(db_path: str) -> list[Path]:
 
 def clear(db_path: str) -> list[str]:
     """Overwrite and take away what nobody works on; the names of what went."""
-    from nmem.purge.files import remove
-
     done = []
     for path in abandoned(db_path):
         with suppress(OSError):
@@ -96,3 +95,27 @@ def _alive(pid: int) -> bool:
     except (OSError, OverflowError):
         return True
     return True
+
+
+def remove(paths_: Iterable[Path]) -> list[str]:
+    """Overwrite and take away; what went."""
+    done = []
+    for path in paths_:
+        overwritten(path)
+        done.append(str(path))
+    return done
+
+
+def overwritten(path: Path) -> None:
+    """Nothing of it stays in the file, should somebody hold it open; then it goes. One that has another name, which is
+    none of ours, only goes."""
+    try:
+        with open(path, "r+b", opener=regular) as file:
+            found = os.fstat(file.fileno())
+            left = found.st_size if found.st_nlink < 2 else 0
+            while left > 0:
+                left -= file.write(bytes(min(left, 1 << 20)))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        path.unlink(missing_ok=True)

@@ -64,7 +64,7 @@ def plan(
         raise NmemError(f"its heading would read “{corpus.heading_of('how', name)}”: name what is to be done, as in "
                         "“roll back a release”, or write it as --when")  # fmt: skip
     if not text.strip():
-        raise NmemError("a decision says something: give its text with --text, on standard input, or by --episode")
+        raise NmemError("the decision's text is empty: give it with --text, on standard input, or by --episode")
     index = build(found)
     out = Plan(Change(f"remembered “{name}”", found.place.root), grammar.written(operator, name, extras), "")
     out.remarks = remarks(index, name, text, out.entry)

@@ -176,9 +176,9 @@ def _vacuum(db: Connection, db_path: str, now: int, stopped: Callable[[], bool],
 def _why_not(db: Connection, db_path: str, now: int, empty: int, share: float, *, wanted: bool) -> str:
     size = os.path.getsize(db_path)  # noqa: PTH202 - beside paths as texts
     if not wanted and (share < PAYS or empty < PAYS_BYTES):
-        return f"it does not pay: {empty / 1e6:.0f} MB of {size / 1e6:.0f} MB are empty, and are used again"
+        return f"not needed: {empty / 1e6:.0f} MB of {size / 1e6:.0f} MB are free and will be reused"
     if not wanted and not quiet(db, now):
-        return f"{empty / 1e6:.0f} MB could be given back, once nobody works"
+        return f"{empty / 1e6:.0f} MB can be freed once no session is active"
     free = shutil.disk_usage(Path(db_path).parent).free
     if free < 2.2 * size:
         return f"the disk has {free / 1e6:.0f} MB left; writing the file anew takes {2.2 * size / 1e6:.0f} MB"

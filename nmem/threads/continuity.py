@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _AT_ONCE = 200
 """Sessions decided about in one transaction."""
 NEW, TIMEOUT, RESUME, CHOSEN = "new", "timeout", "resume", "chosen"
-TRUNKS = ("main", "master", "trunk", "develop", "dev", "HEAD")
-"""Branches that belong to no line of work in particular."""
 
 
 def assign(db: Connection, session_id: str, now: int) -> int | None:  # noqa: ARG001 - the prompt's own time decides
@@ -147,4 +145,4 @@ def _decide(db: Connection, session: Session, at: int, text: str | None) -> tupl
 
 def apart(one: str, other: str) -> bool:
     """Two branches that are different lines of work: both known, different, neither of them the trunk."""
-    return bool(one and other and one != other and one not in TRUNKS and other not in TRUNKS)
+    return bool(one and other and one != other and one not in config.TRUNKS and other not in config.TRUNKS)

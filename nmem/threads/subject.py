@@ -122,7 +122,7 @@ def continued(
 
 def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:
     """Whether a branch says nothing of a line of work: a trunk by its name, or where most of the work happens."""
-    from nmem.threads.continuity import TRUNKS
+    from nmem.threads.config import TRUNKS
 
     if not branch or branch in TRUNKS:
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -15,15 +14,6 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from nmem_tui.widgets.drawn import COMPONENTS
-
-_HERE = Path(__file__).resolve().parents[1]
-
-
-def style(name: str) -> Path:
-    """The style sheet `name`."""
-    installed = _HERE / "styles" / f"{name}.tcss"
-    return installed if installed.exists() else _HERE.parent / "styles" / f"{name}.tcss"
-
 
 _KEPT = 600
 """Parsed sources that are remembered; a theme has some fifty."""

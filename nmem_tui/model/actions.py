@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from textual.binding import Binding
 
 from nmem_tui.model import symbols
+from nmem_tui.model.screens import MODES, TABS
 
 EVERYWHERE = "everywhere"
-NUMBERED = "now episodes stance learnings context search tasks health"
+NUMBERED = " ".join(MODES)
 Keys = Mapping[str, tuple[str, ...]]
 """A person's own keys, by action; see keymap."""
 
@@ -69,7 +70,7 @@ def key_name(key: str) -> str:
     return _NAMES.get(key) or (f"^{key[-1]}" if key.startswith("ctrl+") and len(key) == len("ctrl+x") else key)
 
 
-ACTIONS: tuple[Action, ...] = (
+ACTIONS: list[Action] = [
     Action("help", ("question_mark", "f1"), "help", "every key and what it does; type to filter, enter runs",
            "General"),
     Action("filter", ("slash",), "filter", "list only rows with these words, !word without; enter keeps, esc clears",
@@ -246,25 +247,23 @@ ACTIONS: tuple[Action, ...] = (
     Action("upgrade", ("O",), "upgrade", "bring the database of an older nmem up to date, after a look at what that is",
            "General", writes=True, passing=True),
     Action("back", ("escape",), "", "close what is open: details, story, filter", "General"),
-    Action("show_now", ("1",), "", "the screen Now: the session and its stream", "Screens"),
-    Action("show_episodes", ("2",), "", "the screen Episodes: history by thread and day, their stories", "Screens"),
-    Action("show_stance", ("3",), "", "the screen Stance: thinking and acting, widening and narrowing", "Screens"),
-    Action("show_learnings", ("4",), "", "the screen Learnings: recurring failures, their fixes; ▲ counts the hot ones",
-           "Screens"),
-    Action("show_context", ("5",), "", "the screen Context: what a session is told, and what that is worth", "Screens"),
-    Action("show_search", ("6",), "", "the screen Search: one box over everything that is recorded", "Screens"),
-    Action("show_tasks", ("7",), "", "the screen Tasks: work for coding clients, queued and run; · counts", "Screens"),
-    Action("show_health", ("8",), "", "the screen Health: findings, hooks, redactions, storage, backups", "Screens"),
+    *(Action(f"show_{tab.mode}", tuple(tab.key), "", f"the screen {tab.name}: {tab.help}", "Screens") for tab in TABS),
     Action("next_screen", ("tab",), "", "the next screen", "Screens"),
     Action("previous_screen", ("shift+tab",), "", "the previous screen", "Screens"),
     Action("theme", ("t",), "theme", "dark or light", "General"),
     Action("demo", ("D",), "", "watch a recorded session played into a temporary database", "General"),
     Action("quit", ("q", "ctrl+q"), "quit", "leave the cockpit", "General"),
-)  # fmt: skip
+]  # fmt: skip
 _FIRST = ("help", "filter", "seek", "previous", "palette")
 _SOONER: Mapping[str, tuple[str, ...]] = {"search": ("open", "go", "pin_hit", "purge")}
 """What is done with the row, where it comes before the groups: what was looked for is there to be used."""
 BY_ID = {action.id: action for action in ACTIONS}
+
+
+def add(*given: Action) -> None:
+    """Actions of a screen that is not listed in model.screens: its module adds them before its class is made."""
+    ACTIONS.extend(given)
+    BY_ID.update({action.id: action for action in given})
 
 
 def of(context: str, keys: Keys = _BUILT_IN) -> list[Action]:

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from nmem.learn import kinds
 from nmem.learn.heat import week
 from nmem.learn.learning import (
     ACCEPTED,
     CORRECTION,
-    FAILED_COMMAND,
     FIX,
-    RECURRING_ERROR,
     REPEATED_INTENT,
     SKILL,
     UNRESOLVED_READ,
@@ -231,19 +230,7 @@ def what(one: Learning) -> str:
     """The pattern in a sentence."""
     where = several(one.sessions, "session")
     often = f"{several(one.occurrences, 'time')} in {where}"
-    if one.kind == FAILED_COMMAND:
-        return f"The command failed {often}."
-    if one.kind == RECURRING_ERROR:
-        return f"The same error came {often}."
-    if one.kind == REPEATED_INTENT:
-        return f"It was asked for {often}, in words that mean the same."
-    if one.kind == UNRESOLVED_READ:
-        return f"It was looked into or reported {often}, and nothing settled it."
-    if one.kind == CORRECTION:
-        return f"You said so {often}."
-    if one.kind == SKILL:
-        return f"These commands were run in this order {often}."
-    return f"Work went round in circles on it {often}."
+    return kinds.words(one.kind).sentence.format(often=often)
 
 
 def _remedy(found: Detail, cells: int, zone: tzinfo | None) -> Iterator[Item]:

@@ -13,22 +13,16 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from nmem.errors import NmemError
-from nmem.learn import places, read, shown
+from nmem.learn import kinds, places, read, shown
 from nmem.learn.learning import (
     ACCEPTED,
-    CORRECTION,
     DISMISSED,
-    FAILED_COMMAND,
     FIX,
     OPEN,
-    RECURRING_ERROR,
-    REPEATED_INTENT,
     RESOLVED,
     SKILL,
     SNOOZED,
     STATES,
-    STUCK_LOOP,
-    UNRESOLVED_READ,
     Evidence,
     Learning,
     Warned,
@@ -54,16 +48,6 @@ CHOICES = (*STATES, ALL, SKILLS)
 HOT = "hot"
 """The warmth that the tab counts."""
 _WARMTH = {HOT: "bad", "warm": "warn", "cool": "quiet"}
-_SHORT = {
-    STUCK_LOOP: ("stuck", "bad"),
-    FAILED_COMMAND: ("fails", "run"),
-    RECURRING_ERROR: ("error", "warn"),
-    REPEATED_INTENT: ("asked", "user"),
-    UNRESOLVED_READ: ("open", "look"),
-    CORRECTION: ("rule", "user"),
-    SKILL: ("skill", "good"),
-}
-"""Kind -> its word where there is little room, its tone."""
 _OLD_MS = 60 * 86_400_000
 """What was met last so long ago does not stand out any more."""
 _READABLE = 28
@@ -87,8 +71,8 @@ def state(one: Learning) -> tuple[str, str]:
 
 def kind(one: Learning) -> tuple[str, str, str]:
     """Its kind in a word, in a few words, and its tone."""
-    short, tone = _SHORT.get(one.kind) or (printable(one.kind)[:6], "quiet")
-    return short, shown.KIND.get(one.kind) or printable(one.kind), tone
+    words = kinds.words(one.kind)
+    return words.short, words.label, words.tone
 
 
 def gauge(one: Learning, cells: int, at: int) -> Line:
@@ -208,7 +192,7 @@ def warning(found: Sequence[Warned], cells: int) -> Line:
     """The hottest learning that an episode runs into again, in one line."""
     first, more = found[0].learning, len(found) - 1
     word, tone = warmth(first.heat)
-    said, title = f"{_before(first)}: ", flat(first.title)
+    said, title = f"{kinds.words(first.kind).before}: ", flat(first.title)
     tail: Line = [(" heat ", "quiet"), (f"{first.heat} {word}", tone), (f" +{more}" if more else "", "quiet")]
     room = cells - width(said) - 4 - length(tail)
     extras: Line = [(f" ({several(first.sessions, 'session')})", "quiet")]
@@ -218,13 +202,6 @@ def warning(found: Sequence[Warned], cells: int) -> Line:
             tail.append(extra)
             room -= width(extra[0])
     return cut([("! ", "key"), (said, "warn"), (f"“{fit(title, max(8, room))}”", "text"), *tail], cells)
-
-
-def _before(one: Learning) -> str:
-    return {
-        REPEATED_INTENT: "asked before", UNRESOLVED_READ: "unsettled before", FAILED_COMMAND: "failed before",
-        RECURRING_ERROR: "error seen before",
-    }.get(one.kind, "stuck before")  # fmt: skip
 
 
 def since(one: Learning, at: int) -> Line:

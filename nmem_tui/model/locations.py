@@ -9,6 +9,7 @@ from sqlite3 import Connection
 
 from nmem.errors import NmemError
 from nmem.text import printable
+from nmem_tui.model.screens import MODES
 
 MOST = 100
 """So many places are remembered; of more, the oldest are forgotten."""
@@ -71,7 +72,7 @@ class Places:
         self._left.clear()
 
 
-SCREENS = ("now", "episodes", "stance", "learnings", "context", "search", "tasks", "health")
+SCREENS = MODES
 _KINDS = {"episode": "episode", "unit": "episode", "learning": "learning", "session": "session", "task": "task",
           "call": "obs", "obs": "obs", "prompt": "prompt"}  # fmt: skip
 """What stands before the slash -> what the id is called elsewhere."""

@@ -63,7 +63,7 @@ _ONE = {
     "things sessions were told": "thing that sessions were told",
 }  # fmt: skip
 """What is made of the rows, where there is one of it."""
-NOTHING = "nothing is recorded that this selects"
+NOTHING = "nothing recorded matches this selection"
 
 
 def reach(one: Wider, *, single: bool) -> str:

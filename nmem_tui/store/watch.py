@@ -129,13 +129,13 @@ class Watch:
         self._transcript_was = _signature(session.transcript_path or "") if session else (0, 0)
         if session is None or self._read_only or not session.transcript_path or session.state == "ended":
             return
-        from capture import transcript  # on use: start-up stays short
-        from capture.storage import store
+        from capture.storage import store  # on use: start-up stays short
+        from capture.transcript import missed
 
         try:
             db = store.connect(self._db_path)
             try:
-                transcript.catch_up(db, session.client, session.transcript_path, session.id, 1.0)
+                missed.catch_up(db, session.client, session.transcript_path, session.id, 1.0)
             finally:
                 db.close()
         except FileNotFoundError:

@@ -11,19 +11,9 @@ from nmem.text import width
 from nmem_tui.model import actions
 from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import Line, Span, length
+from nmem_tui.model.screens import TABS
 from nmem_tui.widgets.drawn import Drawn
 
-TABS = (
-    ("1", "Now", "now"),
-    ("2", "Episodes", "episodes"),
-    ("3", "Stance", "stance"),
-    ("4", "Learnings", "learnings"),
-    ("5", "Context", "context"),
-    ("6", "Search", "search"),
-    ("7", "Tasks", "tasks"),
-    ("8", "Health", "health"),
-)
-"""Key, name and mode of each screen."""
 _ROOMY = 100
 """Cells from which on the bar names the palette; help does everywhere."""
 
@@ -95,7 +85,7 @@ class Tabs(Bar):
     def _names(self, before: str, after: str, size: int) -> tuple[Line, list[tuple[int, int, str]]]:
         line: Line = [(" ", "text")]
         spots = []
-        for key, name, mode in TABS:
+        for key, name, mode, _ in TABS:
             here = mode == self.current
             start = length(line)
             line += [

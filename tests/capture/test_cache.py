@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture import cache, files, paths, settings
-from capture.redaction import finders, redact, rules_cache
+from capture import cache, files, paths
+from capture.redaction import finders, redact, rules_cache, settings
 from nmem.doctor.checks import NOTE, OK, storage
 from nmem.threads import config as threads_config
 

@@ -23,7 +23,7 @@ from capture import paths, settle
 from capture.project import resolve
 from capture.seal import LIMITS
 from capture.storage import schema, spool, store
-from capture.transcript import catch_up
+from capture.transcript.missed import catch_up
 from nmem.commands import status
 from nmem.database import reader
 from nmem.read import views

@@ -23,7 +23,7 @@ from nmem.backup import places, take
 from nmem.backup.restore import restore
 from nmem.backup.take import backup
 from nmem.commands import main as cli
-from nmem.database import busy, reader
+from nmem.database import busy, reader, settle_lock
 from nmem.dispatch.folder import Folder, Spec
 from nmem.doctor.checks import switches
 from nmem.episodes import boundary
@@ -37,7 +37,6 @@ from nmem.purge.needles import Needles
 from nmem.purge.selection import Selection
 from nmem.read import health
 from nmem.retention.automatic import alone
-from nmem.settle import lock
 from nmem.settle import settle as settled
 from nmem.training import personal
 
@@ -95,7 +94,7 @@ def settle_by_capture(db_path: str) -> None:
 
 
 def lock_for_settling(db_path: str) -> None:
-    with lock(db_path):
+    with settle_lock(db_path):
         pass
 
 

@@ -17,7 +17,7 @@ from capture import settle as capture_settle
 from capture.settle import OFF
 from capture.storage import store
 from capture.transcript.cursor import Cursor
-from nmem import own_process, settle, settle_start
+from nmem import database, own_process, settle, settle_start
 from nmem.doctor.checks import NOTE, OK
 from nmem.doctor.checks.settling import settling
 from nmem.importing import stretches
@@ -152,7 +152,7 @@ def test_what_fails_in_the_background_is_logged_and_said_by_doctor(db_path: str)
 def test_doctor_does_not_complain_while_a_process_settles(db_path: str) -> None:
     store.connect(db_path).close()
     wish = Path(settle_start.wanted(db_path))
-    with settle.lock(db_path) as mine:
+    with database.settle_lock(db_path) as mine:
         assert mine
         wish.write_text("1")
         os.utime(wish, (time.time() - 600, time.time() - 600))

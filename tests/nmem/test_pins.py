@@ -99,7 +99,7 @@ def test_what_was_forgotten_meanwhile_is_not_brought_back(recorded: Recorded) ->
         (("pin", "session/coupon"), "a session cannot be pinned"),
         (("pin", "12"), "12 is no id: obs/12, prompt/5"),
         (("unpin", "obs/1"), "obs/1 is not pinned"),
-        (("mark", "  "), "a marker says something"),
+        (("mark", "  "), "the marker's text is empty"),
         (("mark", "x", "--session", "nope"), "there is no session/nope"),
     ],
 )

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from capture import paths, settings
+from capture import paths
 from capture import seal as seal_module
 from capture.event import Batch, Prompt
+from capture.redaction import settings
 from capture.seal import seal
 from capture.storage import spool
 from nmem import settle as settling

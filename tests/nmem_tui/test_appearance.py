@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input
 
-from nmem.settings.declared import looks as declared
+from nmem.settings import declared
 from nmem.text import width
 from nmem_tui.appearance import themes
 from nmem_tui.appearance.themes import FAINT, READABLE, VISIBLE, contrast, roles

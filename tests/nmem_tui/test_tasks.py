@@ -621,17 +621,18 @@ async def test_hostile_text_commands_no_terminal_in_forms_and_questions(
 @pytest.mark.parametrize("cells", [50, 60, 80, 100, 160])
 @pytest.mark.parametrize("current", ["now", "episodes", "tasks"])
 def test_tabs_fit_and_name_where_one_is(cells: int, current: str) -> None:
-    from nmem_tui.widgets.bars import TABS, Tabs
+    from nmem_tui.model.screens import TABS
+    from nmem_tui.widgets.bars import Tabs
 
     tabs = Tabs(current)
     tabs.hot, tabs.live = 12, (3, 1)
     shown = "".join(words for words, _ in tabs.line(cells))
     assert len(shown.rstrip()) <= cells
-    assert next(name for _, name, mode in TABS if mode == current) in shown
-    assert all(f"{key} " in shown for key, _, _ in TABS)
+    assert next(name for _, name, mode, _ in TABS if mode == current) in shown
+    assert all(f"{key} " in shown for key, *_ in TABS)
     assert "▲12" in shown
     assert "·4" in shown
-    assert [action for _, _, action in tabs.spots] == [f"show_{mode}" for _, _, mode in TABS]
+    assert [action for _, _, action in tabs.spots] == [f"show_{mode}" for _, _, mode, _ in TABS]
 
 
 async def test_a_long_queue_answers_at_once(make: Any, cockpit: Any, settled: Any, at_tasks: Any, text: Any) -> None:

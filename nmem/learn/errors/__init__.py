@@ -23,8 +23,8 @@ __all__ = ["CODE", "RULE", "TEST", "USAGE", "WORK", "WORLD", "Signature", "refus
 
 def signatures(text: str) -> tuple[Signature, ...]:
     """The errors that an output tells of, in its order, each once; () when it tells of none that is known."""
+    from nmem.learn.errors.programs import TABLES
     from nmem.learn.errors.rules import read
-    from nmem.learn.errors.tables import TABLES
 
     if refused(text):
         return ()

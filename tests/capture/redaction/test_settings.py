@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from capture import paths, settings
-from capture.redaction import redact, rules_cache
+from capture import paths
+from capture.redaction import redact, rules_cache, settings
 
 GOOD = """
 [redaction]

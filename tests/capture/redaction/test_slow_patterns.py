@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from capture import paths, settings
-from capture.redaction import deadline, redact, redact_tree
+from capture import paths
+from capture.redaction import deadline, redact, redact_tree, settings
 
 SLOW = 'patterns = [{ name = "slow", regex = "(a+)+$" }]\n'
 HOSTILE = "a" * 40 + "!"

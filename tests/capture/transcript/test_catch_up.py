@@ -17,8 +17,9 @@ from capture import hook, settle
 from capture.clients import claude, codex, gemini
 from capture.hook import sealed_event
 from capture.storage import store
-from capture.transcript import catch_up, missed
+from capture.transcript import missed
 from capture.transcript import records as records_module
+from capture.transcript.missed import catch_up
 from nmem.importing.discover import find
 from nmem.importing.importer import Importer
 
@@ -338,7 +339,7 @@ def test_the_hook_s_path_stays_light(session: Session, db_path: str) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from capture import hook\nfrom capture.storage import store\n"
-        "from capture.clients import claude\nfrom capture.transcript import catch_up\n"
+        "from capture.clients import claude\nfrom capture.transcript.missed import catch_up\n"
         "db = store.connect(sys.argv[2])\n"
         "said = {'session_id': 's1', 'cwd': '/', 'prompt': 'Fix the total'}\n"
         "store.write(db, hook.sealed_event(claude.parse('UserPromptSubmit', said, 1772359200000)))\n"
@@ -408,7 +409,7 @@ def test_a_stop_that_leaves_something_starts_settling(
 ) -> None:
     started: list[str] = []
     monkeypatch.setattr("capture.settle.start", lambda path, pause=1.0: started.append(path))
-    monkeypatch.setattr("capture.transcript.catch_up.__defaults__", (0.0,))
+    monkeypatch.setattr("capture.transcript.missed.catch_up.__defaults__", (0.0,))
     monkeypatch.setattr(missed, "_SLICE", 1)
     session.write()
     with closing(store.connect(db_path)) as db:

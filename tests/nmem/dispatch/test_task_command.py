@@ -186,7 +186,7 @@ def test_an_agent_queues_a_task_and_is_bounded(place: Place, monkeypatch: pytest
         monkeypatch.setenv("NMEM_TASK", str(read_newest(place)))
         queue_task(place, prompt="one more")
     monkeypatch.setenv("NMEM_TASK", str(read_newest(place)))
-    with pytest.raises(NmemError, match="queued by a task of a task"):
+    with pytest.raises(NmemError, match="nest two deep"):
         queue_task(place, prompt="and on")
     monkeypatch.delenv("NMEM_TASK")
     for _ in range(16):

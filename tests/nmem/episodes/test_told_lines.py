@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from capture import settings
-from capture.settings import Settings
+from capture.redaction import settings
+from capture.redaction.settings import Settings
 from nmem.episodes import storytelling
 from nmem.episodes.narrative import Narrative
 

@@ -69,7 +69,7 @@ def test_a_snooze_ends_by_itself(shop: Shop) -> None:
         shop.reopen(number)
     lifecycle.dismiss(shop.db, number, shop.now)
     assert shop.state(number) == "dismissed"
-    with pytest.raises(NmemError, match="later than now"):
+    with pytest.raises(NmemError, match="in the future"):
         lifecycle.snooze(shop.db, number, shop.now, shop.now)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmem.learn import rules
-from nmem.learn.learning import KINDS, Learning, Remedy
+from nmem.learn import kinds, rules
+from nmem.learn.learning import Learning, Remedy
 from nmem.learn.wording import LIMIT, neat
 
 Shop = Any
@@ -68,7 +68,7 @@ def test_a_remedy_that_is_not_believed_is_no_rule(shop: Shop, doubt: dict[str, f
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=400), st.text(max_size=200), st.lists(st.text(max_size=120), max_size=4))
 def test_any_rule_fits_a_line(title: str, text: str, many: list[str]) -> None:
-    for kind in KINDS:
+    for kind in kinds.names():
         for how in ("spelling", "command", "edit", "rerun"):
             remedy = Remedy(how, text, tuple(many), tuple(many), (), 0.5, 2)
             one = Learning(

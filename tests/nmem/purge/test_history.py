@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from capture import settings
+from capture.redaction import settings
 from capture.storage import store
 from nmem.commands.purge import command as purge
 from nmem.commands.redact import command

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from capture import settings as redaction
 from capture.clients import CLIENTS
+from capture.redaction import settings as redaction
 from nmem.context import config as context
 from nmem.episodes import config as episodes
 from nmem.errors import NmemError

@@ -12,8 +12,8 @@ import pytest
 from capture.shell import parse
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import read, refresh
-from nmem.learn.learning import KINDS, OPEN, RESOLVED, Learning
+from nmem.learn import kinds, read, refresh
+from nmem.learn.learning import OPEN, RESOLVED, Learning
 
 START = 1_760_000_000_000
 MINUTE, DAY = 60_000, 86_400_000
@@ -95,7 +95,7 @@ class History:
         """What is learned by now, whatever its state, in a stable order."""
         refresh.refresh(self.db, self.at)
         found = read.learnings(self.db, self.at, states=(OPEN, RESOLVED, "accepted", "dismissed", "snoozed"))
-        return sorted(found, key=lambda one: (one.project_id, KINDS.index(one.kind), one.key))
+        return sorted(found, key=lambda one: (one.project_id, kinds.names().index(one.kind), one.key))
 
     def rows(self) -> list[list[tuple[object, ...]]]:
         """Everything that is written of learnings, without ids and the clock."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from capture.storage import store as base
-from nmem.learn import find, lifecycle, patterns, purge, read, refresh, sessions, warnings
+from nmem.learn import find, kinds, lifecycle, purge, read, refresh, sessions, warnings
 from nmem.learn.learning import OPEN, RESOLVED
 from nmem.learn.rows import Row
 
@@ -50,7 +50,7 @@ def test_a_hook_writes_while_sessions_and_projects_are_thought_about(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _rtk(history, "a", "b", "c")
-    found, summed, written = find.findings, patterns.patterns, []
+    found, summed, written = find.findings, kinds.patterns, []
     with closing(Hook(history)) as hook:
 
         def beside(*given: Any) -> Any:
@@ -59,7 +59,7 @@ def test_a_hook_writes_while_sessions_and_projects_are_thought_about(
             return (found if len(given) == 2 else summed)(*given)
 
         monkeypatch.setattr(find, "findings", beside)
-        monkeypatch.setattr(patterns, "patterns", beside)
+        monkeypatch.setattr(kinds, "patterns", beside)
         refresh.refresh(history.db, history.at)
     assert len(written) == 4
 
@@ -89,17 +89,17 @@ def test_who_sums_up_what_others_have_read_meanwhile_does_it_again(
         history.begin(name).fails("rtk bun run test", NO_BUN)
     history.learn()
     history.begin("q").runs("ls")
-    real = patterns.patterns
+    real = kinds.patterns
 
     def beside(project: Any) -> Any:
         out = real(project)
-        monkeypatch.setattr(patterns, "patterns", real)
+        monkeypatch.setattr(kinds, "patterns", real)
         with closing(base.connect(_path(history))) as other:
             history.begin("c").fails("rtk bun run test", NO_BUN)
             refresh.refresh(other, history.at)
         return out
 
-    monkeypatch.setattr(patterns, "patterns", beside)
+    monkeypatch.setattr(kinds, "patterns", beside)
     refresh.refresh(history.db, history.at)
     assert [one.sessions for one in read.learnings(history.db, history.at)] == [3]
 
@@ -108,7 +108,7 @@ def test_it_gives_up_where_others_read_all_the_time_and_leaves_it_to_the_next(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _rtk(history, "a", "b", "c")
-    real, times = patterns.patterns, []
+    real, times = kinds.patterns, []
     with closing(Hook(history)) as hook, monkeypatch.context() as patched:
 
         def beside(project: Any) -> Any:
@@ -116,7 +116,7 @@ def test_it_gives_up_where_others_read_all_the_time_and_leaves_it_to_the_next(
             times.append(1)
             return real(project)
 
-        patched.setattr(patterns, "patterns", beside)
+        patched.setattr(kinds, "patterns", beside)
         assert refresh.refresh(history.db, history.at).projects == 0
     assert 1 < len(times) < 10
     assert len(history.learn()) == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.learn import heat, patterns, read, refresh, sessions, shown, store, warnings
+from nmem.learn import heat, kinds, read, refresh, sessions, shown, store, warnings
 from nmem.learn.find import Finding
 from nmem.learn.learning import OPEN, RESOLVED
 
@@ -83,7 +83,7 @@ def test_a_project_is_summed_up_from_the_commands_that_failed_in_it_and_comes_to
     assert len(ran["pytest"]) == 12  # also where it passes: it is told whether it is over
     assert "make docs" not in ran
     assert "make docs" in {one.key for _, one in every}
-    assert patterns.patterns(said) == patterns.patterns(replace(said, findings=every)) != []
+    assert kinds.patterns(said) == kinds.patterns(replace(said, findings=every)) != []
 
 
 @given(st.lists(st.sampled_from(["fail", "other", "fix", "edit", "quiet", "new"]), max_size=40))

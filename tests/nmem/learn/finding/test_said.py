@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from nmem.learn.kinds.said import wishes
 from nmem.learn.learning import CORRECTION
-from nmem.learn.said import Said, wishes
+from nmem.learn.rows import Said
 
 History = Any
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from nmem.learn import read, rules, skills
+from nmem.learn import read, rules
+from nmem.learn.kinds import skills
+from nmem.learn.kinds.skills import form
 from nmem.learn.learning import SKILL
-from nmem.learn.skills import form
 
 History = Any
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmem.learn import asking
+from nmem.learn.kinds import asking
 from nmem.learn.learning import STUCK_LOOP
 from nmem.learn.patterns import Asked, Project
 from nmem.threads.likeness import Background

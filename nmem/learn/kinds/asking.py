@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from nmem.context.chat import CHAT
 from nmem.learn.find import Finding
+from nmem.learn.kinds import Kind
 from nmem.learn.learning import OPEN, REPEATED_INTENT, UNRESOLVED_READ, WEAK
 from nmem.learn.patterns import SHORT, STRONG, Asked, Met, Pattern, Project
+from nmem.learn.rows import Said
 from nmem.learn.rules import AGAIN
-from nmem.learn.said import Said
 from nmem.threads import words
 from nmem.threads.likeness import Background
 
@@ -326,3 +327,9 @@ def _looked(key: str, title: str, group: Sequence[Asked], files: list[str]) -> P
 def _source(path: str) -> bool:
     low = path.lower()
     return not low.startswith(_NOT_SOURCES) and not low.endswith(_NOT_CODE) and low[1:2] != ":"
+
+
+KINDS = (
+    Kind(REPEATED_INTENT, find=lambda _rows, said: findings(said), conclude=lambda project, _found: intents(project)),
+    Kind(UNRESOLVED_READ, conclude=lambda project, _found: reads(project)),
+)

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nmem.learn.find import SAID, Finding
+from nmem.learn.kinds import Kind
 from nmem.learn.learning import CORRECTION, OPEN
 from nmem.learn.patterns import Met, Pattern, Project
+from nmem.learn.rows import LONGEST, Said
 from nmem.threads import words
 
-LONGEST = 1_500
-"""Characters of a prompt from which on it is a document, which has rules of its own."""
 _TASK = 400
 """Characters of a prompt from which on a plain `do not` bounds the task that it describes."""
 AGAIN = 2
@@ -96,15 +96,6 @@ _CUT = re.compile(r"\b(?:the|a|an|to|of|in|on|for|with|from|and|or|as|that|by|at
 """How a line ends that goes on in the next one."""
 _AROUND = " \t-*•·\"'“”.,;:!"
 _GENTLE = re.compile(r"[\s,]*\b(?:please|thanks|thank you|ok(?:ay)?)\b[\s.!]*$", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Said:
-    """A prompt of the person."""
-
-    prompt_id: int
-    at: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -212,3 +203,6 @@ def _pattern(group: Sequence[tuple[str, Finding]]) -> Pattern | None:
     made = Pattern(CORRECTION, group[0][1].key, title, met, len(met))
     made.state = OPEN
     return made
+
+
+KINDS = (Kind(CORRECTION, find=lambda _rows, said: findings(said), conclude=lambda project, _found: patterns(project)),)

@@ -15,6 +15,7 @@ from typing import Any
 from capture.redaction import redact
 from capture.text import clean
 from nmem.learn.find import Finding
+from nmem.learn.kinds import Kind
 from nmem.learn.learning import SKILL, Remedy
 from nmem.learn.patterns import Met, Pattern, Project
 from nmem.learn.rows import Row
@@ -291,3 +292,12 @@ def followed(steps: Sequence[str], did: Sequence[str]) -> bool:
     """Whether commands (their forms) hold all steps in their order."""
     rest = iter(did)
     return all(step in rest for step in steps)
+
+
+KINDS = (
+    Kind(
+        SKILL,
+        find=lambda rows, _said: [way] if (way := finding(rows)) else [],
+        conclude=lambda project, _found: patterns(project),
+    ),
+)

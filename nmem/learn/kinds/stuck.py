@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from nmem.learn.failing import as_met
 from nmem.learn.find import STRETCH, Finding
-from nmem.learn.learning import OPEN, STUCK_LOOP, WEAK
+from nmem.learn.kinds import Kind
+from nmem.learn.kinds.failing import as_met
+from nmem.learn.learning import (
+    FAILED_COMMAND,
+    OPEN,
+    RECURRING_ERROR,
+    REPEATED_INTENT,
+    STUCK_LOOP,
+    UNRESOLVED_READ,
+    WEAK,
+)
 from nmem.learn.patterns import STRONG, Pattern, Project
 from nmem.threads import words
 
@@ -19,8 +28,10 @@ SPOKEN = 2
 """Words of what fails that a request has where it is about that: to be told to push is not to speak of an upstream."""
 
 
-def patterns(project: Project, failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Pattern]:
-    """The stuck loops of a project."""
+def patterns(project: Project, found: Sequence[Pattern]) -> list[Pattern]:
+    """The stuck loops of a project, beside what is known to fail and to be asked again."""
+    failing = [one for one in found if one.kind in (FAILED_COMMAND, RECURRING_ERROR) and not one.weak]
+    intents = [one for one in found if one.kind in (REPEATED_INTENT, UNRESOLVED_READ) and not one.weak]
     groups: dict[str, list[tuple[str, Finding]]] = defaultdict(list)
     for session, one in project.findings:
         if one.kind == STRETCH:
@@ -71,3 +82,6 @@ def _asked(failing: Sequence[Pattern], intents: Sequence[Pattern]) -> list[Patte
                 made.files, made.remedy, made.fixes, made.command = one.files, one.remedy, one.fixes, one.command
                 out.append(made)
     return out
+
+
+KINDS = (Kind(STUCK_LOOP, conclude=patterns),)

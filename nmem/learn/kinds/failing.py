@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from nmem.learn import commands
 from nmem.learn.errors import RULE, USAGE, WORLD
 from nmem.learn.find import COMMAND, ERROR, Finding
+from nmem.learn.kinds import Kind
 from nmem.learn.learning import FAILED_COMMAND, RECURRING_ERROR, WEAK, Remedy
 from nmem.learn.patterns import SHORT, STRONG, THRESHOLD, Met, Pattern, Project
 from nmem.learn.remedies import EDIT, RERUN, SPELLING, WITHOUT_CD, without_cd
@@ -240,3 +241,7 @@ def _later(made: Pattern, told: Told) -> None:
     fix = first["fix"]
     if isinstance(fix, dict):
         made.remedy = as_remedy(fix, 0.3, 1)
+
+
+KINDS = (Kind(FAILED_COMMAND, conclude=lambda project, _found: patterns(project)), Kind(RECURRING_ERROR))
+"""Concluded together: an error that one command has is that command's."""

@@ -1,0 +1,75 @@
+"""The generated parts of docs/: keys, settings, commands, tables. `python -m tests.reference` writes them anew."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+
+import click
+
+from nmem.commands.main import COMMANDS, ELSEWHERE
+from nmem.settings import document
+from nmem.store.registry import ALWAYS, BORN, TABLES, Table
+from nmem_tui import keymap
+from tests.house import ROOT, written
+
+DOCS = ROOT / "docs"
+BEGIN, END = "<!-- generated: python -m tests.reference -->", "<!-- end -->"
+
+
+def commands() -> str:
+    """A row for each command and each of its own commands."""
+    lines = ["| command | what it does | options |", "|---|---|---|"]
+    for name, help_ in COMMANDS.items():
+        module = ELSEWHERE.get(name) or f"nmem.commands.{name}{'_' if name in ('import', 'eval') else ''}"
+        command = importlib.import_module(module).command
+        lines += rows(f"nmem {name}", command, help_)
+    return "\n".join(lines)
+
+
+def rows(path: str, command: click.Command, help_: str = "") -> Iterator[str]:
+    """The row of a command, then those of its own commands."""
+    context = click.Context(command, info_name=path)
+    arguments = [each.make_metavar(context) for each in command.params if isinstance(each, click.Argument)]
+    options = [each.opts[0] for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    cells = (f"`{' '.join([path, *arguments])}`", help_ or command.get_short_help_str(200), " ".join(options))
+    yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (own := command.get_command(context, name)) and not own.hidden:
+                yield from rows(f"{path} {name}", own)
+
+
+def tables() -> str:
+    """A row for each table of the registry."""
+    lines = ["| table | kind | of | text | in an export | as of a moment |", "|---|---|---|---|---|---|"]
+    for each in TABLES:
+        export = f"with {each.export.part}" if each.export else ""
+        texts = " ".join(f"`{name}`" for name in each.texts.split())
+        lines.append(f"| `{each.name}` | {each.kind} | {each.of} | {texts} | {export} | {asof(each)} |")
+    return "\n".join(lines)
+
+
+def asof(table: Table) -> str:
+    """Which rows a view as of a moment shows."""
+    return {"": "", ALWAYS: "all rows", BORN: "rows that came before"}.get(table.asof, "rows known by then")
+
+
+GENERATED: dict[str, Callable[[str], str]] = {
+    "keys.md": keymap.renewed,
+    "config.md": document.renewed,
+    "commands.md": lambda page: written(page, commands(), BEGIN, END),
+    "tables.md": lambda page: written(page, tables(), BEGIN, END),
+}
+"""Page -> the page as it should be, of the page as it is."""
+
+
+def main() -> None:
+    """Write every page anew."""
+    for name, renewed in GENERATED.items():
+        file = DOCS / name
+        file.write_text(renewed(file.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
