@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from nmem.labels.read import Reason, Word
+from nmem_tui.model import empty, review
 from nmem_tui.model.actions import ACTIONS, BY_ID, NUMBERED, bar, of
+from nmem_tui.model.line import plain
 from nmem_tui.widgets.bars import KeyBar
 
 SCREENS = NUMBERED.split()
@@ -93,3 +96,20 @@ def test_one_key_purges_and_one_takes_back_wherever_something_is_listed() -> Non
     assert set(purge.context.split()) == set(SCREENS) - {"stance"}
     assert purge.keys == ("x",)
     assert [one.id for one in ACTIONS if "x" in one.keys or "u" in one.keys] == [purge.id, undo.id]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_an_empty_screen_says_what_begins_it_and_names_no_key_that_is_refused(screen: str) -> None:
+    said, reading = (plain(empty.told(screen, 100, 40, writes=writes)) for writes in (True, False))
+    assert "nmem import" in said or "nmem task add" in said
+    assert ("write the first one" in said) == (screen == "tasks")
+    assert "write the first one" not in reading
+    assert said.split("\n")[-1] == reading.split("\n")[-1]
+
+
+def test_what_speaks_for_a_label_is_told_though_stronger_reasons_speak_against_it() -> None:
+    against = tuple(Reason(f"a{size}", f"against {size}", -float(size)) for size in (3, 2, 2))
+    speaks = (Reason("r", "reads a file", 1.0), Reason("s", "searches one name", 0.5))
+    word = Word("scope", "converge", 0.9, False, "m", "converge", 0.9, 0.5, (*against, *speaks))
+    assert review.because(word, 60, 1) == ["because: reads a file; searches one name"]
+    assert review.because(word, 24, 1) == ["because: reads a file"], "a reason stands whole, or not at all"
