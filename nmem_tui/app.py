@@ -381,8 +381,7 @@ class Cockpit(StyledApp, ThemedApp, Navigator):
     def forget_asked(self) -> None:
         """Something was purged: what was looked for before may say it."""
         for screen in self._all_views():
-            if forget := getattr(screen, "forget_asked", None):
-                forget()
+            screen.forget_asked()
 
     def _all_views(self) -> Iterable[View]:
         return [

@@ -156,5 +156,5 @@ class JobRunner(Exporter):
         self.post_message(Changed(message.text, failed=message.failed))
 
     def _show_job(self) -> None:
-        if show := getattr(self.standing, "show_job", None):
-            show()
+        if screen := self.standing:
+            screen.show_job()

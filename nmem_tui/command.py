@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "first, else the newest of all.",
 )
 @click.option("--theme", default="", help="dark, light, ansi, or any theme by its name.")
-@click.option("--read-only", is_flag=True, help="Look at everything, change nothing: what writes is greyed.")
+@click.option("--read-only", is_flag=True, help="Look at everything, change nothing: what writes is refused.")
 @click.option("--keys", "list_keys", is_flag=True, help="List every action with its id and keys instead of opening.")
 @click.option("--json", "as_json", is_flag=True, help="With --keys: as JSON.")
 @click.option("--serve", is_flag=True, help="Show it in a browser on this machine, at an address that is printed.")

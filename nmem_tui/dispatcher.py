@@ -125,10 +125,16 @@ class Dispatcher(Host):
         if self.screen_stack:
             self.view().post_message(message)
 
+    @property
+    def context(self) -> str:
+        """The context of the numbered screen; empty before the first one stands."""
+        view = self.view()
+        return view.CONTEXT if isinstance(view, View) else ""
+
     def why_not(self, action_id: str) -> str | None:
         """Why an action does not apply now; None when it does."""
         action, view = BY_ID[action_id], self.view()
-        context = getattr(view, "CONTEXT", "")
+        context = self.context
         if reason := self._elsewhere(action):
             return reason
         if action.writes and self.read_only:
@@ -137,24 +143,32 @@ class Dispatcher(Host):
             return self.gone
         if self._opens(action_id):
             return OPENING
-        if (alone := getattr(view, "may_alone", None)) and (reason := alone(action_id)):
-            return str(reason)
+        if isinstance(view, View) and (alone := view.may_alone(action_id)):
+            return alone
         for owner in (view, self):
             if may := getattr(owner, f"may_{action_id}", None):
                 why: str | None = may()
                 if why is not None:
                     return why
                 break
-        if action.works_in(context) and action_id not in _EMPTY_TOO and not getattr(view, "recorded", True):
-            first = (
-                "a session of your coding client begins it" if self.connected else "`nmem init` connects your client"
-            )
-            return f"nothing is recorded yet: {first}, {actions.key_of('demo')} plays a demo"
-        return None
+        return self._nothing_yet() if action.works_in(context) and action_id not in _EMPTY_TOO else None
+
+    def _nothing_yet(self) -> str | None:
+        """Why nothing can be done with what is recorded; None where something is."""
+        if self._recorded:
+            return None
+        first = "a session of your coding client begins it" if self.connected else "`nmem init` connects your client"
+        return f"nothing is recorded yet: {first}, {actions.key_of('demo')} plays a demo"
+
+    @property
+    def _recorded(self) -> bool:
+        """Whether there is a database, as far as the screen knows."""
+        view = self.view()
+        return not isinstance(view, View) or view.recorded
 
     def _elsewhere(self, action: Action) -> str | None:
         """Why an action does not belong to the screen that is shown; None where it does."""
-        if action.context != EVERYWHERE and not action.works_in(getattr(self.view(), "CONTEXT", "")):
+        if action.context != EVERYWHERE and not action.works_in(self.context):
             return f"only on the screen {action.context.capitalize()}"
         return None if action.id in _SHOWS or self._owner(action.id) else "not on this screen"
 
@@ -183,7 +197,7 @@ class Dispatcher(Host):
         """Every key."""
         from nmem_tui.screens.palette import Help  # on use: start-up stays short
 
-        self.push_screen(Help(getattr(self.view(), "CONTEXT", "")), self._run_later)
+        self.push_screen(Help(self.context), self._run_later)
 
     def _run_later(self, action_id: str | None) -> None:
         if action_id:
@@ -214,8 +228,8 @@ class Dispatcher(Host):
         if mode != self.current_mode:
             self.leave()
         self.switch_mode(mode)
-        if arrive := getattr(self.standing, "arrive", None):
-            arrive()
+        if screen := self.standing:
+            screen.arrive()
 
     def do_next_screen(self) -> None:
         """The next numbered screen."""
@@ -254,8 +268,12 @@ class Dispatcher(Host):
 
     def look_again(self) -> None:
         """The numbered screen on top reads its data again, if it can."""
-        if look := getattr(self.standing, "look_again", None):
-            look()
+        if screen := self.standing:
+            screen.look_again()
+
+    def may_undo(self) -> str | None:
+        """Only where there is a database."""
+        return self._nothing_yet()
 
     def do_undo(self) -> None:
         """The newest correction did not happen."""

@@ -23,8 +23,8 @@ class Navigator(JobRunner):
 
     def here(self) -> Place:
         """Where the person is now."""
-        spot = getattr(self.standing, "spot", None)
-        return Place(self.current_mode, self.session.id if self.session else "", spot() if spot else None)
+        screen = self.standing
+        return Place(self.current_mode, self.session.id if self.session else "", screen.spot() if screen else None)
 
     def leave(self) -> None:
         """Remember where one is, to come back to; before every way that leads elsewhere."""
@@ -33,8 +33,8 @@ class Navigator(JobRunner):
 
     def _check_keys(self) -> None:
         """Whether there is a way back stands on the key bar."""
-        if check := getattr(self.standing, "check_keys", None):
-            check()
+        if screen := self.standing:
+            screen.check_keys()
 
     def may_previous(self) -> str | None:
         """Only where one came from somewhere."""
@@ -52,9 +52,9 @@ class Navigator(JobRunner):
         if place.session and (self.session is None or self.session.id != place.session):
             self.chosen = place.session
             self._tell_choice()
-        go = getattr(self.standing, "return_to", None)
-        if go and place.anchor is not None and self.here() != place:
-            go(place.anchor)
+        screen = self.standing
+        if screen and place.anchor is not None and self.here() != place:
+            screen.return_to(place.anchor)
         self.call_later(self._check_keys)
 
     # From a question of the review to what it is about, and back
@@ -93,8 +93,8 @@ class Navigator(JobRunner):
         self._tell_choice()
 
     def _tell_choice(self) -> None:
-        if changed := getattr(self.standing, "session_changed", None):
-            changed()
+        if screen := self.standing:
+            screen.session_changed()
 
     def show_session(self, session_id: str) -> None:
         """The screen Now with a session."""
@@ -116,8 +116,8 @@ class Navigator(JobRunner):
         self.leave()
         self.wanted_row = (at, key)
         self.switch_mode("now")
-        if tell := getattr(self.standing, "open_row", None):
-            tell()
+        if screen := self.standing:
+            screen.open_row()
 
     # Other screens
 
@@ -147,8 +147,8 @@ class Navigator(JobRunner):
 
     def _open(self, mode: str) -> None:
         self.switch_mode(mode)
-        if tell := getattr(self.standing, "open_wanted", None):
-            tell()
+        if screen := self.standing:
+            screen.open_wanted()
 
     def do_search_here(self) -> None:
         """The screen Search, for the project of the session that is shown."""

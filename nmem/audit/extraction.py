@@ -93,7 +93,8 @@ def findings(db: Connection, now: int, deep: bool = False) -> list[Finding]:
         out += found or list(_broken(db, client, newest, here))
     if not out and sessions:
         calls = sum(one.counts[4][1] for one in sessions)
-        said = f"{calls:,} calls of {len(sessions):,} sessions read as they were before; no share has shifted"
+        read = f"{len(sessions):,} session{'s' * (len(sessions) != 1)}"
+        said = f"{calls:,} calls of {read} read as they were before; no share has shifted"
         out.append(Finding("extraction", OK, said))
     return out
 

@@ -14,13 +14,14 @@ _ROLES = {
     "script": "runs a script", "serve": "starts a service", "run": "runs a command", "hub": "acts on a code host",
 }  # fmt: skip
 _WISHES = {
-    "why": "why something is so", "ask": "a question", "wrong": "something broken", "survey": "an overview",
-    "fix": "a repair", "make": "something made", "ship": "a commit, release or deploy", "check": "a check",
-    "go": "to go on", "plan": "a plan", "none": "nothing in particular", "still": "what still does not work",
-    "?": "an answer",
+    "why": "asks why something is so", "ask": "asks a question", "wrong": "says that something is broken",
+    "survey": "asks for an overview", "fix": "asks for a repair", "make": "asks to make something",
+    "ship": "asks for a commit, release or deploy", "check": "asks for a check", "go": "says to go on",
+    "plan": "asks for a plan", "none": "asks for nothing in particular", "still": "says that something still fails",
+    "?": "has a question mark",
 }  # fmt: skip
 _PLAIN = {
-    "failed": "the call failed", "external": "it reaches outside", "several": "several steps in one command",
+    "failed": "the call failed", "external": "reaches outside", "several": "several steps in one command",
     "hidden": "a hidden file", "calm": "no failure just before", "changed": "files were changed just before",
     "unchanged": "nothing was changed just before", "away": "it was outside just before",
     "failures": "several failures just before", "same>failed": "the file of the call that failed",
@@ -28,12 +29,14 @@ _PLAIN = {
     "role>failed": "the same kind of call as the one that failed",
     "role>failed1": "the same kind of call as the last, which failed", "again": "the same command as before",
     "again2": "the same command as two calls ago", "again3": "the same command as three calls ago",
-    "looking": "only looked so far", "retry": "another try", "unrepaired": "nothing was changed since it failed",
-    "like": "the same program as before", "unlike": "no program used just before",
+    "looking": "nothing but looking before", "retry": "another try",
+    "unrepaired": "nothing was changed since a failure",
+    "like": "the program of a call just before", "unlike": "another program than just before",
+    "unchanged long": "nothing was changed for a long time",
     "wide:**": "a pattern over all folders",
     "wide:*": "a pattern with a wildcard", "wide:|": "a pattern with alternatives", "wide:symbol": "searches one name",
-    "wide:names": "searches names of files", "doing": "it does something", "broad": "it asks what there is",
-    "near": "one of the two calls after it", "same>failed+near": "the file of a call that just failed",
+    "wide:names": "searches names of files", "doing": "does more than look", "broad": "asks what there is",
+    "near": "one of the two calls after a failure", "same>failed+near": "the file of a call that just failed",
     "kin>failed+near": "what just failed, run again", "mark:asks": "a server's tool that asks",
     "mark:does": "a server's tool that does something", "mark:afar sure": "about the world outside",
     "mark:afar maybe": "perhaps about the world outside", "asked afar": "the prompt is about the world outside",
@@ -45,52 +48,48 @@ _SORTS = {"test": "a test", "plan": "a plan", "doc": "a document", "config": "co
 
 
 _MARKS = {
-    "chain": "of many steps", "fetched": "fetches something", "fix": "mends by itself", "heredoc": "text in it",
-    "inline": "code within it", "long": "long", "loop": "a loop", "odd": "of an unusual program", "piped": "piped on",
-    "redirect": "written to a file", "tmp": "in a temporary folder", "url": "an address in it",
-    "version": "asks for a version or help",
+    "chain": "has many steps", "fetched": "fetches something", "fix": "mends by itself", "heredoc": "holds a text",
+    "inline": "holds code", "long": "is long", "loop": "is a loop", "odd": "is an unusual program",
+    "piped": "hands its output on", "redirect": "writes to a file", "tmp": "is about a temporary folder",
+    "url": "names an address", "version": "asks for a version or help",
 }  # fmt: skip
 
 
 def _failed(rest: str) -> str:
     role, _, more = rest.partition("+")
-    return f"after a failed call: {_was(role)}" + (f"; {in_words(more)}" if more else "")
+    return f"{_role(role)} after a failed call" + (f", {in_words(more)}" if more else "")
 
 
 def _role(name: str) -> str:
     return _ROLES.get(name, name)
 
 
-def _was(name: str) -> str:
-    return f"“{_role(name)}”"
-
-
 _BY_PREFIX: dict[str, Callable[[str], str]] = {
     "role:": _role,
-    "does:": lambda rest: f"one step {_role(rest)}",
-    "kind:": lambda rest: f"a call of the kind {rest.replace('_', ' ')}",
+    "does:": lambda rest: f"one of its steps {_role(rest)}",
+    "kind:": lambda rest: f"recorded as {rest.replace('_', ' ')}",
     "tool:": lambda rest: f"the tool {rest}",
     "head:": lambda rest: f"runs {rest}",
-    "mark:": lambda rest: f"its command: {_MARKS.get(rest, rest)}",
+    "mark:": lambda rest: f"its command {_MARKS.get(rest, rest)}",
     "failed:": _failed,
     "ext:": lambda rest: "a file without ending" if rest == "none" else f"a .{rest} file",
     "file:": lambda rest: f"its file is {_SORTS.get(rest, rest)}",
-    "says:": lambda rest: f"it says “{rest}”",
+    "says:": lambda rest: f"says “{rest}”",
     "word:": lambda rest: f"the prompt says “{rest}”",
-    "wish:": lambda rest: f"the prompt wants {_WISHES.get(rest, rest)}",
-    "first:": lambda rest: f"the prompt first wants {_WISHES.get(rest, rest)}",
+    "wish:": lambda rest: f"the prompt {_WISHES.get(rest, rest)}",
+    "first:": lambda rest: f"the prompt first {_WISHES.get(rest, rest)}",
     "size:": lambda rest: "no prompt" if rest == "none" else f"a {rest} prompt",
-    "before:": lambda rest: "the first call of the session" if rest == "0" else f"only {rest} calls before it",
+    "before:": lambda rest: f"only {rest} call{'s' * (rest > '1')} before" if rest > "0" else "the session's first",
     "after:": lambda rest: "the last call failed" if rest == "1" else f"a call failed {rest} calls ago",
-    "last:": lambda rest: f"just before: {_was(rest)}",
-    "last2:": lambda rest: f"the call before the last: {_was(rest)}",
-    "had:": lambda rest: f"among the last calls: {_was(rest)}",
-    "last+": lambda rest: f"just before: {rest.replace('_', ' ')}",
-    "opens+": lambda rest: f"opens the session, whose prompt wants {_WISHES.get(rest, rest)}",
-    "named+": lambda rest: f"{_role(rest)} that the prompt names",
-    "failed+": lambda rest: f"failed: {_was(rest)}",
-    "run:": lambda rest: f"{rest[-1:]} calls in a row: {_was(rest[:-1])}",
-    "same>": lambda rest: f"the file of an earlier call: {_was(rest)}",
+    "last:": lambda rest: f"the call before {_role(rest)}",
+    "last2:": lambda rest: f"two calls before: {_role(rest)}",
+    "had:": lambda rest: f"one of the last four calls {_role(rest)}",
+    "last+": lambda rest: f"the call before was recorded as {rest.replace('_', ' ')}",
+    "opens+": lambda rest: f"the first call, and the prompt {_WISHES.get(rest, rest)}",
+    "named+": lambda rest: f"{_role(rest)}, which the prompt names",
+    "failed+": lambda rest: f"{_role(rest)}, and that failed",
+    "run:": lambda rest: f"{rest[-1:]} calls in a row, each {_role(rest[:-1])}",
+    "same>": lambda rest: f"the file of an earlier call, which {_role(rest)}",
 }  # fmt: skip
 
 
@@ -106,15 +105,15 @@ def in_words(feature: str) -> str:
 
 def _joined(feature: str) -> str:
     """Two facts in one: what the call does, and what goes with it."""
-    for mark, words in (("<<", "the call before the last: {}"), ("<", "after: {}")):
+    for mark, words in (("<<", "two calls before: {}"), ("<", "the call before {}")):
         role, found, other = feature.partition(mark)
         if found and role in _ROLES:
-            return f"{_role(role)}; {words.format(_was(other))}"
+            return f"{_role(role)}; {words.format(_role(other))}"
     role, found, other = feature.partition(">")
     if found and role in _ROLES:
         place = {"new": "a file not touched just before", "near": "in the folder of an earlier call",
                  "far": "in another folder than before"}  # fmt: skip
-        return f"{_role(role)}; {place.get(other) or ('a file touched just before' if other[:4] == 'same' else f'its file before: {_was(other)}')}"  # noqa: E501
+        return f"{_role(role)}; {place.get(other) or ('a file touched just before' if other[:4] == 'same' else f'its file before: {_role(other)}')}"  # noqa: E501
     role, found, other = feature.partition("+")
     if found and role in _ROLES:
         return f"{_role(role)}; {_SORTS.get(other) or in_words(other)}"

@@ -37,8 +37,6 @@ class Action:
     """How the keys are written; made from the first key where empty."""
     writes: bool = False
     """Whether it changes the database, settings or files of a project: not done by a cockpit that only reads."""
-    passing: bool = False
-    """On the key bar only while it applies."""
 
     def works_in(self, context: str) -> bool:
         """Whether a screen has it for its own."""
@@ -76,13 +74,13 @@ ACTIONS: list[Action] = [
     Action("filter", ("slash",), "filter", "list only rows with these words, !word without; enter keeps, esc clears",
            "Filter", "now episodes stance learnings context tasks health"),
     Action("palette", ("colon", "ctrl+p"), "palette", "run any action by its name", "General"),
-    Action("yes", ("y",), "yes", "answer yes: a new task; one line of work; a rule; that word; a secret", "Answer",
+    Action("yes", ("y",), "", "answer yes: a new task; one line of work; a rule; that word; a secret", "Answer",
            "review", writes=True),
-    Action("no", ("n",), "no", "answer no: the task before; unrelated; no rule; the other word; a false alarm",
+    Action("no", ("n",), "", "answer no: the task before; two lines of work; no rule; the other word; a false alarm",
            "Answer", "review", writes=True),
-    Action("later", ("j", "down", "space"), "later", "leave this question for later", "Answer", "review"),
+    Action("later", ("j", "down", "space"), "", "leave this question for later", "Answer", "review"),
     Action("before", ("k", "up"), "before", "back to the question before", "Answer", "review"),
-    Action("draw", ("d",), "draw", "draw more redactions to judge, or calls to label", "Answer", "review", writes=True),
+    Action("draw", ("d",), "", "draw more redactions to judge, or calls to label", "Answer", "review", writes=True),
     Action("next_queue", ("tab",), "queue", "the next queue with questions in it", "Queue", "review"),
     Action("last_queue", ("shift+tab",), "", "the queue before", "Queue", "review"),
     Action("queue_boundaries", ("1",), "", "does a new episode begin here?", "Queue", "review"),
@@ -115,14 +113,12 @@ ACTIONS: list[Action] = [
     Action("output", ("o",), "output", "all that it said last, as it grows; again: back", "Task", "tasks"),
     Action("edit_task", ("e",), "edit", "change it while it does not run", "Task", "tasks", writes=True),
     Action("attach", ("a",), "attach", "copy the command that brings you into its pane or session", "Task", "tasks"),
-    Action("remove_task", ("x",), "remove", "forget it with its history; shown first, and undone", "Task",
-           "tasks", writes=True),
     Action("approve_task", ("A",), "approve", "let it run: an agent queued it, and it waits for you", "Task", "tasks",
            writes=True),
     Action("accept", ("a",), "accept", "its rule into the project's instructions, after a preview", "Learning",
            "learnings", writes=True),
     Action("write_how", ("W",), "as /how", "write the skill as a /how entry; shown first, and undone", "Learning",
-           "learnings", writes=True, passing=True),
+           "learnings", writes=True),
     Action("next_check", ("v",), "view", "findings, hooks, redactions, storage, backups and purges", "Health",
            "health"),
     Action("last_check", ("V",), "", "the view before", "Health", "health"),
@@ -136,7 +132,7 @@ ACTIONS: list[Action] = [
     Action("rescan", ("R",), "rescan", "show a sample of texts to a second detector", "Health", "health", writes=True),
     Action("model", ("m",), "model", "ask a model for the stories, or none; says first what it costs", "Health",
            "health", writes=True),
-    Action("retrain", ("l",), "", "fit where episodes begin on your corrections; shows before and after",
+    Action("retrain", ("l",), "retrain", "fit where episodes begin on your corrections; shows before and after",
            "Health", "health", writes=True),
     Action("stop", ("c",), "stop", "stop what goes on in the background", "Health", "health"),
     Action("dismiss", ("i",), "dismiss", "ignore it: nothing to learn from, never open again", "Learning", "learnings",
@@ -144,7 +140,7 @@ ACTIONS: list[Action] = [
     Action("snooze", ("z",), "snooze", "open again after a day, a week or a month", "Learning",
            "learnings review",
            writes=True),
-    Action("exclude", ("x",), "exclude", "never tell this; again: by its score", "Choose", "context", writes=True),
+    Action("exclude", ("e",), "exclude", "never tell this; again: by its score", "Choose", "context", writes=True),
     Action("include", ("i",), "include", "always tell this; again: by its score", "Choose", "context", writes=True),
     Action("ask", ("a",), "as if asked", "type a prompt: what would a session be told for it?", "View",
            "context"),
@@ -174,9 +170,7 @@ ACTIONS: list[Action] = [
     Action("pin_item", ("p",), "pin", "pin it: always told, found first, kept; again: unpin", "Choose", "context",
            writes=True),
     Action("purge", ("x",), "purge", "forget it, or its file, session, project: shown first; undo brings it back",
-           "Forget", "now episodes learnings search health", writes=True),
-    Action("purge_item", ("X",), "purge", "forget what the item stands for; shown first, and undone", "Forget",
-           "context", writes=True),
+           "Forget", "now episodes learnings context search tasks health", writes=True),
     Action("more", ("greater_than_sign", "right_square_bracket"), "more", "preview a larger budget", "Budget",
            "context"),
     Action("less", ("less_than_sign", "left_square_bracket"), "less", "preview a smaller budget", "Budget", "context"),
@@ -222,7 +216,7 @@ ACTIONS: list[Action] = [
     Action("export", ("E",), "", "the whole view as text or JSON, into a file or to the clipboard", "Copy", NUMBERED),
     Action("sessions", ("s",), "sessions", "choose which session is shown", "Session", "now stance context"),
     Action("previous", ("minus",), "back", "back to where you were: a screen, a story, a moment, a session", "Screens",
-           NUMBERED, passing=True),
+           NUMBERED),
     Action("down", ("j", "down"), "", "one row down", "Move", NUMBERED, "j ↓"),
     Action("up", ("k", "up"), "", "one row up", "Move", NUMBERED, "k ↑"),
     Action("half_down", ("ctrl+d", "pagedown"), "", "half a page down", "Move", NUMBERED),
@@ -245,7 +239,7 @@ ACTIONS: list[Action] = [
     Action("undo", ("u",), "undo", "take the newest correction back; works after a restart as well", "General",
            writes=True),
     Action("upgrade", ("O",), "upgrade", "bring the database of an older nmem up to date, after a look at what that is",
-           "General", writes=True, passing=True),
+           "General", writes=True),
     Action("back", ("escape",), "", "close what is open: details, story, filter", "General"),
     *(Action(f"show_{tab.mode}", tuple(tab.key), "", f"the screen {tab.name}: {tab.help}", "Screens") for tab in TABS),
     Action("next_screen", ("tab",), "", "the next screen", "Screens"),
@@ -254,9 +248,18 @@ ACTIONS: list[Action] = [
     Action("demo", ("D",), "", "watch a recorded session played into a temporary database", "General"),
     Action("quit", ("q", "ctrl+q"), "quit", "leave the cockpit", "General"),
 ]  # fmt: skip
-_FIRST = ("help", "filter", "seek", "previous", "palette")
-_SOONER: Mapping[str, tuple[str, ...]] = {"search": ("open", "go", "pin_hit", "purge")}
-"""What is done with the row, where it comes before the groups: what was looked for is there to be used."""
+_USE: Mapping[str, str] = {
+    "now": "open story filter relabel sessions follow purge pin previous next_failure",
+    "episodes": "open filter split browse_themes review merge pin previous rename resume link purge",
+    "stance": "open story over sessions previous filter models",
+    "learnings": "open accept dismiss snooze resolved reopen write_how filter dispatch next_state previous",
+    "context": "exclude include pin_item ask next_view open previous filter purge",
+    "search": "open go pin_hit seek order chips previous purge",
+    "tasks": "open new_task approve_task run_task cancel_task retry_task output edit_task filter attach previous",
+    "health": "open next_check stop mend audit backup retrain model sweep previous purge",
+    "review": "read before next_queue",
+}
+"""What a person presses most on each screen, first what is shown where there is room for little."""
 BY_ID = {action.id: action for action in ACTIONS}
 
 
@@ -281,18 +284,15 @@ def bindings(context: str, keys: Keys = _BUILT_IN) -> list[Binding]:
     ]
 
 
-def bar(context: str, keys: Keys = _BUILT_IN) -> list[list[Action]]:
-    """The key bar's groups, most wanted first; the first and the last, how to leave, are pinned."""
-    shown = [action for action in of(context, keys) if action.label and action.keys and action.id != "quit"]
-    first = [action for action in shown if action.id in _FIRST]
-    first.sort(key=lambda action: _FIRST.index(action.id))
-    sooner = _SOONER.get(context, ())
-    chosen = [action for wanted in sooner for action in shown if action.id == wanted]
-    groups: dict[str, list[Action]] = {"": chosen} if chosen else {}
-    for action in shown:
-        if action not in first and action not in chosen:
-            groups.setdefault(action.group, []).append(action)
-    return [first, *groups.values(), [BY_ID["quit"].with_keys(keys)]]
+def bar(context: str, keys: Keys = _BUILT_IN) -> list[Action]:
+    """The actions of the key bar: help, then the most used first; the last one is how to leave.
+
+    The keys that answer a question of the review deck stand under the question, not here.
+    """
+    shown = {action.id: action for action in of(context, keys) if action.label and action.keys}
+    rest = () if context == "review" else (each for each in shown if each != "quit")
+    order = dict.fromkeys(("help", "upgrade", *_USE[context].split(), *rest, "quit"))
+    return [shown[each] for each in order if each in shown]
 
 
 def matching(text: str, actions: Iterable[Action]) -> list[Action]:

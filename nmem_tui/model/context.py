@@ -226,7 +226,7 @@ def effect(found: Effect | None, cells: int) -> Line:
     if found is None:
         return [(" does it help? …", "quiet")]
     if not found.without.sessions:
-        said: Line = [("does it help? not known yet: [context] holdout = 0.2 measures it", "quiet")]
+        said: Line = [("does it help? `holdout = 0.2` below [context] in config.toml compares", "quiet")]
         return cut([(" ", "text"), *said], cells)
     counts: Line = [
         (several(found.told.sessions, "session"), "text"), (" told, ", "quiet"), (str(found.without.sessions), "text"),
@@ -275,7 +275,7 @@ _USED = {True: ("✓", "good", "of use"), False: ("✗", "quiet", "not of use"),
 def past_totals(found: Past, cells: int) -> Line:
     """What became of all that was told, as a bar with its words."""
     if not found.tellings:
-        return cut([(" nothing was told in this project yet", "quiet")], cells)
+        return []
     known = found.used + found.unused
     share = f"{found.used / known:.0%} of use" if known else "use not known yet"
     figures = f" {share}, {found.used} of {several(known, 'item')}" if known else f" {share}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nmem.text import printable
 from nmem_tui.model import actions
 from nmem_tui.model.line import Line, wrap
@@ -9,10 +11,12 @@ from nmem_tui.model.line import Line, wrap
 _WIDEST = 74
 """Cells of the longest line."""
 CONNECT = "nmem init"
+Text = tuple[tuple[str, str, str], ...]
+"""Rows: a sentence, or a key or command with what it does; and the tone."""
 _CONNECTED = ("connected", "a coding client reports here: its next session is recorded", "key")
 """Stands where `nmem init` is told to whoever has not called it yet."""
 
-_TEXT: tuple[tuple[str, str, str], ...] = (
+_NOW: Text = (
     ("Nothing is recorded yet", "", "title"),
     ("", "", ""),
     ("nmem keeps what your coding sessions do: prompts, tool calls, failures.", "", "text"),
@@ -29,7 +33,7 @@ _TEXT: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_EPISODES: tuple[tuple[str, str, str], ...] = (
+_EPISODES: Text = (
     ("No episode yet", "", "title"),
     ("", "", ""),
     ("An episode is one piece of work: from the prompt that opens it to the next", "", "text"),
@@ -43,7 +47,21 @@ _EPISODES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_LEARNINGS: tuple[tuple[str, str, str], ...] = (
+_STANCE: Text = (
+    ("No stance yet", "", "title"),
+    ("", "", ""),
+    ("A stance says where a session stands: does it think or act, does it widen", "", "text"),
+    ("or narrow its search, does it meet friction? It is drawn call by call.", "", "text"),
+    ("", "", ""),
+    ("nmem import", "draw the sessions that you already had", "key"),
+    ("nmem init", "connect a client: its first call draws this screen", "key"),
+    ("", "", ""),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
+)
+
+
+_LEARNINGS: Text = (
     ("No learning yet", "", "title"),
     ("", "", ""),
     ("A learning is what comes back: a command that fails again, an error met in", "", "text"),
@@ -60,7 +78,7 @@ _LEARNINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_CONTEXT: tuple[tuple[str, str, str], ...] = (
+_CONTEXT: Text = (
     ("Nothing to tell yet", "", "title"),
     ("", "", ""),
     ("Here stands, word by word, what the next session of a project will be told:", "", "text"),
@@ -75,7 +93,7 @@ _CONTEXT: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_TASKS: tuple[tuple[str, str, str], ...] = (
+_TASKS: Text = (
     ("No task yet", "", "title"),
     ("", "", ""),
     ("A task is work for a coding client that need not be done now, or by you:", "", "text"),
@@ -91,7 +109,7 @@ _TASKS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_SEARCH: tuple[tuple[str, str, str], ...] = (
+_SEARCH: Text = (
     ("Nothing to search yet", "", "title"),
     ("", "", ""),
     ("One box over all that is recorded: what you asked, what the agent thought", "", "text"),
@@ -107,7 +125,7 @@ _SEARCH: tuple[tuple[str, str, str], ...] = (
 )
 
 
-_NO_LABELS: tuple[tuple[str, str, str], ...] = (
+_NO_LABELS: Text = (
     ("No call is labelled yet", "", "title"),
     ("", "", ""),
     ("A stance is drawn from labelled calls: does the session think or act, does", "", "text"),
@@ -123,34 +141,44 @@ _NO_LABELS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def nothing(cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:
-    """The empty database's screen, in the middle of the room there is; whether a coding client is connected."""
-    return _middle(_TEXT, cells, rows, project, connected=connected)
+_HEALTH: Text = (
+    ("Nothing to look after yet", "", "title"),
+    ("", "", ""),
+    ("Here stands whether the memory is whole and does its job: findings with", "", "text"),
+    ("their mends, what hooks cost, secrets taken out, storage, backups, purges.", "", "text"),
+    ("", "", ""),
+    ("nmem init", "connect a client: its first event begins the record", "key"),
+    ("nmem import", "or load the sessions that you already had", "key"),
+    ("nmem doctor", "says why nothing arrives from a client that is connected", "key"),
+    ("", "", ""),
+    ("{show_now}", "the session that runs now", "key"),
+    ("{help}", "every key", "key"),
+)
 
 
-def no_episodes(cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:
-    """The screen Episodes without any."""
-    return _middle(_EPISODES, cells, rows, project, connected=connected)
+_TEXTS: Mapping[str, Text] = {
+    "now": _NOW, "episodes": _EPISODES, "stance": _STANCE, "learnings": _LEARNINGS, "context": _CONTEXT,
+    "search": _SEARCH, "tasks": _TASKS, "health": _HEALTH,
+}  # fmt: skip
 
 
-def no_learnings(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
-    """The screen Learnings without any."""
-    return _middle(_LEARNINGS, cells, rows, connected=connected)
+def told(
+    screen: str, cells: int, rows: int, project: str = "", *, connected: bool = False, writes: bool = True
+) -> list[Line]:
+    """A screen without anything to show, in the middle of the room there is.
+
+    `connected`: whether a coding client reports here; `writes`: whether keys that change something may be named.
+    """
+    text = _TEXTS[screen]
+    if not writes:
+        text = tuple(row for row in text if not _changes(row[0]))
+    return _middle(text, cells, rows, project, connected=connected)
 
 
-def no_context(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
-    """The screen Context without any session."""
-    return _middle(_CONTEXT, cells, rows, connected=connected)
-
-
-def no_tasks(cells: int, rows: int) -> list[Line]:
-    """The screen Tasks without any."""
-    return _middle(_TASKS, cells, rows)
-
-
-def no_search(cells: int, rows: int, *, connected: bool = False) -> list[Line]:
-    """The screen Search without anything to search."""
-    return _middle(_SEARCH, cells, rows, connected=connected)
+def _changes(key: str) -> bool:
+    """Whether a row is about a key that changes something."""
+    action = actions.BY_ID.get(key.strip("{}"))
+    return key.startswith("{") and action is not None and action.writes
 
 
 def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
@@ -159,9 +187,6 @@ def no_labels(cells: int, rows: int, calls: int) -> list[Line]:
     title = next(line for line in lines if len(line) > 1)
     title.append((f" of the {calls} in this session" if calls else ": the session has made none", "title"))
     return lines
-
-
-Text = tuple[tuple[str, str, str], ...]
 
 
 def _middle(text: Text, cells: int, rows: int, project: str = "", *, connected: bool = False) -> list[Line]:

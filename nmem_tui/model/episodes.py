@@ -22,7 +22,7 @@ from nmem.read.stories import Story
 from nmem.read.threads import whole
 from nmem.text import fit, pad, printable, width
 from nmem_tui.model.figures import age, clock, several
-from nmem_tui.model.line import Line, fit_words
+from nmem_tui.model.line import Line, fit_words, length
 from nmem_tui.model.now_cards import flat
 
 if TYPE_CHECKING:
@@ -195,16 +195,22 @@ def unit(row: EpisodeRow, cells: int, zone: tzinfo | None) -> Line:
     rough, rough_tone = friction(row.friction)
     took = age(row.active_ms or row.last_at - row.started_at)
     took = "" if took == "now" else took
-    marks = ("★" if row.pinned else " ") + ("?" if row.offered else " ") + " "
-    end = 11 + 6 + 5 + 1
-    room = cells - 6 - 10 - 3 - end
-    if room < 16:
-        return [(pad(f"{clock(row.started_at, zone)[:5]} {glyph[0]} {flat(row.name)}", cells), "text")]
-    return [
-        (f"{clock(row.started_at, zone)[:5]} ", "quiet"), (pad(glyph, 10), tone), (marks, "warn"),
-        (pad(flat(row.name), room), "strong" if row.state == "open" else "text"), (" " + pad(how, 10), how_tone),
-        (" " + pad(rough, 5), rough_tone), (pad(took, 5, right=True) + " ", "quiet"),
+    shown = "" if row.state != "open" and not row.resumes else glyph[2:]  # that it is over goes without saying
+    marks = ("★" if row.pinned else "") + ("?" if row.offered else "")
+    head: Line = [
+        (f"{clock(row.started_at, zone)[:5]} ", "quiet"),
+        (f"{glyph[0]} ", tone), (f"{shown} " if shown else "", tone), (f"{marks} " if marks else "", "warn"),
     ]  # fmt: skip
+    told: Line = [(f" {pad(how, 10)}" if how or rough else "", how_tone), (f" {pad(rough, 5)}", rough_tone)]
+    tail: Line = [*(told if how or rough else ()), (f" {pad(took, 5, right=True)} ", "quiet")]
+    room = cells - length(head) - length(tail)
+    if room < _LEAST:
+        return [(pad(f"{clock(row.started_at, zone)[:5]} {glyph[0]} {flat(row.name)}", cells), "text")]
+    return [*head, (pad(flat(row.name), room), "strong" if row.state == "open" else "text"), *tail]
+
+
+_LEAST = 16
+"""Cells of a name below which nothing else is told."""
 
 
 def heading(entry: Entry, row: EpisodeRow | None, today: int, cells: int, *, projects: bool) -> Line:

@@ -49,6 +49,12 @@ def _around(one: Review, cells: int, most: int) -> list[Line]:
 
 KEYS = {"phase": "p", "scope": "s", "locus": "l", "novelty": "n", "friction": "f"}
 """Dimension -> the key that flips it; the capital takes it back."""
+MEANS = {
+    "think": "work out what to do", "act": "do the work", "diverge": "look for more", "converge": "settle on one thing",
+    "internal": "stay on this machine", "external": "leave this machine", "routine": "follow routine",
+    "novel": "break new ground", "smooth": "go smoothly", "friction": "meet or work around a failure",
+}  # fmt: skip
+"""What a call does that has the word."""
 _BAR = 10
 _INDENT = 14
 
@@ -61,8 +67,8 @@ def flipped(word: Word) -> str:
     return left if word.word == right else right
 
 
-def relabel_lines(found: Labelled, cells: int, *, why: bool = True) -> list[Line]:
-    """The call, its five words, and the keys; the reasons where there is room."""
+def relabel_lines(found: Labelled, cells: int, *, why: int = 2) -> list[Line]:
+    """The call, its five words, and the keys; the reasons of each in at most `why` rows."""
     name, tone = kind(found.obs_type)
     text = flat(found.content) or printable(found.file_path) or "–"
     first, *rest = wrap(text, cells - 8, 2) or ["–"]
@@ -77,10 +83,9 @@ def relabel_lines(found: Labelled, cells: int, *, why: bool = True) -> list[Line
     return [cut(line, cells) for line in out]
 
 
-def _word(word: Word, cells: int, *, why: bool) -> Iterator[Line]:
-    left, right = POLES[word.dimension]
-    said = word.word or "~"
-    size = abs(word.score or 0.0)
+def _word(word: Word, cells: int, *, why: int) -> Iterator[Line]:
+    """The word, how sure it is, and what speaks for it."""
+    said, size = word.word or "~", abs(word.score or 0.0)
     done = filled(size, 1, _BAR)
     by: Line
     if word.own:
@@ -89,21 +94,33 @@ def _word(word: Word, cells: int, *, why: bool) -> Iterator[Line]:
         by = [
             (symbols.now().bar * done, "bar"),
             (symbols.now().track * (_BAR - done), "off"),
-            (f" {size:.2f} {sure(word.score)}", "text"),
+            (f" {pad(sure(word.score), 11)}", "text"),
+            (f"  {MEANS[word.word]}" if cells >= _MEANT else "", "quiet"),
         ]
     else:
-        lean = (
-            f"not clear; leans to {flat(word.thinks)} {abs(word.leaning):.2f}" if word.thinks else "no model has said"
-        )
-        by = [(lean, "quiet")]
+        by = [(f"not clear: {word.thinks}?" if word.thinks else "no model has said", "quiet")]
     yield [
         (f" {KEYS[word.dimension]} ", "key"), (pad(word.dimension, _INDENT - 4), "quiet"),
-        (pad(flat(said), 10), "strong"), *by, (f"   {left}/{right}" if cells >= 72 else "", "quiet"),
+        (pad(flat(said), 10), "strong"), *by,
     ]  # fmt: skip
-    if why and word.reasons and not word.own:
-        told = ", ".join(flat(reason.words) for reason in word.reasons[:3] if reason.weight > 0)
-        if told:
-            yield [(" " * (_INDENT - 1), "text"), (f"as {told}", "quiet")]
+    if why and not word.own:
+        yield from ([(" " * (_INDENT - 1), "text"), (row, "quiet")] for row in because(word, cells - _INDENT, why))
+
+
+_MEANT = 64
+"""Cells in which what a word means has room beside how sure it is."""
+_MOST_REASONS = 3
+
+
+def because(word: Word, cells: int, rows: int) -> list[str]:
+    """What speaks for the word, the strongest first: as many reasons as stand whole in so many rows, one at least."""
+    told = [flat(reason.words) for reason in word.reasons if reason.weight > 0][:_MOST_REASONS]
+    while told:
+        drawn = wrap(f"because: {'; '.join(told)}", cells, rows + 1)
+        if len(drawn) <= rows or len(told) == 1:
+            return drawn[:rows]
+        told.pop()
+    return []
 
 
 WORDS = {BOUNDARIES: "boundaries", LINKS: "links", LEARNINGS: "learnings", LABELS: "labels", REDACTIONS: "redactions"}
@@ -132,24 +149,29 @@ def key(card: Card) -> tuple[str, int]:
 
 def title(card: Card) -> str:
     """The question in a few words."""
-    titles = {BOUNDARIES: "New task?", LINKS: "The same line of work?", LEARNINGS: "Worth a rule?",
-              LABELS: "Which was it?", REDACTIONS: "A secret?"}  # fmt: skip
+    titles = {BOUNDARIES: "A new task?", LINKS: "One line of work?", LEARNINGS: "A rule?",
+              LABELS: "The right word?", REDACTIONS: "A secret?"}  # fmt: skip
     return titles[queue_of(card)]
 
 
 def answers(card: Card) -> list[tuple[str, str]]:
-    """The keys that answer, and what they say."""
+    """The keys that answer the question on the card, and what each says, in the question's words."""
     if isinstance(card, Offer):
-        return [("y", "a new task begins here"), ("n", "it belongs to the task before")]
+        return [("y", "yes, a new task begins"), ("n", "no, the task before goes on")]
     if isinstance(card, Link):
-        return [("y", "yes, the same line of work"), ("n", "no, different lines of work")]
+        return [("y", "yes, one line of work"), ("n", "no, two lines of work")]
     if isinstance(card, Learning):
-        return [("y", "accept: its rule, previewed"), ("n", "dismiss"), ("z", "snooze"), ("v", "resolved")]
+        return [
+            ("y", "yes, a rule: shown first"),
+            ("n", "no, never ask again"),
+            ("z", "ask again later"),
+            ("v", "it is fixed"),
+        ]
     if isinstance(card, Doubt):
-        return [("y", f"yes: {card.word.thinks}"), ("n", f"no: {other(card)}")]
-    kept = card.found_by != BY_REDACTION
-    return [("y", "a secret, and it is stored" if kept else "a secret"),
-            ("n", "none, rightly kept" if kept else "a false alarm")]  # fmt: skip
+        return [("y", f"yes, {card.word.thinks}"), ("n", f"no, {other(card)}: {MEANS[other(card)]}")]
+    if card.found_by == BY_REDACTION:
+        return [("y", "yes, a secret"), ("n", "no, a false alarm")]
+    return [("y", "yes, a secret: redaction left it"), ("n", "no, rightly kept")]
 
 
 def other(doubt: Doubt) -> str:
@@ -194,8 +216,8 @@ def _quoted(label: str, text: str, cells: int, limit: int, tone: str) -> Iterato
 
 
 def _offer(offer: Offer, cells: int, rows: int, zone: tzinfo | None) -> Iterator[Line]:
-    each = max(2, (rows - 12) // 3)
-    yield [("Does a new task begin with this prompt, or does the one before go on?", "title")]
+    each = max(1, (rows - 8) // 4)
+    yield [("Does a new task begin with this prompt?", "title")]
     yield []
     yield [(pad("task", 8), "quiet"), (flat(offer.name), "text"), (f"  {printable(offer.project)}", "quiet")]
     score = "" if offer.score is None else f"{offer.score:.0%} likely a new task"
@@ -207,7 +229,9 @@ def _offer(offer: Offer, cells: int, rows: int, zone: tzinfo | None) -> Iterator
     if offer.before:
         yield from _quoted("the agent ended with", offer.before, cells, each, "agent")
     gap = f"{age(offer.gap_ms)} later, " if offer.gap_ms >= 5000 else ""
-    yield from _quoted(f"{gap}{day(offer.at, zone)[:16]}: you said", offer.prompt, cells, each + 2, "strong")
+    yield from _quoted(
+        f"{gap}{day(offer.at, zone)[:16]}: you said", offer.prompt, cells, max(2, rows - 8 - 2 * each), "strong"
+    )
 
 
 def _link(link: Link, cells: int, zone: tzinfo | None) -> Iterator[Line]:
@@ -227,7 +251,7 @@ def _link(link: Link, cells: int, zone: tzinfo | None) -> Iterator[Line]:
 
 
 def _learning(one: Learning, cells: int, at: int, zone: tzinfo | None) -> Iterator[Line]:
-    yield [("Is this true, and worth a rule for the agent?", "title")]
+    yield [("Is this worth a rule for the agent?", "title")]
     yield []
     for row in wrap(flat(one.title), cells, 4):
         yield [(row, "strong")]
@@ -250,7 +274,7 @@ def _learning(one: Learning, cells: int, at: int, zone: tzinfo | None) -> Iterat
 
 def _doubt(one: Doubt, cells: int, zone: tzinfo | None) -> Iterator[Line]:
     call, word = one.call, one.word
-    yield [(f"{word.dimension.capitalize()} of this call: {word.thinks}, or {other(one)}?", "title")]
+    yield [(f"Does this call {MEANS[word.thinks]} ({word.thinks})?", "title")]
     yield []
     name, tone = kind(call.obs_type)
     text = flat(call.content) or printable(call.file_path) or "–"
@@ -262,10 +286,9 @@ def _doubt(one: Doubt, cells: int, zone: tzinfo | None) -> Iterator[Line]:
         for number, row in enumerate(wrap(flat(call.prompt), cells - _WIDE, 3)):
             yield [(pad("" if number else "you said", _WIDE), "quiet"), (row, "user")]
     yield []
-    yield [(pad("so far", _WIDE), "quiet"), (f"not clear; leans to {word.thinks} {abs(word.leaning):.2f}", "text")]
-    if why := ", ".join(flat(reason.words) for reason in word.reasons[:3] if reason.weight > 0):
-        for row in wrap(f"as {why}", cells - _WIDE, 2):
-            yield [(" " * _WIDE, "text"), (row, "quiet")]
+    yield [(pad(word.dimension, _WIDE), "quiet"), (f"not clear, rather {word.thinks}", "text")]
+    for row in because(word, cells - _WIDE, 2):
+        yield [(" " * _WIDE, "text"), (row, "quiet")]
     said = ", ".join(f"{each.dimension} {each.word}" for each in call.words if each.word)
     if said:
         yield [(pad("known", _WIDE), "quiet"), (said, "quiet")]

@@ -47,6 +47,8 @@ class StoryText:
         """Whether the keys of the screen Episodes apply where it is shown."""
         self._items: list[Line | StreamRow] = []
         self._owners: list[int | None] = []
+        self._rows: dict[int, StreamRow] = {}
+        """Place -> the recorded row that it tells of."""
         for line in _head(story, cells, zone, at, warned, keys):
             self._put(cut(line, cells))
         self._decisions: dict[int, int] = {}
@@ -75,6 +77,10 @@ class StoryText:
     def prompt(self, place: int) -> int | None:
         """The prompt of the person's that the line at a place is a part of."""
         return self._owners[place] if 0 <= place < len(self._owners) else None
+
+    def row(self, place: int) -> StreamRow | None:
+        """The recorded row that the line at a place tells of."""
+        return self._rows.get(place)
 
     def decision(self, place: int) -> int | None:
         """The decision that the line at a place tells; where the story has a single one, that one anywhere."""
@@ -109,7 +115,9 @@ class StoryText:
                 self._put(
                     [(f"   … {several(story.left_out, 'row')} in between: `1` shows them all in the stream", "warn")]
                 )
+            first = len(self._items)
             self._tell(row, cells)
+            self._rows |= dict.fromkeys(range(first, len(self._items)), row)
 
     def _tell(self, row: StreamRow, cells: int) -> None:
         if row.outcome:

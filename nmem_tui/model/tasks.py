@@ -99,14 +99,18 @@ def took(one: Task, at: int) -> str:
     return age((one.ended_at if one.over and one.ended_at else at) - one.started_at).replace("now", "0 s")
 
 
+_MIDDLE, _WIDE = 70, 88
+"""Cells from which on there is room for the tries; for client, exit code and how long it took as well."""
+
+
 class _Shape:
     """Which columns there is room for, and how wide they are."""
 
     def __init__(self, cells: int) -> None:
         self.full = cells >= _ROOMY
         wanted = [
-            ("project", 16 if self.full else 11, True), ("client", 7, cells >= 70), ("exit", 5, True),
-            ("try", 5, cells >= 70), ("took", 6, cells >= 88), ("when", 28 if self.full else 12, True),
+            ("project", 16 if self.full else 11, True), ("client", 7, cells >= _WIDE), ("exit", 5, cells >= _WIDE),
+            ("try", 5, cells >= _MIDDLE), ("took", 6, cells >= _WIDE), ("when", 28 if self.full else 12, True),
         ]  # fmt: skip
         self.end = [(name, size) for name, size, there in wanted if there]
         self.title = max(0, cells - 12 - 5 - sum(size for _, size in self.end))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from sqlite3 import Connection
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -21,13 +21,16 @@ from nmem.text import pad, printable
 from nmem_tui.messages import Loaded, ReadFailed, StoreChanged, StoreGone
 from nmem_tui.model import actions
 from nmem_tui.model.actions import bindings
+from nmem_tui.model.empty import told
 from nmem_tui.model.line import Line, wrap
-from nmem_tui.screens.copy_export import CopyExport
 from nmem_tui.screens.host import Host
 from nmem_tui.screens.paint_scheduler import PaintScheduler
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.bars import Header, KeyBar, Tabs
 from nmem_tui.widgets.drawn import COMPONENTS, Frame, Panel
+
+if TYPE_CHECKING:
+    from nmem_tui.model.exports import Gather
 
 _COUNT_S = 2.0
 """What the tabs count is read at most this often."""
@@ -38,7 +41,10 @@ _BANNER_SHORT = "a recorded session: nothing of yours is read or written · q le
 """Where there is too little room for all of it: how to leave stays."""
 
 
-class View(CopyExport, PaintScheduler, inherit_bindings=False):
+Take = Callable[[str], None]
+
+
+class View(PaintScheduler, inherit_bindings=False):
     """One of the numbered screens."""
 
     CONTEXT: ClassVar[str]
@@ -144,6 +150,44 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
         """Read again what the screen shows."""
         raise NotImplementedError
 
+    # What the app tells a screen; one that does not care does nothing
+
+    def look_again(self) -> None:
+        """The person changed something."""
+
+    def arrive(self) -> None:
+        """The person came here by the screen's number."""
+
+    def spot(self) -> Any:  # noqa: ANN401 -- each screen's own
+        """Where the person is on the screen, for the way back."""
+
+    def return_to(self, place: Any) -> None:  # noqa: ANN401 -- what `spot` gave
+        """Back to such a spot."""
+
+    def session_changed(self) -> None:
+        """The person chose another session."""
+
+    def open_row(self) -> None:
+        """Show the row that the app wants."""
+
+    def open_wanted(self) -> None:
+        """Show what the app wants: an episode, a learning, a task, a query."""
+
+    def show_job(self) -> None:
+        """How far the work in the background is."""
+
+    def forget_asked(self) -> None:
+        """Something was purged: what was looked for before may say it."""
+
+    def may_alone(self, action_id: str) -> str | None:  # noqa: ARG002 -- for screens whose rows can be marked
+        """Why an action cannot be about several marked rows; None where one is meant, or it can."""
+        return None
+
+    @property
+    def home(self) -> Widget | None:
+        """The list, where the keyboard goes; None: there is none."""
+        return None
+
     @on(ScreenResume)
     def keep_look(self, event: ScreenResume) -> None:
         """Only a screen that was behind another theme is styled anew; a new one was just styled."""
@@ -242,8 +286,7 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
     def take_keys(self) -> None:
         """The list has the keyboard again, where it had gone with the list: one that was empty has its first row."""
         with suppress(NoMatches):  # a screen that is being taken down has no list any more
-            home = getattr(self, "home", None)
-            if self.focused is None and isinstance(home, Widget) and self.is_attached:
+            if self.focused is None and (home := self.home) is not None and self.is_attached:
                 self.set_focus(home, scroll_visible=False)
 
     @on(DescendantFocus)
@@ -281,8 +324,8 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
             self.recorded = False
             self.nothing_yet()
             return
-        told = printable(reason)
-        self.notice.show(lambda cells, _rows: _trouble(told, cells, self._below()))
+        said = printable(reason)
+        self.notice.show(lambda cells, _rows: _trouble(said, cells, self._below()))
         self.add_class("-error")
         self.check_keys()
 
@@ -298,13 +341,74 @@ class View(CopyExport, PaintScheduler, inherit_bindings=False):
         return not self.filled
 
     def nothing_yet(self) -> None:
-        """Nothing is recorded."""
+        """Nothing is recorded: say what will be seen here, and which command begins it."""
+        self.add_class("-empty")
+        self.tell_empty()
+        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        self.check_keys()
 
-    def tell_empty(self, draw: Callable[..., list[Line]]) -> None:
-        """Say what is to be seen here once there is something; drawn for `cells, rows, connected=`."""
-        app = self.cockpit
-        self.query_one("#empty", Panel).show(lambda cells, rows: draw(cells, rows, connected=app.connected))
+    def tell_empty(self) -> None:
+        """Say what is to be seen here once there is something."""
+        app, screen = self.cockpit, self.CONTEXT
+        self.query_one("#empty", Panel).show(
+            lambda cells, rows: told(
+                screen, cells, rows, app.project, connected=app.connected, writes=not app.read_only
+            )
+        )
         app.look_connected()
+
+    # What goes out of it: the text at the cursor, its id, the whole view
+
+    def give_text(self, take: Take) -> None:
+        """Hand the text under the cursor, whole, to who asked for it; it may have to be read first."""
+        raise NotImplementedError
+
+    def id_here(self) -> str:
+        """The id of what is under the cursor, as `nmem tui` takes it; nothing where there is none."""
+        return ""
+
+    def gather(self) -> Gather:
+        """What reads the whole view."""
+        raise NotImplementedError
+
+    def do_copy(self) -> None:
+        """The text to the clipboard."""
+        self.give_text(self.cockpit.copy_out)
+
+    def may_copy(self) -> str | None:
+        """Whether there is any."""
+        return None
+
+    def may_editor(self) -> str | None:
+        """Whatever can be copied can be read in an editor."""
+        return self.may_copy()
+
+    def do_editor(self) -> None:
+        """The text in the person's editor, as a copy."""
+        self.give_text(self.cockpit.edit_out)
+
+    def may_copy_id(self) -> str | None:
+        """Only of what has one."""
+        return None if self.id_here() else "there is nothing with an id under the cursor"
+
+    def do_copy_id(self) -> None:
+        """The id to the clipboard."""
+        self.cockpit.copy_out(self.id_here())
+
+    def do_export(self) -> None:
+        """Ask what it shall become, then read it whole."""
+        from nmem_tui.screens.prompt_dialogs import Export  # on use: start-up stays short
+
+        def take(how: str | None) -> None:
+            if how:
+                form, _, place = how.partition(" ")
+                gather, view = self.gather(), self.CONTEXT
+                self.reads.ask(
+                    "export", lambda db: gather(db).written(form),
+                    lambda content: self.cockpit.export_out(view, content, form, place),
+                )  # fmt: skip
+
+        self.cockpit.push_screen(Export(self.CONTEXT.capitalize()), take)
 
 
 def banner(cells: int) -> Line:

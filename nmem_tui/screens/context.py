@@ -16,13 +16,12 @@ from nmem_tui.model import context, context_text, exports
 from nmem_tui.model import context_queries as reading
 from nmem_tui.model.context_queries import PAST, PROMPT, RESET, Shown, Wanted
 from nmem_tui.model.context_queries import Told as Before
-from nmem_tui.model.empty import no_context
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.lists import Item
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.context_actions import NOT_CHOSEN
 from nmem_tui.screens.context_nav import ContextNav
-from nmem_tui.screens.copy_export import Take
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.lines import Lines
 
@@ -273,7 +272,7 @@ class ContextView(ContextNav):
         self.query_one("#columns", Panel).show(
             lambda cells, _: [[(" ", "text"), *context.past_columns(cells - 2)]] if past.found else [[]]
         )
-        self.index.hint = "  nothing was told in this project yet: it begins with a session's first prompt"
+        self.index.hint = "  nothing was told in this project yet: hooks tell a session at its start"
         self.index.tell(lambda cells: context.past_items(past, cells, at, zone), keep=not first, free=False)
         self._tell_past()
 
@@ -309,10 +308,7 @@ class ContextView(ContextNav):
         """Nothing is recorded at all."""
         self.shown = self.before = None
         self.remove_class("-blank")
-        self.add_class("-empty")
-        self.tell_empty(no_context)
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
-        self.check_keys()
+        super().nothing_yet()
 
     def is_blank(self) -> bool:
         """Whether nothing was read yet."""

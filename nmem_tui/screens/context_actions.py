@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from nmem.context.items import ASK, subject
 from nmem.context.items import Item as Thing
-from nmem.context.items import subject
 from nmem.context.pinned import EXCLUDE, INCLUDE, PINNED
 from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import PAST, RESET, START, Shown
@@ -15,6 +15,8 @@ from nmem_tui.store.access import Change
 
 NOT_CHOSEN = "what is told after a reset is what went on: it is not chosen"
 """Why nothing can be made of it."""
+_ALWAYS = "this line stands at each start: `[context] ask = false` in config.toml leaves it out"
+_OFFERED = "a written decision is told where a prompt speaks of it: what is always to be read stands in AGENTS.md"
 _RECORDED = ("obs", "prompt", "episode", "thread", "learning")
 
 
@@ -30,7 +32,7 @@ class ContextActions(FilterableList):
     CONTEXT = "context"
     HINT = "words of an item, its reason, its files; !word"
     ALONE = frozenset({"copy_id"})
-    TOGETHER = frozenset({"exclude", "include", "pin_item", "purge_item"})
+    TOGETHER = frozenset({"exclude", "include", "pin_item", "purge"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +62,7 @@ class ContextActions(FilterableList):
         if not self.marked or found is None:
             return [self.one] if self.one else []
         meant = set(self.meant)
-        return [one for one in found.every if subject(one.id) in meant]
+        return [one for one in found.every if subject(one.id) in meant and one.kind != ASK]
 
     def may_exclude(self) -> str | None:
         """Only what is chosen at all."""
@@ -68,6 +70,8 @@ class ContextActions(FilterableList):
             return f"what was told stays told: {actions.key_of('next_view')} shows what will be"
         if self.mode == RESET:
             return f"{NOT_CHOSEN}; what is excluded at the start stays out of it"
+        if self.one and self.one.kind == ASK and not self.marked:
+            return _ALWAYS
         return None if self.chosen() else "select an item first"
 
     def may_include(self) -> str | None:
@@ -76,12 +80,16 @@ class ContextActions(FilterableList):
             return reason
         if self.one and self.one.kind == "next":
             return "it is told while it is open: pin its episode instead"
+        if self.one and self.one.kind == "recall":
+            return _OFFERED
         return "it is pinned: that is always told" if self._choice() == PINNED else None
 
     def may_pin_item(self) -> str | None:
         """Not what shall never be told."""
         if (reason := self.may_exclude()) or self.marked:
             return reason
+        if self.one and self.one.kind == "recall":
+            return _OFFERED
         return (
             f"it is excluded: {actions.key_of('exclude')} brings it back first" if self._choice() == EXCLUDE else None
         )
@@ -137,7 +145,7 @@ class ContextActions(FilterableList):
         self.cockpit.change(commands.each(changes, done if on else undone))
         self.unmark()
 
-    def may_purge_item(self) -> str | None:
+    def may_purge(self) -> str | None:
         """Only what something recorded stands behind."""
         if reason := self.may_exclude():
             return reason
@@ -157,7 +165,7 @@ class ContextActions(FilterableList):
                 found.append(f"{kind}/{number}")
         return list(dict.fromkeys(found))
 
-    def do_purge_item(self) -> None:
+    def do_purge(self) -> None:
         """See what goes with what they stand for, then let it go."""
         from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 

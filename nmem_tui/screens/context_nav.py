@@ -12,7 +12,6 @@ from nmem_tui.model import actions, context
 from nmem_tui.model.context_queries import MODES, PAST, PROMPT, START
 from nmem_tui.model.context_queries import Told as Before
 from nmem_tui.screens.context_actions import ContextActions
-from nmem_tui.screens.list_screen import CursorKeys
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Items
@@ -21,7 +20,7 @@ from nmem_tui.widgets.lines import Lines
 _LEADS = ("episode", "learning", "next")
 
 
-class ContextNav(CursorKeys, ContextActions):
+class ContextNav(ContextActions):
     """The part of the screen Context that moves."""
 
     def __init__(self) -> None:
@@ -104,7 +103,7 @@ class ContextNav(CursorKeys, ContextActions):
 
     def may_open(self) -> str | None:
         """The text can be read always; from there a thing leads somewhere."""
-        if self.telling is None and not (self.shown and self.shown.found):
+        if self.telling is None and (self.mode == PAST or not (self.shown and self.shown.found)):
             return "nothing is shown yet"
         return self.may_story() if self.pane.has_focus else None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -18,7 +16,6 @@ from nmem.read.episodes import EpisodeRow, Page, Slot, Stamp
 from nmem.text import printable
 from nmem_tui.model import actions, episodes
 from nmem_tui.model import episodes as reading
-from nmem_tui.model.empty import no_episodes
 from nmem_tui.model.episodes import Look, Shelf, Told
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import Line, fitting
@@ -205,7 +202,7 @@ class Episodes(EpisodesNav):
         empty = not page.slots and not query
         self.set_class(empty, "-empty")
         if empty:
-            self.tell_empty(partial(no_episodes, project=self.cockpit.project))
+            self.tell_empty()
         self._arrange(
             self.shelf.places.get(keep, 0 if keep == 0 or query else min(self.index.cursor, len(self.shelf) - 1))
         )
@@ -351,11 +348,8 @@ class Episodes(EpisodesNav):
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
         self.shelf = Shelf(self.cockpit.zone)
-        self.add_class("-empty")
         self._point_out()
-        self.tell_empty(partial(no_episodes, project=self.cockpit.project))
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
-        self.check_keys()
+        super().nothing_yet()
 
 
 def _header(total: int, waiting: int, project: str, cells: int) -> Line:

@@ -12,15 +12,14 @@ from nmem_tui.model.episodes import Shelf
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.line import plain
 from nmem_tui.model.story import uncut
-from nmem_tui.screens.copy_export import Take
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.episode_actions import EpisodeActions
-from nmem_tui.screens.list_screen import CursorKeys
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.story import StoryPane
 
 
-class EpisodesNav(CursorKeys, EpisodeActions):
+class EpisodesNav(EpisodeActions):
     """The part of the screen Episodes that moves."""
 
     CONTEXT = "episodes"
@@ -89,13 +88,21 @@ class EpisodesNav(CursorKeys, EpisodeActions):
         self.pane.move(-5)
 
     def may_open(self) -> str | None:
-        """Only an episode can be opened."""
+        """An episode can be opened, and what was said and done in it."""
+        if self.pane.has_focus:
+            return None if self.pane.row else "put the cursor on something said or done: its moment can be opened"
+        return self.may_copy()
+
+    def may_copy(self) -> str | None:
+        """Only an episode."""
         return None if self.unit_id is not None else "there is no episode here"
 
-    may_copy = may_open
-
     def do_open(self) -> None:
-        """Into the story."""
+        """Into the story; from there to the moment of what was said or done."""
+        if self.pane.has_focus:
+            if (row := self.pane.row) and self.story:
+                self.cockpit.show_moment(self.story.row.session_id, row.at, row.key)
+            return
         self.telling.add_class("-open")
         self.set_focus(self.pane)
         self.check_keys()

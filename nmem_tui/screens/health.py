@@ -69,6 +69,7 @@ class Health(HealthActions):
                 yield self.search
                 yield self.pane
             yield Panel(id="entry")
+        yield Panel(id="empty")
 
     def on_mount(self) -> None:
         """Ages move on by themselves."""
@@ -148,7 +149,7 @@ class Health(HealthActions):
     def _show(self, view: HealthView) -> None:
         at, zone, known = self.cockpit.clock(), self.cockpit.zone, self.pace
         self.view = view
-        self.remove_class("-blank")
+        self.remove_class("-blank", "-empty")
         alone, registered = self.alone, self.registered
         self.header.show(lambda cells: health_cards.header(view, at, zone, cells, alone=alone))
         show = self.query_one
@@ -279,8 +280,7 @@ class Health(HealthActions):
         """Nothing is recorded: say so in place, and only so."""
         self._read_at.clear()
         self.add_class("-blank")
-        first = "a client is connected" if self.cockpit.connected else "`nmem init` connects your client"
-        super().lost(f"nothing is recorded yet: {first}, `nmem import` loads past sessions")
+        super().nothing_yet()
 
     def lost(self, reason: str) -> None:
         """What cannot be read is not in order: neither the header nor the list's title says so."""

@@ -9,8 +9,8 @@ from nmem.audit.finding import Finding
 from nmem_tui.model import actions, exports, health
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.health import FINDINGS, HOOKS, KEPT, MODES, SECRETS, STORAGE, Keeping, Secrets, Stored
-from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import CursorKeys, ItemListScreen
+from nmem_tui.screens.base import Take
+from nmem_tui.screens.list_screen import ItemListScreen
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
@@ -19,7 +19,7 @@ _ABOUT = {"redaction": SECRETS, "second opinion": SECRETS, "losses": HOOKS, "lat
 """Findings whose figures stand in another view."""
 
 
-class HealthNav(CursorKeys, ItemListScreen):
+class HealthNav(ItemListScreen):
     """The part of the screen Health that moves."""
 
     CONTEXT = "health"

@@ -12,7 +12,6 @@ from nmem.learn.learning import SKILL, Learning
 from nmem.text import printable
 from nmem_tui.model import actions, exports, learning_detail, learnings
 from nmem_tui.model import learnings as reading
-from nmem_tui.model.empty import no_learnings
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.learnings import Detail, Listing, Scope
@@ -166,7 +165,7 @@ class Learnings(DebouncedReload, LearningsNav):
         )
         self.set_class(nothing, "-empty")
         if nothing:
-            self.tell_empty(no_learnings)
+            self.tell_empty()
         self.draw_list()
 
     def draw_list(self) -> None:
@@ -265,10 +264,7 @@ class Learnings(DebouncedReload, LearningsNav):
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
         self.listing, self.shown = None, []
-        self.add_class("-empty")
-        self.tell_empty(no_learnings)
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
-        self.check_keys()
+        super().nothing_yet()
 
     @property
     def has_skills(self) -> bool:

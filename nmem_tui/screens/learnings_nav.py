@@ -7,16 +7,15 @@ from textual import on
 from nmem.learn.learning import FIX, OPEN, Evidence
 from nmem_tui.model import learning_detail
 from nmem_tui.model.learnings import CHOICES, PROJECT, SCOPES, SKILLS, Detail, moment
-from nmem_tui.screens.copy_export import Take
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.learning_actions import LearningActions
-from nmem_tui.screens.list_screen import CursorKeys
 from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 
 _NOTHING = "there is no learning here"
 
 
-class LearningsNav(CursorKeys, LearningActions):
+class LearningsNav(LearningActions):
     """The part of the screen Learnings that moves: it decides what is listed, and opens what is under the cursor."""
 
     HINT = "words of pattern, file, kind or fix; !word"

@@ -21,41 +21,6 @@ from nmem_tui.widgets.item_lists import Items
 from nmem_tui.widgets.lines import Lines
 from nmem_tui.widgets.stream import Stream
 
-
-class CursorKeys:
-    """The part of a screen that moves through whichever of its lists has the keyboard."""
-
-    @property
-    def active(self) -> Lines:
-        """Where the keyboard is."""
-        raise NotImplementedError
-
-    def do_down(self) -> None:
-        """One row down."""
-        self.active.move(1)
-
-    def do_up(self) -> None:
-        """One row up."""
-        self.active.move(-1)
-
-    def do_half_down(self) -> None:
-        """Half a page down."""
-        self.active.move(self.active.page())
-
-    def do_half_up(self) -> None:
-        """Half a page up."""
-        self.active.move(-self.active.page())
-
-    def do_top(self) -> None:
-        """The first row."""
-        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
-        self.active.go(0)
-
-    def do_bottom(self) -> None:
-        """The last row."""
-        self.active.go(self.active.count - 1, -1)
-
-
 _COVERED = "the list is behind this: esc goes back to it"
 
 
@@ -174,6 +139,38 @@ class MarkableList(View):
             return None
         return f"{len(self.marked)} are marked, and this is done with one at a time: esc takes the marks off"
 
+    # The cursor, in whichever list has the keyboard
+
+    @property
+    def active(self) -> Lines:
+        """Where the keyboard is."""
+        raise NotImplementedError
+
+    def do_down(self) -> None:
+        """One row down."""
+        self.active.move(1)
+
+    def do_up(self) -> None:
+        """One row up."""
+        self.active.move(-1)
+
+    def do_half_down(self) -> None:
+        """Half a page down."""
+        self.active.move(self.active.page())
+
+    def do_half_up(self) -> None:
+        """Half a page up."""
+        self.active.move(-self.active.page())
+
+    def do_top(self) -> None:
+        """The first row."""
+        self.active.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.active.go(0)
+
+    def do_bottom(self) -> None:
+        """The last row."""
+        self.active.go(self.active.count - 1, -1)
+
 
 class FilterableList(MarkableList):
     """The part of a screen with a list that can be filtered."""
@@ -213,6 +210,11 @@ class FilterableList(MarkableList):
 
     def uncover(self) -> None:
         """Close what lies over the list."""
+
+    def may_filter(self) -> str | None:
+        """Only rows can be filtered, or a filter be changed."""
+        _, whole, more = self.tally()
+        return None if whole or more or self.filtered else "nothing is listed that could be filtered"
 
     def do_filter(self) -> None:
         """Type a filter."""
@@ -314,5 +316,5 @@ class DebouncedReload:
             self.set_timer(self.EVERY_S, self.read_list)
 
     def look_again(self) -> None:
-        """The person changed something: show it at once."""
+        """Show it at once."""
         self.read_list()

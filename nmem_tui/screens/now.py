@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -14,7 +13,6 @@ from textual.content import Content
 from nmem.read.episodes import CurrentUnit
 from nmem.read.views import NowView
 from nmem_tui.model import now_cards, now_gauges
-from nmem_tui.model.empty import nothing
 from nmem_tui.model.now_queries import Glance, Opening, glance, pick
 from nmem_tui.operations import commands
 from nmem_tui.screens.episode_warnings import EpisodeWarnings
@@ -254,9 +252,7 @@ class Now(NowStream, EpisodeWarnings):
     def nothing_yet(self) -> None:
         """The screen that says what to do first."""
         self.view, self.unit, self.session_id = None, None, ""
-        self.add_class("-empty")
-        self.tell_empty(partial(nothing, project=self.cockpit.project))
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
+        super().nothing_yet()
 
     # What the keys do
 

@@ -13,7 +13,7 @@ from nmem_tui.model.figures import day
 from nmem_tui.model.lists import NO_MATCH
 from nmem_tui.model.now_queries import MOST_SPAN, SPAN, Opening, Tick, older, opening, tick
 from nmem_tui.model.stream import UNLABELLED, Window
-from nmem_tui.screens.copy_export import Take
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.list_screen import FilterableList
 from nmem_tui.widgets.details import Details
 from nmem_tui.widgets.stream import Stream

@@ -26,7 +26,7 @@ class Actions(Provider):
         """What applies now, and what only a cockpit that reads forbids, with that reason."""
         why_not, keys = self.app.why_not, self.app.keys  # type: ignore[attr-defined]
         skip = ("palette", "down", "up", "back")
-        found = of(getattr(self.screen, "CONTEXT", ""), keys)
+        found = of(self.app.context, keys)  # type: ignore[attr-defined]
         every = [(item, why_not(item.id) or "") for item in found if item.id not in skip]
         return [(item, why) for item, why in every if why in ("", READ_ONLY)]
 

@@ -20,8 +20,8 @@ from nmem_tui.screens.modal import Modal
 from nmem_tui.store.access import Reads
 from nmem_tui.widgets.drawn import COMPONENTS, Panel
 
-_ROOMY = 24
-"""Rows of the terminal from which on there is room for reasons."""
+_ROOMY, _TALL = 24, 32
+"""Rows of the terminal from which on there is room for reasons, and for two rows of each."""
 
 
 class Relabel(Modal[None]):
@@ -74,7 +74,8 @@ class Relabel(Modal[None]):
 
     def _show(self, found: Labelled) -> None:
         self.found = found
-        why = self.app.size.height >= _ROOMY
+        rows = self.app.size.height
+        why = (rows >= _ROOMY) + (rows >= _TALL)
         self.words.show(lambda cells, _rows: review.relabel_lines(found, cells, why=why))
 
     def _word(self, dimension: str) -> Word | None:

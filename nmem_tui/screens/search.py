@@ -20,12 +20,11 @@ from nmem.text import fit, printable
 from nmem_tui.model import exports, lists, search, search_preview, tasks_queries
 from nmem_tui.model import search_queries as reading
 from nmem_tui.model.actions import key_of
-from nmem_tui.model.empty import no_search
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.line import Line, plain
 from nmem_tui.model.search_queries import Found, Moment, Shown, Wanted
 from nmem_tui.model.story import uncut
-from nmem_tui.screens.copy_export import Take
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.search_actions import SearchActions
 from nmem_tui.widgets.drawn import Frame, Panel
 from nmem_tui.widgets.item_lists import TALL
@@ -372,8 +371,5 @@ class Search(SearchActions):
 
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
-        self.add_class("-empty")
-        self.tell_empty(no_search)
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
         self.set_focus(None)
-        self.check_keys()
+        super().nothing_yet()

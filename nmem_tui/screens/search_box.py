@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import on
 from textual.widgets import Input
 
-from nmem_tui.screens.list_screen import CursorKeys, MarkableList
+from nmem_tui.screens.list_screen import MarkableList
 from nmem_tui.widgets.chips import Chips
 from nmem_tui.widgets.inputs import Field
 from nmem_tui.widgets.item_lists import Items
@@ -14,7 +14,7 @@ from nmem_tui.widgets.lines import Lines
 _LONGEST = 2_000
 
 
-class SearchBox(CursorKeys, MarkableList):
+class SearchBox(MarkableList):
     """The part of the screen Search that is typed into."""
 
     def __init__(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,15 +13,15 @@ from textual.content import Content
 from nmem.stance.model import SessionStance, Stance
 from nmem_tui.model import actions, exports, stance_list
 from nmem_tui.model import stance as words
-from nmem_tui.model.empty import no_labels, nothing
+from nmem_tui.model.empty import no_labels
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.figures import several
 from nmem_tui.model.line import plain
 from nmem_tui.model.lists import Item
 from nmem_tui.model.stance import Reading, Wanted, reading, sessions
 from nmem_tui.model.stance_list import Models, models
-from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import CursorKeys, ItemListScreen
+from nmem_tui.screens.base import Take
+from nmem_tui.screens.list_screen import ItemListScreen
 from nmem_tui.widgets.charts import Chart, Plane
 from nmem_tui.widgets.drawn import Card, Frame, Panel
 from nmem_tui.widgets.item_lists import Items
@@ -31,7 +30,7 @@ from nmem_tui.widgets.lines import Lines
 ONE, OVER, MODELS = "one", "over", "models"
 
 
-class StanceNav(CursorKeys, ItemListScreen):
+class StanceNav(ItemListScreen):
     """The part of the screen Stance that moves: it decides what is listed, and opens what is under the cursor."""
 
     CONTEXT = "stance"
@@ -406,10 +405,7 @@ class StanceView(StanceNav):
         """Nothing is recorded at all."""
         self.found, self.mode, self._shown = None, ONE, ""
         self.remove_class("-blank")
-        self.add_class("-empty")
-        self.tell_empty(partial(nothing, project=self.cockpit.project))
-        self.header.show(lambda _cells: [(" nmem ▸ ", "quiet"), ("nothing recorded yet", "title")])
-        self.check_keys()
+        super().nothing_yet()
 
     def is_blank(self) -> bool:
         """Whether nothing was read yet."""

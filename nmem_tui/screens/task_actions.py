@@ -32,7 +32,7 @@ class TaskActions(FilterableList):
 
     CONTEXT = "tasks"
     ALONE = frozenset({"run_task", "edit_task", "attach", "output", "copy_id"})
-    TOGETHER = frozenset({"approve_task", "cancel_task", "retry_task", "remove_task", "purge"})
+    TOGETHER = frozenset({"approve_task", "cancel_task", "retry_task", "purge"})
 
     @property
     def covered(self) -> bool:
@@ -249,11 +249,11 @@ class TaskActions(FilterableList):
 
         self.cockpit.change(change)
 
-    def may_remove_task(self) -> str | None:
+    def may_purge(self) -> str | None:
         """Only what does not run."""
         return self._able("remove", lambda one: f"it is {one.state}: {actions.key_of('cancel_task')} cancels it first")
 
-    def do_remove_task(self) -> None:
+    def do_purge(self) -> None:
         """See what goes with it, then forget it with its history; u brings it back for a while."""
         from nmem_tui.screens.purge_dialog import ask  # on use: start-up stays short
 

@@ -12,7 +12,6 @@ from nmem.dispatch.order import Place
 from nmem.dispatch.task import Task
 from nmem_tui.model import actions, exports, tasks
 from nmem_tui.model import tasks_queries as reading
-from nmem_tui.model.empty import no_tasks
 from nmem_tui.model.exports import Gather
 from nmem_tui.model.tasks_queries import Detail, Listing
 from nmem_tui.operations.processes import take_up
@@ -113,7 +112,7 @@ class Tasks(DebouncedReload, TasksNav):
         self.header.show(lambda cells: tasks.header(found.counts, cells))
         self.set_class(not found.total, "-empty")
         if not found.total:
-            self.query_one("#empty", Panel).show(no_tasks)
+            self.tell_empty()
         self.draw_list()
         if wanted := self.cockpit.wanted_task:
             self.cockpit.wanted_task = 0
@@ -172,10 +171,8 @@ class Tasks(DebouncedReload, TasksNav):
     def nothing_yet(self) -> None:
         """Nothing is recorded at all."""
         self.listing, self.listed = None, {}
-        self.add_class("-empty")
-        self.query_one("#empty", Panel).show(no_tasks)
+        super().nothing_yet()
         self.header.show(lambda cells: tasks.header({}, cells))
-        self.check_keys()
 
     def gather(self) -> Gather:
         """The queue, and the task under the cursor with all that it said last."""

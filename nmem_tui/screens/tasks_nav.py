@@ -5,15 +5,14 @@ from __future__ import annotations
 from textual import on
 
 from nmem_tui.model import actions, tasks
-from nmem_tui.screens.copy_export import Take
-from nmem_tui.screens.list_screen import CursorKeys
+from nmem_tui.screens.base import Take
 from nmem_tui.screens.task_actions import TaskActions
 from nmem_tui.widgets.drawn import Frame
 from nmem_tui.widgets.item_lists import Items, Tail
 from nmem_tui.widgets.lines import Lines
 
 
-class TasksNav(CursorKeys, TaskActions):
+class TasksNav(TaskActions):
     """The part of the screen Tasks that moves."""
 
     HINT = "words of prompt, state, project, client; !word"

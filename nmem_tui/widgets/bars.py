@@ -14,9 +14,6 @@ from nmem_tui.model.line import Line, Span, length
 from nmem_tui.model.screens import TABS
 from nmem_tui.widgets.drawn import Drawn
 
-_ROOMY = 100
-"""Cells from which on the bar names the palette; help does everywhere."""
-
 
 class Bar(Drawn):
     """One line; some stretches of it run an action when clicked."""
@@ -114,22 +111,22 @@ _READ_ONLY: Line = [("read-only ", "warn"), ("│ ", "line")]
 
 
 class KeyBar(Bar):
-    """The keys that apply now: help first, then group by group as far as there is room."""
+    """The keys that do something where the cursor stands, the most used first, as far as there is room."""
 
     def __init__(self, context: str) -> None:
         super().__init__()
         self.context = context
-        self._able: list[bool] = []
-        self._typed: Line = []
+        self._shown: tuple[list[Action], Line] = ([], [])
 
     def check(self, *, anew: bool = False) -> None:
         """Draw again if another set of actions applies now, or none because something is typed."""
-        if anew or self._state() != (self._able, self._typed):
+        if anew or self._state() != self._shown:
             self.redraw()
 
-    def _state(self) -> tuple[list[bool], Line]:
+    def _state(self) -> tuple[list[Action], Line]:
         """Which actions apply now, and what is said of a box."""
-        return [self._applies(action) for group in bar(self.context) for action in group], self._typing
+        app = self.screen.cockpit  # type: ignore[attr-defined]
+        return [action for action in bar(self.context, app.keys) if app.why_not(action.id) is None], self._typing
 
     @property
     def _typing(self) -> Line:
@@ -137,60 +134,40 @@ class KeyBar(Bar):
         box = self.screen.focused
         if not isinstance(box, Input):
             return []
-        if getattr(self.screen, "untouched", False) and box.id != "filter":
+        if self.screen.untouched and box.id != "filter":  # type: ignore[attr-defined]
             numbers = f"  {actions.key_of('show_now')}–{actions.key_of('show_health')}"
             return [*_TYPING, (numbers, "key"), (" other screens", "quiet")]
         return _FILTERING if box.id == "filter" else _TYPING
 
-    def _applies(self, action: Action) -> bool:
-        return self.app.why_not(action.id) is None  # type: ignore[attr-defined]
-
     def line(self, cells: int) -> Line:
-        """What does not fit is left out, the last keys of a group first. How to leave is always said."""
-        self._able, self._typed = self._state()  # whoever had it drawn
+        """What does not fit is left out, the least used first. How to leave is always said."""
+        able, typing = self._shown = self._state()  # whoever had it drawn
         line: Line = [(" ", "text")]
-        if self.app.read_only:  # type: ignore[attr-defined]
+        if self.screen.cockpit.read_only:  # type: ignore[attr-defined]
             line += _READ_ONLY
         self.spots = []
-        if typing := self._typing:
+        if typing:
             return [*line, *typing]
-        every = bar(self.context, self.app.keys)  # type: ignore[attr-defined]
-        groups = [[one for one in group if not one.passing or self._applies(one)] for group in every]
-        for number, group in enumerate(_fitting(groups, cells - length(line))):
-            if number:
+        shown = fitting(able, cells - length(line))
+        for action in shown:
+            start = length(line)
+            line += [(action.shown_key, "key"), (f" {action.label}  ", "quiet")]
+            self.spots.append((start, length(line), action.id))
+            if action in (shown[0], shown[-2]) and action is not shown[-1]:
                 line.append(("│ ", "line"))
-            for action in group:
-                start = length(line)
-                able = self._applies(action)
-                line += [
-                    (action.shown_key, "key" if able else "off"),
-                    (f" {action.label}  ", "quiet" if able else "off"),
-                ]
-                self.spots.append((start, length(line), action.id))
         return line
 
 
-def _fitting(groups: list[list[Action]], cells: int) -> list[list[Action]]:
-    """The groups in their order, each with as many of its first keys as there is room for, and the last one whole."""
-    first, *others, last = groups
-    first, room = list(first), cells - _needed(last)
-    while len(first) > 1 and (_needed(first) - 2 > room or (cells < _ROOMY and first[-1].id == "palette")):
-        first.pop()
-    room -= _needed(first) - 2
+def fitting(able: list[Action], cells: int) -> list[Action]:
+    """As many of the actions, in their order, as there is room for; the first and the last always."""
+    first, *others, last = able
+    room = cells - _cells(first) - _cells(last) - 4
     kept = []
-    for group in others:
-        some = list(group)
-        while some and _needed(some) > room:
-            some.pop()
-        if some:
-            kept.append(some)
-            room -= _needed(some)
+    for action in others:
+        if _cells(action) <= room:
+            kept.append(action)
+            room -= _cells(action)
     return [first, *kept, last]
-
-
-def _needed(group: list[Action]) -> int:
-    """Cells that a group takes, with the line before it."""
-    return sum(_cells(action) for action in group) + 2
 
 
 def _cells(action: Action) -> int:

@@ -11,10 +11,11 @@ from textual.message import Message
 from textual.widget import Widget
 
 from nmem.text import fit, width
-from nmem_tui.model.line import Line
+from nmem_tui.model.line import Line, length
 from nmem_tui.widgets.drawn import content
 
-_BETWEEN = 2
+_BETWEEN = (2, 0)
+"""Blanks between two ways, beside their own; the closer ones where that saves a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ class OptionBar(Widget):
 
     def _rows(self, cells: int) -> list[list[tuple[int, int, Way]]]:
         """Ways with where they begin and end, row by row."""
+        wide, close = (self._spread(cells, between) for between in _BETWEEN)
+        return close if len(close) < len(wide) else wide
+
+    def _spread(self, cells: int, between: int) -> list[list[tuple[int, int, Way]]]:
         rows: list[list[tuple[int, int, Way]]] = [[]]
         at = 0
         for way in self.ways:
@@ -67,7 +72,7 @@ class OptionBar(Widget):
                 rows.append([])
                 at = 0
             rows[-1].append((at, at + size, way))
-            at += size + _BETWEEN
+            at += size + between
         return rows
 
     def _line(self, row: list[tuple[int, int, Way]]) -> Line:
@@ -75,7 +80,7 @@ class OptionBar(Widget):
         for begin, end, way in row:
             key = way.mark or way.key
             label = fit(way.label, end - begin - width(key) - 3)
-            line += [(" " * _BETWEEN, "text")] if line else []
+            line.append((" " * (begin - length(line)), "text"))
             if way.chosen:
                 line += [(f"▸{key} {label}◂", "cursor")]
             else:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from nmem.learn.learning import Warned
 from nmem.read.stories import Story
+from nmem.read.views import StreamRow
 from nmem_tui.model.story import StoryText
 from nmem_tui.widgets.lines import Lines
 
@@ -60,6 +61,11 @@ class StoryPane(Lines):
     def prompt(self) -> int | None:
         """The prompt under the cursor."""
         return self.text.prompt(self.cursor) if self.text else None
+
+    @property
+    def row(self) -> StreamRow | None:
+        """The recorded row under the cursor."""
+        return self.text.row(self.cursor) if self.text else None
 
     @property
     def decision(self) -> int | None:

@@ -85,7 +85,6 @@ DRIVEN = {
     ("test_learnings.py", "test_snooze"): "snooze",
     ("test_marking.py", "test_all_that_are_listed_are_marked_and_purged_and_brought_back"): "mark_all",
     ("test_marking.py", "test_episodes_are_pinned_together_and_taken_back_together"): "mark",
-    ("test_purging.py", "test_what_context_tells_of_goes"): "purge_item",
     ("test_screens.py", "test_help_lists_every_action_and_runs_one"): "help",
     ("test_screens.py", "test_palette_runs_an_action"): "palette",
     ("test_screens.py", "test_sessions_are_switched_and_minus_goes_back"): "sessions previous",
@@ -103,7 +102,6 @@ DRIVEN = {
     ("test_tasks.py", "test_cancel_asks_and_takes_what_needs_it_along"): "cancel_task",
     ("test_tasks.py", "test_one_key_lets_what_an_agent_queued_run"): "approve_task",
     ("test_tasks.py", "test_output_is_followed_until_one_looks_further_up"): "output",
-    ("test_tasks.py", "test_remove_asks"): "remove_task",
     ("test_tasks.py", "test_retry_queues_it_again_with_what_was_cancelled_for_it"): "retry_task",
     ("test_tasks.py", "test_run_asks_then_starts_it_and_its_end_is_seen"): "run_task",
 }  # fmt: skip
@@ -190,7 +188,7 @@ async def test_every_key_reaches_its_action(place: str, make_db: Any, cockpit: A
 @pytest.mark.parametrize("place", PLACES)
 def test_bar_bindings_and_list_are_of_the_registry(place: str) -> None:
     known = {action.id for action in of(place)}
-    assert {action.id for group in bar(place) for action in group} <= known
+    assert {action.id for action in bar(place)} <= known
     assert {binding.id for binding in bindings(place)} <= known
 
 

@@ -339,7 +339,7 @@ async def test_resume_and_unresume(told: Any, cockpit: Any, settled: Any, until:
         await pilot.press("2", "j")
         await settled(pilot)
         await pilot.press("e")
-        await until(pilot, "it stands for itself now", "08:39 ○ closed")
+        await until(pilot, "it stands for itself now", "08:39 ○ ")
         assert ask("SELECT resumes FROM work_units WHERE id = ?", told["why"]) is None
         await settled(pilot)
         await pilot.press("e")
@@ -368,7 +368,7 @@ async def test_link_is_answered_from_the_story(told: Any, cockpit: Any, settled:
         await pilot.press("2")
         await settled(pilot)
         await pilot.press("l")
-        await until(pilot, "The same line of work?", "1 of 1 question")
+        await until(pilot, "One line of work?", "1 of 1 question")
         await pilot.press("y")
         await until(pilot, "linked: one line of work")
         row = ask("SELECT decision, outcome, outcome_by FROM episode_links")
@@ -384,9 +384,9 @@ async def test_review_asks_one_question_a_card(
 ) -> None:
     async with cockpit("aurora.db", (80, 24)) as pilot:
         await pilot.press("r")
-        await until(pilot, "New task? ─ 1 of 1 question", "boundaries 1", "links 1", "Could it be the clock?")
+        await until(pilot, "A new task? ─ 1 of 1 question", "boundaries 1", "links 1", "Could it be the clock?")
         await pilot.press(key)
-        await until(pilot, "The same line of work? ─ 1 of 1 question", "u undoes")
+        await until(pilot, "One line of work? ─ 1 of 1 question", "u undoes")
         row = ask(
             "SELECT unit_id != ?, offered, decided_by FROM unit_prompts WHERE prompt_id = ?",
             told["flaky"],
@@ -509,3 +509,28 @@ def test_a_heading_says_no_name_that_the_row_below_it_says(told: Any, seeds: Any
     alone = "┌ a thread of the same name  1 episode"
     named = "┌ Make the thumbnails build green again  "
     assert said == [alone, f"{named}2 episodes", f"{named}1 episode", alone]
+
+
+async def test_enter_in_a_story_opens_the_moment_of_what_was_done(
+    make_db: Any, cockpit: Any, settled: Any, text: Any
+) -> None:
+    async with cockpit(make_db("story"), (80, 24)) as pilot:
+        await pilot.press("2")
+        await settled(pilot)
+        shown = pilot.app.screen
+        assert "enter open" in text(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "enter open" not in text(pilot).splitlines()[-1]  # the title of a story leads nowhere
+        while not (shown.pane.row and shown.pane.row.outcome == "failed"):
+            before = shown.pane.cursor
+            await pilot.press("j")
+            assert shown.pane.cursor > before, "no failed call in the story"
+        row = shown.pane.row
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.current_mode == "now"
+        assert pilot.app.screen.stream.row.key == row.key
+        await pilot.press("minus")
+        await settled(pilot)
+        assert pilot.app.current_mode == "episodes"

@@ -18,7 +18,7 @@ from nmem.read.views import Effort, Failure, Hooks, HotFile, NowView, SessionRow
 from nmem.read.window import ContextWindow, Forecast
 from nmem_tui.model import episodes, health_cards, now_cards, now_gauges, stream
 from nmem_tui.model import now_cards as unit_card
-from nmem_tui.model.empty import nothing
+from nmem_tui.model.empty import told
 from nmem_tui.model.episodes import Entry
 from nmem_tui.model.line import TONES, Line, cut
 from nmem_tui.widgets.details import describe
@@ -248,7 +248,7 @@ def test_vitals_keep_to_their_cells(view: HealthView, cells: int) -> None:
 
 @given(st.integers(10, 200), st.integers(5, 60))
 def test_the_empty_screen_names_the_next_command(cells: int, height: int) -> None:
-    lines = nothing(cells, height)
+    lines = told("now", cells, height)
     check(lines)
     assert any("nmem init" in text for line in lines for text, _ in line)
 

@@ -59,7 +59,7 @@ def test_a_text_has_the_key_that_the_person_has() -> None:
     assert (actions.key_of("again"), actions.key_of("run_task"), actions.key_of("undo")) == ("^r", "s", "u")
     actions.use_keys(OWN)
     assert actions.fill_keys("{run_task} starts it, {undo} undoes") == "f10 starts it, f12 undoes"
-    assert "f9" in str(empty.no_tasks(100, 30))
+    assert "f9" in str(empty.told("tasks", 100, 30))
     assert all(actions.key_of(action.id) for action in ACTIONS)
 
 

@@ -175,7 +175,7 @@ async def test_things_of_a_context_are_chosen_together(
         await pilot.press("a", *"the upload limit error", "enter")
         await until(pilot, "Told at a prompt")
         await settled(pilot)
-        for key, choice in (("x", "exclude"), ("i", "include")):
+        for key, choice in (("e", "exclude"), ("i", "include")):
             await pilot.press("g", "space", "space")
             await pilot.press(key)
             await until(pilot, "from now on · u takes all of them back")

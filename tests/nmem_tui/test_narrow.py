@@ -10,11 +10,11 @@ import pytest
 from nmem.read.threads import STORED, whole
 from nmem.read.views import Effort, StreamRow
 from nmem.threads import storage
-from nmem_tui.model.actions import bar
+from nmem_tui.model.actions import Action, bar
 from nmem_tui.model.line import fit_words, length, plain
 from nmem_tui.model.now_cards import effort
 from nmem_tui.model.stream import draw
-from nmem_tui.widgets.bars import _fitting
+from nmem_tui.widgets.bars import fitting
 from nmem_tui.widgets.details import describe
 
 AT = 1_760_000_000_000
@@ -47,24 +47,27 @@ def test_what_neither_worked_nor_failed_says_so(meta: dict[str, object], outcome
     assert plain([draw(row, cells, UTC)]).endswith(said)
 
 
+def _usual(context: str) -> list[Action]:
+    """The bar's actions where no older database waits."""
+    return [action for action in bar(context) if action.id != "upgrade"]
+
+
 def test_the_bar_of_search_names_what_is_done_with_a_hit_at_80_columns() -> None:
-    shown = [[action.id for action in group] for group in _fitting(bar("search"), 79)]
-    assert shown == [["help", "seek", "previous"], ["open", "go", "pin_hit", "purge"], ["quit"]]
+    shown = [action.id for action in fitting(_usual("search"), 79)]
+    assert shown == ["help", "open", "go", "pin_hit", "seek", "order", "previous", "quit"]
 
 
 @pytest.mark.parametrize("context", ["now", "episodes", "stance", "learnings", "search", "health", "review"])
 @pytest.mark.parametrize("cells", [30, 40, 60, 80, 120, 400])
-def test_key_bar_names_what_the_screen_is_for_and_how_to_leave(context: str, cells: int) -> None:
-    shown = _fitting(bar(context), cells - 1)
-    assert shown[0][0].id == "help"
-    assert [action.id for action in shown[-1]] == ["quit"]
-    used = sum(len(a.shown_key) + len(a.label) + 3 for group in shown for a in group) + 2 * len(shown) - 1
-    assert used <= cells
-    own = bar(context)[1]
-    assert shown[1] == own[: len(shown[1])] or cells < 60, "of what the screen is for, at least the beginning"
-    left_out = [group for group in bar(context)[2:-1] if group not in shown]
-    needed = [sum(len(a.shown_key) + len(a.label) + 3 for a in group) + 2 for group in left_out]
-    assert all(used + one > cells for one in needed)
+def test_key_bar_names_what_is_pressed_most_and_how_to_leave(context: str, cells: int) -> None:
+    every = _usual(context)
+    shown = fitting(every, cells - 1)
+    assert (shown[0].id, shown[-1].id) == ("help", "quit")
+    used = sum(len(one.shown_key) + len(one.label) + 3 for one in shown) + 4
+    assert used <= cells or len(shown) == 2
+    left_out = [one for one in every if one not in shown]
+    assert all(used + len(one.shown_key) + len(one.label) + 3 > cells - 1 for one in left_out)
+    assert cells < 60 or shown[1] == every[1]
     assert not left_out or cells < 400
 
 
@@ -164,7 +167,7 @@ async def test_health_without_figures_is_one_sentence(
         await pilot.press("8")
         await settled(pilot)
         shown = text(pilot)
-        assert ("cannot read the database" if broken else "nothing is recorded yet") in shown
+        assert ("cannot read the database" if broken else "Nothing to look after yet") in shown
         assert "may be old" not in shown
         assert not set("╭╰│─") & set("\n".join(shown.splitlines()[:-1]))
         if broken:

@@ -297,7 +297,7 @@ async def test_what_context_tells_of_goes(
     async with cockpit(planted, (120, 40)) as pilot:
         await pilot.press("5")
         await settled(pilot)
-        await pilot.press("X")
+        await pilot.press("x")
         await until(pilot, "Purge ", "purges this")
         await purged(pilot)
         assert len(facts()) < len(before)

@@ -40,7 +40,7 @@ def waiting(here: Any, seeds: Any, load: Any, monkeypatch: pytest.MonkeyPatch) -
 
 async def opened(pilot: Any, until: Any, queue: str) -> None:
     await pilot.press("r")
-    await until(pilot, "boundaries 1", "links 1", "New task? ─ 1 of 1 question")
+    await until(pilot, "boundaries 1", "links 1", "A new task? ─ 1 of 1 question")
     await pilot.press(queue)
 
 
@@ -112,25 +112,25 @@ async def test_accepting_shows_the_rule_first(waiting: Any, cockpit: Any, until:
     before = ask("SELECT id, state FROM learnings ORDER BY id")
     async with cockpit(PATH, (120, 40)) as pilot:
         await opened(pilot, until, "3")
-        await until(pilot, "Worth a rule?", "Is this true")
+        await until(pilot, "A rule?", "Is this worth a rule")
         await pilot.press("y")
         await until(pilot, "Accept learning")
         await settled(pilot)
         await pilot.press("escape")
-        await until(pilot, "Worth a rule?", gone="Accept learning")
+        await until(pilot, "A rule?", gone="Accept learning")
         assert ask("SELECT id, state FROM learnings ORDER BY id") == before
 
 
 async def test_the_deck_goes_through_its_queues(waiting: Any, cockpit: Any, until: Any, settled: Any) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
         await pilot.press("r")
-        await until(pilot, "New task? ─ 1 of 1 question")
+        await until(pilot, "A new task? ─ 1 of 1 question")
         await pilot.press("y")
-        await until(pilot, "The same line of work? ─ 1 of 1 question", "boundaries 0")
+        await until(pilot, "One line of work? ─ 1 of 1 question", "boundaries 0")
         await pilot.press("n")
-        await until(pilot, "Worth a rule? ─ 1 of ", "2 answered")
+        await until(pilot, "A rule? ─ 1 of ", "2 answered")
         await pilot.press("tab")
-        await until(pilot, "Which was it?")
+        await until(pilot, "The right word?")
         await pilot.press("tab")
         await until(pilot, "A secret? ─ 1 of 3 questions", "Was this a secret?")
         await settled(pilot)
@@ -175,7 +175,7 @@ async def test_a_commit_beside_does_not_lose_what_a_dialog_confirms(
 ) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
         await opened(pilot, until, "3")
-        await until(pilot, "Worth a rule?")
+        await until(pilot, "A rule?")
         deck = pilot.app.screen
         asked = deck.question
         await pilot.press("z")
@@ -200,7 +200,7 @@ async def test_a_question_that_was_answered_elsewhere_meanwhile_is_said(
 ) -> None:
     async with cockpit(PATH, (80, 24)) as pilot:
         await opened(pilot, until, "3")
-        await until(pilot, "Worth a rule?")
+        await until(pilot, "A rule?")
         deck = pilot.app.screen
         asked = deck.question
         await pilot.press("z")
