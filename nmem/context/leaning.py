@@ -6,8 +6,8 @@ On the hook's path: no regular expressions. Closed word lists of the languages t
 from __future__ import annotations
 
 from nmem.context.chat import CHAT
-from nmem.context.words import mentions, terms
-from nmem.episodes.lexicon import ANAPHOR, HOUSE, LIFECYCLE
+from nmem.context.words import file_like, mentions, terms
+from nmem.episodes.lexicon import ACK, ANAPHOR, HOUSE, LIFECYCLE
 from nmem.episodes.text import is_cjk, words
 from nmem.retrieval.words import STOP
 
@@ -21,7 +21,7 @@ _PHRASES = ("pick up", "carry on", "left off", "go on with", "keep going", "wher
             "계속", "다시", "이어서", "아직", "継続", "続け", "続き", "もう一度", "まだ", "继续", "繼續", "接着",
             "还是", "仍然")  # fmt: skip
 _OPENERS = ANAPHOR | frozenset(
-    """also now then und aber auch dann jetzt also y pero también ahora entonces et mais aussi alors maintenant e
+    """also next now then und aber auch dann jetzt also y pero también ahora entonces et mais aussi alors maintenant e
     também agora então ed ma anche ora allora en maar ook nu dus 그럼 그런데 では じゃ 那 那么 然后""".split()  # noqa: SIM905
 )
 """A short prompt that opens so goes on with what was said before."""
@@ -73,7 +73,7 @@ def of_a_branch(prompt: str) -> bool:
 
 def _names(prompt: str) -> bool:
     """Whether a prompt names a file, an address or a number of an issue: a subject of its own."""
-    return "://" in prompt or "#" in prompt or bool(mentions(prompt))
+    return "://" in prompt or "#" in prompt or any(map(file_like, mentions(prompt)))
 
 
 def _terse(prompt: str, low: str, said: list[str]) -> str:
@@ -87,7 +87,8 @@ def _terse(prompt: str, low: str, said: list[str]) -> str:
         )
     own = [word for word in terms(prompt) if word not in CHAT and word not in _STEPS and word not in STOP]
     aside = next((part for part in _ASIDE if part in low), "")
-    refers = said[0] if said[0] in _OPENERS else next((word for word in said if word in _REFERS), "")
+    first = next((word for word in said if word in _OPENERS or word not in ACK), "")
+    refers = first if first in _OPENERS else next((word for word in said if word in _REFERS), "")
     if (refers or aside) and len(own) <= 2:
         return refers or aside
     step = next((word for word in said if word in _CHORES), "")

@@ -22,6 +22,7 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from nmem.context.chat import CHAT
+from nmem.retrieval.words import STOP
 from nmem.threads import words
 
 NAMES = ("keywords", "entities", "files", "topic", "recency")
@@ -135,7 +136,7 @@ class Background:
 
     def most_telling(self, shared: Iterable[str], number: int) -> float:
         """The same of those that say most of a subject; words of every conversation say nothing."""
-        return self._most(map(self.telling, set(shared) - CHAT), number)
+        return self._most(map(self.telling, set(shared) - CHAT - STOP - words.JOINING), number)
 
     @staticmethod
     def _most(says: Iterable[float], number: int) -> float:

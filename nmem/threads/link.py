@@ -4,7 +4,8 @@
     one says yes            uncertain: whoever is more confident is believed, and the person is asked
     both say no             don't link, high certainty
 
-Without a model the algorithm decides; near its threshold that is uncertain. Every decision is stored with both scores,
+Without a model the algorithm decides; near its threshold that is uncertain. Threads on one feature branch are one line
+of work for it, whatever was said in them. Every decision is stored with both scores,
 linked or not; one that a prompt made (nmem.threads.arrival) is kept or mended here. An earlier thread is looked at as
 it was when the later one began, so the answer does not depend on when it is asked. What a person said is never
 overwritten.
@@ -34,6 +35,8 @@ ASKED = 4
 """Of these, how many a model is asked about at once; others only when the algorithm says yes."""
 MARGIN = 0.2
 """Without a model: this near its threshold the algorithm is not sure."""
+ON_BRANCH = 0.95
+"""The score of two threads on one feature branch."""
 TURNS = 6
 REASSESS = 7 * 24 * 60 * 60_000
 MINUTE = 60_000
@@ -90,9 +93,15 @@ class Scored:
     known: Earlier
     gap_minutes: float
     like: Likeness
+    on_branch: bool
+    """Whether both are on one feature branch."""
     score: float
     assessment: Assessment | None
     verdict: Verdict
+
+    def parts(self) -> dict[str, float]:
+        """What the score is made of, as it is stored; a shared branch is nothing that tuning can weigh."""
+        return {**self.like.rounded(), **({"branch": 1.0} if self.on_branch else {})}
 
 
 def decide(score: float, formula: Formula, assessment: Assessment | None) -> Verdict:
@@ -158,21 +167,26 @@ class Linker:
             if self.assess is not None:
                 asked = {number: pool.submit(self.assess, questions[number]) for number in range(len(known))[:ASKED]}
             likes = [likeness(held, text, gap, self._background(later.project_id)) for _, held, gap in known]
+            branch = material.branch(self.db, later) if known else ""
             if self.assess is not None:
                 for number, like in enumerate(likes):
                     if number not in asked and self.formula.links(like):
                         asked[number] = pool.submit(self.assess, questions[number])
             answers = {number: future.result() for number, future in asked.items()}
         return [
-            self._scored(each, held, gap, like, answers.get(number))
+            self._scored(each, held, gap, like, self._on(each, later, branch), answers.get(number))
             for number, ((each, held, gap), like) in enumerate(zip(known, likes, strict=True))
         ]
 
     def _scored(
-        self, earlier: Head, known: Earlier, gap: float, like: Likeness, assessment: Assessment | None
-    ) -> Scored:
-        score = self.formula.score(like)
-        return Scored(earlier, known, gap, like, score, assessment, decide(score, self.formula, assessment))
+        self, earlier: Head, known: Earlier, gap: float, like: Likeness, on_branch: bool,
+        assessment: Assessment | None,
+    ) -> Scored:  # fmt: skip
+        score = max(self.formula.score(like), ON_BRANCH * on_branch)
+        return Scored(earlier, known, gap, like, on_branch, score, assessment, decide(score, self.formula, assessment))
+
+    def _on(self, earlier: Head, later: Head, branch: str) -> bool:
+        return bool(branch) and material.was_on(self.db, earlier.id, branch, later.created_at)
 
     def _open(self, earlier: Head, later: Head) -> bool:
         """Is there something to decide: nothing stored, or only the algorithm's word while there is a model now?"""
@@ -210,7 +224,7 @@ def row(each: Scored, later: Head, now: int) -> dict[str, Any]:
         "earlier_thread_id": each.earlier.id,
         "later_thread_id": later.id,
         "algorithmic_score": round(each.score, 4),
-        "components": dumps(each.like.rounded()),
+        "components": dumps(each.parts()),
         "llm_related": None if said is None else int(said.related),
         "llm_confidence": None if said is None else min(1.0, max(0.0, said.confidence)),
         "llm_reasoning": None if said is None else redact(clean(said.reasoning))[:_REASONING],

@@ -9,6 +9,7 @@ from typing import Any
 from nmem.threads import words
 from nmem.threads.decisions import AWAITING
 from nmem.threads.likeness import Background, Earlier, said
+from nmem.threads.subject import shared
 
 SESSIONS = 300
 """Sessions of a project that make up its background: the newest."""
@@ -49,6 +50,27 @@ def message(db: Connection, thread_id: int) -> str:
         (thread_id,),
     ).fetchone()
     return str(row[0]) if row else ""
+
+
+def branch(db: Connection, thread: Head) -> str:
+    """The feature branch that a thread began on; empty where the branch says nothing of a line of work."""
+    row = db.execute(
+        "SELECT coalesce(s.branch, '') FROM session_threads x JOIN sessions s ON s.id = x.session_id"
+        " WHERE x.thread_id = ? ORDER BY s.started_at, s.id LIMIT 1",
+        (thread.id,),
+    ).fetchone()
+    name = str(row[0]) if row else ""
+    return "" if shared(db, thread.project_id, name, thread.created_at) else name
+
+
+def was_on(db: Connection, thread_id: int, name: str, until: int) -> bool:
+    """Whether a session of a thread that began before a time was on a branch."""
+    found = db.execute(
+        "SELECT 1 FROM session_threads x JOIN sessions s ON s.id = x.session_id"
+        " WHERE x.thread_id = ? AND s.branch = ? AND s.started_at < ? LIMIT 1",
+        (thread_id, name, until),
+    ).fetchone()
+    return found is not None
 
 
 def opening(db: Connection, thread_id: int, most: int) -> list[str]:

@@ -1,17 +1,19 @@
 """Is a session's first prompt about what a line of work was about just before? (SQL) On the hook's path.
 
 The clock says that a session comes soon after another one; whether it goes on with the same work, its first prompt
-says: a terse one ("continue", "and on Thursday?") says nothing else, and any other must share what is rare in the
-project: words, files, symbols, issue numbers. A feature branch that both are on says a part of it. Only what was said
-and done before the prompt is read, so the answer is the same whenever it is asked for, live or after an import.
+says: it must share what is rare in the project: words, files, symbols, issue numbers. A feature branch that both are
+on says a part of it. A prompt that leans on earlier work ("continue with the rename", "exclude the logs then") goes on
+with what it shares a little with, else with what was last, unless it names a subject of its own ("the import still
+crashes on empty files"). Only what was said and done before the prompt is read, so the answer is the same whenever it
+is asked for, live or after an import.
 """
 
 from __future__ import annotations
 
 from math import log
 
-from nmem.episodes.text import file_mentions, path_key, tokens
-from nmem.threads.words import GENERAL, SAYS, issue_refs, symbols
+from nmem.episodes.text import file_mentions, path_key, tokens, words
+from nmem.threads.words import GENERAL, JOINING, SAYS, issue_refs, symbols
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +23,27 @@ if TYPE_CHECKING:
     from nmem.threads.storage import Before
 
 THRESHOLD = 0.5
-"""Above it a prompt is about a line of work."""
+"""From it on a prompt is about a line of work."""
+LEANT = 0.3
+"""The same of a prompt that leans on earlier work."""
 WORDS, BRANCH, ENTITIES = 3, 0.3, 0.5
 """The rarest shared words that count; what a feature branch and what shared files, symbols and issues say."""
+FEWEST = 1.5
+"""A prompt with fewer rare words is measured as if it had so many."""
+SUBJECT = 3
+"""A prompt with so many words of its own has a subject, also where it says "still"."""
+AFTER = frozenset(
+    """too well then also either instead auch dann stattdessen aussi alors también entonces também então anche allora
+    ook dan""".split()  # noqa: SIM905 - a list of words
+)
+"""A short prompt that ends so goes on with what was said before: "exclude the logs then"."""
+REFERS = ("it", "them", "these", "those")
+"""So does one that says it in the first place or the last, or after a verb: "document it", not "is it"."""
+ASKS = ("is", "was", "does", "did", "has", "can", "could", "would", "should", "will", "are", "do")
+BESIDE = ("what about", "how about", "what if", "und bei", "und was", "und wenn", "et pour", "y para")
+"""So does one that begins so."""
+SHORT, ASIDE = 8, 12
+"""Words of a prompt that ends so, and of one that begins so."""
 HEAD = 300
 """Characters of the first prompt that say what it is about."""
 THREADS = 5
@@ -59,18 +79,25 @@ class About:
 class Prompt:
     """A first prompt, beside what is usual in its project."""
 
-    __slots__ = ("_usual", "entities", "leans", "of_branch", "words")
+    __slots__ = ("_usual", "entities", "leans", "of_branch", "of_last", "onward", "words")
 
     def __init__(self, db: Connection, project_id: int, project: str, session_id: str, at: int, text: str) -> None:
         from nmem.context.chat import CHAT
         from nmem.context.leaning import leaning, of_a_branch
+        from nmem.retrieval.words import STOP
 
         head = _plain(text)[:HEAD]
-        self.leans = bool(leaning(text).by)
-        """Whether it tells nothing without what came before."""
+        self.words = set(tokens(head)) - CHAT - STOP - JOINING - set(tokens(project))
+        how = leaning("" if _chooses(head) else text)
+        self.onward = _onward(head)
+        """Whether a little that is shared says what it goes on with."""
+        self.leans = bool(how.by) or self.onward
+        """Whether it says that it goes on with something."""
+        terse = self.onward or (bool(how.by) and (not how.said or _opens(head, how.by)))
+        self.of_last = terse or (bool(how.by) and len(self.words - GENERAL) < SUBJECT)
+        """Whether that is what was last, where it shares nothing with anything."""
         self.of_branch = of_a_branch(text)
         """Whether it is about a branch as such: its tests, its review."""
-        self.words = set(tokens(head)) - CHAT - set(tokens(project))
         self.entities = _entities(_plain(text, numbers=True)[: 2 * HEAD])
         self._usual: list[tuple[str, str]] | None = None
         if self.words or self.entities:
@@ -85,9 +112,10 @@ class Prompt:
             says = 1.0 - log(1.0 + sum(word in text for text in usual)) / log(total)
             return says * (SAYS if word in GENERAL else 1.0)
 
-        words = sorted(map(rare, self.words & about.words), reverse=True)[:WORDS]
-        entities = sorted((rare(one.lstrip("#")) for one in self.entities & about.entities), reverse=True)[:_ENTITIES]
-        return sum(words) / WORDS + ENTITIES * sum(entities) / _ENTITIES
+        said = _most(map(rare, self.words & about.words), WORDS)
+        named = _most((rare(one.lstrip("#")) for one in self.entities & about.entities), _ENTITIES)
+        all_of = max(FEWEST, _most((SAYS if word in GENERAL else 1.0 for word in self.words), WORDS))
+        return said / all_of + ENTITIES * named / _ENTITIES
 
 
 def continued(
@@ -107,17 +135,55 @@ def continued(
     row = db.execute("SELECT name FROM projects WHERE id = ?", (project_id,)).fetchone()
     prompt = Prompt(db, project_id, row[0] if row else "", session_id, at, text)
     on_it = next((thread_id for thread_id, same in threads.items() if same), None)
-    if prompt.of_branch and on_it is not None:
+    if on_it is not None and (prompt.of_branch or prompt.leans):
         return on_it
-    if prompt.leans:
-        return on_it if on_it is not None else next(iter(threads))
-    best, found = THRESHOLD, None
+    best, found = LEANT if prompt.of_last or prompt.onward else THRESHOLD, None
+    if prompt.of_last and not (feature and _known(db, project_id, branch, at)):
+        found = next(iter(threads))
+    if not prompt.words and not prompt.entities:
+        return found
     for thread_id, same in list(threads.items())[:THREADS]:
         about, sessions = _about(db, thread_id, at)
         score = prompt.near(about, sessions) + BRANCH * same
-        if score > best:
+        if score > best or (score == best and found is None):
             best, found = score, thread_id
     return found
+
+
+def _known(db: Connection, project_id: int, branch: str, at: int) -> bool:
+    """Whether a branch had work of its own before: who turns to it goes on with that, not with what was last."""
+    found = db.execute(
+        "SELECT 1 FROM sessions s JOIN session_threads x ON x.session_id = s.id"
+        " WHERE s.project_id = ? AND s.branch = ? AND s.started_at < ? AND s.last_at >= ? LIMIT 1",
+        (project_id, branch, at, at - _SPAN),
+    ).fetchone()
+    return found is not None
+
+
+def _most(values: Iterable[float], number: int) -> float:
+    """The sum of the largest ones."""
+    return sum(sorted(values, reverse=True)[:number])
+
+
+def _opens(text: str, cue: str) -> bool:
+    """Whether a prompt begins with a cue: "continue with the rename"."""
+    return text.lower().lstrip().startswith(cue)
+
+
+def _chooses(text: str) -> bool:
+    """Whether a prompt asks which of some things: "Which tests are slow?" has a subject, "which one?" has none."""
+    said = words(text)
+    return len(said) > 1 and said[0] == "which" and said[1] not in ("one", "ones")
+
+
+def _onward(text: str) -> bool:
+    """Whether a short prompt is worded as one that goes on: "exclude the logs then", "what about empty files?"."""
+    said = words(text)
+    begins = len(said) <= ASIDE and " ".join(said[:2]) in BESIDE
+    if begins or not 1 < len(said) <= SHORT:
+        return begins
+    refers = said[0] in REFERS or said[-1] in REFERS or (said[1] in REFERS and said[0] not in ASKS)
+    return refers or said[-1] in AFTER
 
 
 def shared(db: Connection, project_id: int, branch: str, at: int) -> bool:

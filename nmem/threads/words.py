@@ -23,7 +23,7 @@ flag flow follow folder format found full fully function future generat generate
 home http https id idea implement implementation improve includ include info information inside instruction interest
 issu issue item json key latest least level line link list local log logic main mak make manual manually match md
 message method mode model modify move multiple name new note number object old one open option order output page part
-pass path pattern per plan plann prefer print process progress project prompt provid provide public push quality read
+pass path pattern per plan plann pr prefer print process progress project prompt provid provide public push quality read
 reason refactor related remov remove render repo repository report requir require result return review right rule run
 runn running safe save script search section select server session set setting setup show side simple single skip
 small solution source specific standard state statu status step string structure style suggestion summary support
@@ -31,6 +31,24 @@ system table task test text three through title token tool top track true try tu
 updat url usage use user valid value version via visible warning web work write writ writing wrong www""".split()  # noqa: SIM905 - read as a list
 )
 """Words that every software project says, as `tokens` gives them."""
+
+JOINING: frozenset[str] = frozenset(
+    """alle allem allen aller alles am beim bleibt braucht brauchen da daher damit dafür dazu dessen deren diese diesem
+diesen dieser dieses diesmal dort eines einmal etwas gegen geht gibt hatte hier hinter ihre immer ins jede jedem jeden
+jeder jetzt kein keine können könnte mal man manche mehr muss müssen nach nun ob ohne schon sehr sein seine seit soll
+sollen sollte statt trotzdem unsere viel warum weg welche wenn werden wieder wird wo wurde wurden zwischen
+aussi bien cela chaque comme déjà depuis donc doit doivent elles entre être fait faire faut leurs lorsque même moins
+notre nos peu peut peuvent quand quel quelle rien sans sera sont sous toujours tous tout toute toutes très votre y
+además algo antes aquí así cada cuando debe deben desde después donde durante ese eso esos estas estos hace hacer
+hasta hay mismo mucho nada nuestra nuestro otra otro puede pueden ser siempre solo tiene tienen todo todos tras
+agora ainda antes até cada depois desde deve devem dela dele ela eles entre essa esta este fazer já mesmo muito nada
+nossa nosso outra outro pode podem porque qual seja sempre ser só também tem tudo
+alla anche ancora che come così dalla deve dove fare già loro molto nel nostra nostro ogni perché più poi può quella
+quello questa sempre senza solo sono sono stato tutti tutto
+alle altijd daar dan deze door geen heeft hier hun meer moet moeten naar nu onze uit veel waar want wel wordt worden
+zonder zou""".split()  # noqa: SIM905 - read as a list
+)
+"""Words of other languages than English that join sentences and say nothing of a subject, beside those of retrieval."""
 
 
 def symbols(text: str) -> set[str]:

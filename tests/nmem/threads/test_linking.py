@@ -58,6 +58,24 @@ def test_related_threads_are_linked_and_unrelated_ones_are_not(world: World) -> 
     assert not decisions.between(world.db, first, second).linked
 
 
+def test_threads_on_one_feature_branch_are_one_line_of_work_whatever_was_said(world: World) -> None:
+    said = {"a": "Store saves as JSON", "b": "Translate the footer", "c": "Draw an icon set"}
+    for number, (name, text) in enumerate(said.items()):
+        world.session(name, 1500 * number, text, branch="main" if number else "feature/saves")
+    world.session("next", 6000, "Migrate what is old", branch="feature/saves")
+    continuity.assign_all(world.db)
+    Linker(world.db).link_all(world.at(7000))
+    earlier = {each.earlier_thread_id: each for each in decisions.of_thread(world.db, world.thread("next"))}
+    link = earlier[world.thread("a")]
+    assert (link.linked, link.certainty, link.components["branch"]) == (True, "high", 1.0)
+    others = [each for thread, each in earlier.items() if thread != world.thread("a")]
+    assert others
+    assert not any(each.linked or "branch" in each.components for each in others)
+    trunk = decisions.between(world.db, world.thread("b"), world.thread("c"))
+    assert trunk is not None
+    assert not trunk.linked
+
+
 def test_a_link_is_a_cross_thread_episode_with_a_combined_summary(world: World) -> None:
     first, second, third = avatar_story(world)
     Linker(world.db).link_all(world.at(400))

@@ -44,6 +44,50 @@ def test_another_subject_begins_a_thread_however_soon_it_comes(world: World, tex
     assert world.assign("a") != world.assign("b")
 
 
+@pytest.mark.parametrize(
+    ("text", "goes_on_with"),
+    [
+        ("continue with the rounding: the receipt as well", "coupon"),
+        ("the legal notice is missing in Danish", "footer"),
+        ("why does the coupon show three decimals then", "coupon"),
+        ("ok, and for the imprint?", "footer"),
+        ("what about the cookie banner on small screens?", "footer"),
+        ("next file", "footer"),
+        ("it fails on python 3.9", "footer"),
+        ("document it in the openapi file", "footer"),
+        ("Is it slow on Windows machines?", None),
+        ("Which of our dependencies are outdated?", None),
+        ("The partner still answers 429 when webhooks retry", None),
+        ("Der Kunde sieht die Rechnung wieder doppelt im Postfach", None),
+    ],
+)
+def test_a_prompt_that_leans_goes_on_with_what_it_speaks_of(
+    world: World, text: str, goes_on_with: str | None
+) -> None:  # fmt: skip
+    world.session("coupon", 0, COUPON)
+    world.session("footer", 5, FOOTER)
+    world.session("new", 9, text)
+    coupon, footer, new = (world.assign(name) for name in ("coupon", "footer", "new"))
+    assert {coupon: "coupon", footer: "footer"}.get(new) == goes_on_with
+
+
+def test_words_that_join_sentences_tie_nothing(world: World) -> None:
+    world.session("a", 0, "Die alten Bilder werden beim Laden der Seite skaliert")
+    world.session("b", 5, "Die Musik knackt beim Wechsel der Szene")
+    assert world.assign("a") != world.assign("b")
+
+
+def test_who_turns_to_a_branch_with_work_of_its_own_leaves_what_was_last(world: World) -> None:
+    world.session("old", 0, "Type the reports", branch="chore/types")
+    world.session("a", 2000, COUPON, branch="main")
+    world.session("b", 2005, "continue", branch="chore/types")
+    world.session("c", 2006, FOOTER, branch="main")
+    world.session("d", 2009, "commit it", branch="feature/footer")
+    old, a, b, c, d = (world.assign(name) for name in ("old", "a", "b", "c", "d"))
+    assert b not in (old, a)
+    assert c == d
+
+
 def test_what_the_agent_said_and_which_files_it_touched_count(world: World) -> None:
     world.session("a", 0, "Something is off at checkout")
     world.say("a", 1, "The voucher validator dropped expired vouchers too early.", "closing", "agent")

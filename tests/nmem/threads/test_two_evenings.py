@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pytest
 from capture import paths
 from capture.storage import store
 from nmem.settle import settle
-from nmem.threads import continuity, decisions
+from nmem.threads import continuity, decisions, steering
 
 EVENING = 1_760_000_000_000
 MINUTE, DAY = 60_000, 86_400_000
@@ -50,14 +50,20 @@ class Evenings:
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
 
+    def cleared(self, before: str, session: str, at: int, prompt: str, closing_words: str) -> None:
+        """The person types /clear in a session and speaks in the one that the client opens then."""
+        self.send(at - 1000, "claude", before, "SessionEnd", reason="clear")
+        self.session(session, at, prompt, "", closing_words, source="clear")
+
     def session(
-        self, session: str, at: int, prompt: str, file: str, closing_words: str, client: str = "claude"
-    ) -> None:
+        self, session: str, at: int, prompt: str, file: str, closing_words: str, client: str = "claude",
+        source: str = "startup",
+    ) -> None:  # fmt: skip
         """One session, three minutes long."""
         path = str(self.folder / file)
-        self.send(at, client, session, "SessionStart", source="startup")
+        self.send(at, client, session, "SessionStart", source=source)
         self.send(at + 1000, client, session, "UserPromptSubmit", prompt=prompt)
-        if client == "claude":
+        if client == "claude" and file:
             self.send(at + MINUTE, client, session, "PostToolUse", tool_name="Write", tool_use_id=f"t{at}",
                       tool_input={"file_path": path, "content": "x"},
                       tool_response={"type": "create", "filePath": path})  # fmt: skip
@@ -102,6 +108,37 @@ DRAWN = [{"coupon", "two", "decimals"}, {"footer", "notice"}, {"webhook", "check
 """The threads as the person would draw them; the last goes on with the first, a day later: a link."""
 
 
+def _kit(play: Evenings, continue_thread: Callable[[str, int], None]) -> None:
+    at = EVENING
+    play.session("zone", at, "The export command writes dates without a timezone",
+                 "src/export.py", "Exported dates carry the timezone.")  # fmt: skip
+    play.session("empty", at + 5 * MINUTE, "The import command crashes on empty files",
+                 "src/importer.py", "Empty files are skipped with a warning.")  # fmt: skip
+    play.session("flag", at + 10 * MINUTE, "Add a --verbose flag to all commands",
+                 "src/cli.py", "All commands take --verbose.")  # fmt: skip
+    play.session("rename", at + 16 * MINUTE, "Rename the package from datakit to tablekit",
+                 "pyproject.toml", "The package is called tablekit.")  # fmt: skip
+    play.session("utc", at + 24 * MINUTE, "The timezone in exported dates must be UTC, not local",
+                 "src/export.py", "Exported dates are in UTC.")  # fmt: skip
+    play.session("docs", at + 29 * MINUTE, "continue with the rename: also the docs", "docs/index.md",
+                 "The docs say tablekit.")  # fmt: skip
+    assert settle(play.db_path, models=False, clock=lambda: at + 180 * MINUTE) is not None
+    at = EVENING + DAY
+    continue_thread("flag", at - MINUTE)
+    play.session("ignored", at, "The verbose flag is ignored by import", "src/importer.py", "Import prints each file.")
+    play.session("twice", at + 9 * MINUTE, "ok, and why does it print twice?", "", "The handler was added twice.")
+    play.session("bom", at + 14 * MINUTE, "Importing an empty file still crashes when it has a BOM",
+                 "src/importer.py", "A BOM counts as empty.")  # fmt: skip
+    play.cleared("bom", "newline", at + 20 * MINUTE, "what about an empty file with only a newline?", "It is empty.")
+    play.session("publish", at + 25 * MINUTE, "Publish version 2.0 to PyPI", "CHANGELOG.md", "Version 2.0 is uploaded.")
+    play.cleared("publish", "tag", at + 30 * MINUTE, "continue", "The tag is pushed.")
+
+
+KIT = [{"zone", "utc"}, {"empty"}, {"flag", "ignored", "twice"}, {"rename", "docs"}, {"bom", "newline"},
+       {"publish", "tag"}]  # fmt: skip
+"""Five sessions on four subjects in half an hour, a thread chosen a day later, two that go on after /clear."""
+
+
 def _threads(db_path: str) -> list[set[str]]:
     with closing(store.connect(db_path)) as db:
         found: dict[int, set[str]] = {}
@@ -139,3 +176,19 @@ def test_an_import_of_the_same_evenings_gives_the_same_threads(evenings: Evening
             db.execute(f"DELETE FROM {table}")
         continuity.assign_all(db)
     assert _threads(db_path) == DRAWN
+
+
+def test_a_choice_and_clear_give_the_threads_that_a_person_would_draw(evenings: Evenings, db_path: str) -> None:
+    def choose(session: str, at: int) -> None:
+        with closing(store.connect(db_path)) as db:
+            steering.continue_next(db, continuity.proposed(db, session, 0)[0] or 0, at)
+
+    _kit(evenings, choose)
+    assert _threads(db_path) == KIT
+    assert settle(db_path, models=False, clock=lambda: EVENING + DAY + 180 * MINUTE) is not None
+    assert _threads(db_path) == KIT
+    with closing(store.connect(db_path)) as db:
+        empty, bom = (continuity.proposed(db, session, 0)[0] or 0 for session in ("empty", "bom"))
+        link = decisions.between(db, empty, bom)
+    assert link is not None
+    assert link.linked
