@@ -292,25 +292,25 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 123_350, 85_000),
+    Figure("lines of product Python", size, 124_600, 85_000),
     Figure("modules", lambda house: len(house.modules), 863, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 105, 40),
-    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 6, 40),
+    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 7, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
-    Figure("modules that hold SQL", each(sql), 232, 60),
+    Figure("modules that hold SQL", each(sql), 233, 60),
     Figure("modules on a circle of imports", lambda house: knotted(house.imports), 46, 0),
     Figure("modules on a circle at load", lambda house: knotted(house.imports_at_the_top), 0, 0),
     Figure("rooms on a circle of imports", lambda house: knotted(house.rooms), 36, 0),
-    Figure("import statements inside functions", each(lambda m: len(m.late)), 1133, 300),
-    Figure("late imports that do not say why", each(lambda m: len(unexplained(m))), 716, 0),
+    Figure("import statements inside functions", each(lambda m: len(m.late)), 1137, 300),
+    Figure("late imports that do not say why", each(lambda m: len(unexplained(m))), 713, 0),
     Figure(
         "most ancestors of a screen",
         lambda house: max(len(house.ancestors(name)) for name in house.bases if is_screen(house, name)),
-        10,
+        8,
         3,
     ),
     Figure("getattr by a computed name", each(lambda m: len(by_name(m))), 48, 0),
-    Figure("megabytes of tests", lambda _: megabytes("tests"), 4.2, 8),
+    Figure("megabytes of tests", lambda _: megabytes("tests"), 4.4, 8),
     Figure("megabytes of screenshots", lambda _: megabytes("screenshots"), 0.7, 1.5),
 )
 
