@@ -292,10 +292,10 @@ def knotted(graph: dict[str, set[str]]) -> int:
 
 
 TABLE = (
-    Figure("lines of product Python", size, 124_600, 85_000),
-    Figure("modules", lambda house: len(house.modules), 863, 600),
+    Figure("lines of product Python", size, 124_750, 85_000),
+    Figure("modules", lambda house: len(house.modules), 864, 600),
     Figure("modules under 40 lines", each(lambda m: 0 < len(m.lines) < FRAGMENT), 105, 40),
-    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 7, 40),
+    Figure("modules over 450 lines", each(lambda m: len(m.lines) > LONG), 8, 40),
     Figure("longest module", lambda house: max(len(m.lines) for m in modules(house)), 600, 600),
     Figure("modules that hold SQL", each(sql), 233, 60),
     Figure("modules on a circle of imports", lambda house: knotted(house.imports), 46, 0),

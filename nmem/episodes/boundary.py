@@ -27,6 +27,8 @@ FITTED = "boundaries.json"
 """The person's own weights, beside the database; made by training, absent otherwise."""
 BARE_REPLY = 0.3
 """Share of acknowledging words above which a short prompt is a bare reply."""
+HAND_SET = ("put_away", "returns")
+"""Features whose weights are set by hand: a second look takes no cut back where one of them speaks."""
 REASONS = {
     "first": "first prompt", "model": "a model says so", "clear": "the conversation was cleared",
     "len_log": "a longer request",
@@ -50,7 +52,7 @@ REASONS = {
     "t_never": "files not seen before", "t_at_hand": "not the files at hand",
     "t_said_log": "a long answer", "a_like": "what follows is about something else",
     "a_carried": "what follows goes on with it", "a_back": "what follows does not go back",
-    "a_known": "the session goes on",
+    "a_known": "the session goes on", "apart": "what follows is not about the episode before it",
 }  # fmt: skip
 """What a feature means when it speaks for a boundary."""
 
@@ -58,12 +60,16 @@ REASONS = {
 class Decision:
     """One prompt's verdict. `offer`: not cut, but close enough to ask the person about."""
 
-    __slots__ = ("cut", "label", "offer", "probability", "resumes", "why")
+    __slots__ = ("cut", "firm", "label", "offer", "probability", "resumes", "score", "why")
 
     def __init__(
         self, cut: bool, offer: bool, probability: float, label: str, why: tuple[str, ...] = (),
-        resumes: int | None = None,
+        resumes: int | None = None, score: float = 0.0, firm: bool = False,
     ) -> None:  # fmt: skip
+        self.score = score
+        """Log-odds of a boundary, where the detector gave them."""
+        self.firm = firm
+        """A cut that a second look does not take back."""
         self.cut = cut
         self.offer = offer
         self.probability = probability
@@ -108,11 +114,13 @@ class Model:
 class Detector:
     """The fitted models; one instance serves any number of sessions."""
 
-    __slots__ = ("common", "models", "words")
+    __slots__ = ("again", "common", "models", "words")
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self.common = frozenset(spec["common"].split())
         self.words: ft.Weighed = spec["words"]
+        self.again: Mapping[str, float] | None = spec.get("again")
+        """How likeness to the episode and the session before moves a revised score, at a second look."""
         self.models = {
             kind: Model(spec[kind]["bias"], spec[kind]["threshold"], spec[kind]["offer"], spec[kind]["weights"])
             for kind in ("online", "revised")
@@ -125,7 +133,30 @@ class Detector:
         cut = score >= model.threshold
         offer = not cut and score >= model.offer
         why = model.why(found) if cut or offer else ()
-        return Decision(cut, offer, round(1.0 / (1.0 + exp(-score)), 3), four_way(cut, offer, found), why)
+        firm = cut and any(found.get(name) for name in HAND_SET)
+        return Decision(cut, offer, _odds(score), four_way(cut, offer, found), why, score=score, firm=firm)
+
+    def look_again(self, text: str, first: Decision, like: tuple[float, float]) -> Decision:
+        """The verdict on a prompt once it is known how like what follows is to the episode and the session before.
+
+        A cut where a feature of HAND_SET speaks stays: these are too few for the fitted likeness to weigh them.
+        """
+        weights, model = self.again, self.models["revised"]
+        if weights is None:
+            return first
+        moved = weights["bias"] + weights["episode"] * like[0] + weights["session"] * like[1]
+        moved = max(0.0, moved) if first.firm else moved
+        score = first.score + moved
+        cut = score >= model.threshold
+        offer = not cut and score >= model.offer
+        why = ((*first.why, "apart") if moved > 0 else first.why) if cut or offer else ()
+        same = (cut, offer) == (first.cut, first.offer)
+        label = first.label if same else four_way(cut, offer, ft.form(text))
+        return Decision(cut, offer, _odds(score), label, why, score=score, firm=first.firm)
+
+
+def _odds(score: float) -> float:
+    return round(1.0 / (1.0 + exp(-score)), 3)
 
 
 def load(db_path: str = "") -> Detector:
@@ -192,12 +223,13 @@ class Session:
 
     __slots__ = ("count", "detector", "goals", "past")
 
-    def __init__(self, detector: Detector) -> None:
+    def __init__(self, detector: Detector, *, goals: bool = True) -> None:
+        """`goals`: whether decisions say which goal they return to; without, a second look says so."""
         from nmem.episodes.resumption import Goals
 
         self.detector = detector
         self.past = ft.Past(detector.common, detector.words)
-        self.goals = Goals(detector.common)
+        self.goals = Goals(detector.common) if goals else None
         self.count = 0
 
     def arrive(self, prompt: Prompt) -> Decision:
@@ -209,14 +241,22 @@ class Session:
         return self._verdict("revised", prompt, after)
 
     def _verdict(self, kind: str, prompt: Prompt, after: Sequence[Prompt] = ()) -> Decision:
-        return verdict(kind, prompt, self.past, self.detector, self.goals.resumed, after) if self.count else first()
+        if not self.count:
+            return first()
+        resumed = self.goals.resumed if self.goals is not None else _nowhere
+        return verdict(kind, prompt, self.past, self.detector, resumed, after)
 
     def ended(self, prompt: Prompt, decision: Decision) -> None:
         """The turn is over: learn it, in the episode where the standing decision (or a person) put it."""
         agent, text = prompt.get("agent") or {}, str(prompt.get("text") or "")
-        self.goals.add(self.count, text, agent, decision.cut, decision.resumes)
+        if self.goals is not None:
+            self.goals.add(self.count, text, agent, decision.cut, decision.resumes)
         self.past.add(text, agent)
         self.count += 1
+
+
+def _nowhere(_text: str, _agent: ft.Agent) -> None:
+    return None
 
 
 def jaccard(

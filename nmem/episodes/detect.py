@@ -8,10 +8,11 @@ boundary. Episodes keep their ids as long as their opening prompt opens one.
 from __future__ import annotations
 
 from capture.storage.store import transaction
-from nmem.episodes import annotate, announced, config, history, passages, units
+from nmem.episodes import annotate, announced, cohesion, config, history, passages, units
 from nmem.episodes.arrange import Place, arrange
-from nmem.episodes.boundary import Decision, Session, jaccard, load
+from nmem.episodes.boundary import Decision, Session, jaccard, load, points_back
 from nmem.episodes.features import AHEAD
+from nmem.episodes.resumption import Goals
 from nmem.episodes.units import Verdict
 
 TYPE_CHECKING = False
@@ -49,7 +50,8 @@ def decide(
             return judged, units.LLM
     elif method != "default":
         raise ValueError(f"no method {method}; there are {', '.join(METHODS)}")
-    session, out = Session(detector), []
+    twice = not online and detector.again is not None
+    session, out, bags = Session(detector, goals=not twice), [], []
     for at, prompt in enumerate(prompts):
         if online or prompt.get("open"):
             decision = session.arrive(prompt)
@@ -57,7 +59,27 @@ def decide(
             decision = session.revise(prompt, prompts[at + 1 : at + 1 + AHEAD])
         session.ended(prompt, decision)
         out.append(decision)
-    return out, units.ONLINE if online else units.REVISED
+        if twice:
+            bags.append(cohesion.bag(session.past.turns[-1], detector.common))
+    return _again(prompts, out, bags, detector) if twice else out, units.ONLINE if online else units.REVISED
+
+
+def _again(
+    prompts: Sequence[Prompt], first: list[Decision], bags: list[dict[str, int]], detector: Detector
+) -> list[Decision]:  # fmt: skip
+    """The second look at all prompts at once; what opens a session, a cleared one or an open turn stays."""
+    out = list(first)
+    like = cohesion.likeness(bags, [each.cut for each in first])
+    for at, prompt in enumerate(prompts):
+        if at and not prompt.get("open") and not prompt.get("cleared"):
+            out[at] = detector.look_again(str(prompt.get("text") or ""), first[at], like[at])
+    goals = Goals(detector.common)
+    for at, (prompt, decision) in enumerate(zip(prompts, out, strict=True)):
+        text, agent = str(prompt.get("text") or ""), prompt.get("agent") or {}
+        if at and decision.cut and (not prompt.get("open") or points_back(text)):
+            decision.resumes = goals.resumed(text, {} if prompt.get("open") else agent)
+        goals.add(at, text, agent, decision.cut, decision.resumes)
+    return out
 
 
 def session(

@@ -3,9 +3,9 @@
     python -m nmem.training.boundaries SESSIONS.jsonl... [--weights nmem/episodes/weights.json] [--draws 2000]
 
 Nested folds: for each person held out, words, scaling, weights and threshold come from the other persons only (the
-threshold from scores of inner folds of persons). Ridge logistic regression, signs fixed beforehand; the target is the
-mean of the annotators, a sub-task counting a fifth of a boundary; sessions put one after the other count a little as
-boundaries. Deterministic.
+threshold from scores of inner folds of persons, and so does what the second look at a whole session adds). Ridge
+logistic regression, signs fixed beforehand; the target is the mean of the annotators, a sub-task counting a fifth of a
+boundary; sessions put one after the other count a little as boundaries. Deterministic.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse import csr_matrix, vstack  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression
 
+from nmem.episodes import cohesion
 from nmem.episodes import features as ft
-from nmem.episodes.boundary import WEIGHTS, jaccard
+from nmem.episodes.boundary import HAND_SET, WEIGHTS, jaccard
 from nmem.evaluate.segmentation import Figures, figures
 
 ONLINE = {
@@ -39,7 +41,7 @@ TURN = {
     "a_like": -1, "a_carried": 1, "a_back": -1, "a_known": 0,
 }  # fmt: skip
 SIGNS = {"online": ONLINE, "revised": {**ONLINE, **TURN}}
-BY_HAND = {"put_away": 1.5, "returns": 0.8}
+BY_HAND = dict(zip(HAND_SET, (1.5, 0.8), strict=True))
 """Weights that are not fitted, for there are a dozen examples of each; a third of these and more are boundaries."""
 RIDGE, WORD_RIDGE = 40.0, 60.0
 CUT_AT = 1.2
@@ -70,10 +72,14 @@ class Table:
 
     def __init__(self, sessions: list[dict[str, Any]], common: frozenset[str]) -> None:
         self.rows: list[ft.Features] = []
+        self.bags: list[list[dict[str, int]]] = []
+        """Of each session, the words of its turns; and the place of each row in its session."""
+        place = []
         self.heard: list[list[str]] = []
         hard, soft, person, number, worth, other = [], [], [], [], [], []
         for at, session in enumerate(sessions):
             past = ft.Past(common)
+            self.bags.append([])
             second = session.get("second_labels") or session["labels"]
             for index, prompt in enumerate(session["prompts"]):
                 text, agent = prompt["text"], prompt.get("agent") or {}
@@ -88,14 +94,21 @@ class Table:
                     person.append(who(session))
                     other.append(session.get("after", who(session)))
                     number.append(at)
+                    place.append(index)
                     worth.append(session.get("worth", 1.0))
                 past.add(text, agent)
+                self.bags[-1].append(cohesion.bag(past.turns[-1], common))
+        self.place = np.array(place)
         self.gold, self.target, self.worth = np.array(hard), np.array(soft), np.array(worth)
         self.person, self.other, self.session = np.array(person), np.array(other), np.array(number)
 
     def matrix(self, kind: str, chosen: Array) -> Array:
         """The features of some rows, in the order of SIGNS."""
         return np.array([[self.rows[at][name] for name in SIGNS[kind]] for at in chosen])
+
+    def by_hand(self, chosen: Array) -> Array:
+        """Whether a feature of BY_HAND speaks, for some rows: a second look takes no cut back there."""
+        return np.array([any(self.rows[at][name] for name in BY_HAND) for at in chosen], bool)
 
     def vocabulary(self, chosen: Array) -> list[str]:
         """The words that enough of the persons use, each with the place where it stands."""
@@ -240,6 +253,41 @@ def threshold(found: Array, gold: Array, times: float) -> float:
     return float(np.quantile(found, max(0.0, 1 - times * gold.mean())))
 
 
+def looked(table: Table, cuts: Array, chosen: Array) -> Array:
+    """Likeness to the episode and to the session before, of some rows that hold whole sessions, between these cuts."""
+    out = np.zeros((len(chosen), 2))
+    for at in np.unique(table.session[chosen]):
+        inside = np.where(table.session[chosen] == at)[0]
+        opens = [number == 0 for number in range(len(table.bags[at]))]
+        for row in inside[cuts[inside]]:
+            opens[table.place[chosen[row]]] = True
+        like = cohesion.likeness(table.bags[at], opens)
+        out[inside] = [like[table.place[chosen[row]]] for row in inside]
+    return out
+
+
+def second_look(table: Table, found: Array, chosen: Array) -> dict[str, float]:
+    """What likeness adds to scores of persons unseen, so that their threshold still cuts CUT_AT times as often."""
+    gold = table.gold[chosen]
+    limit = threshold(found, gold, CUT_AT)
+    rows = np.column_stack([found, looked(table, found >= limit, chosen)])
+    spread = rows.std(0) + 1e-6
+    weights = LogisticRegression().fit((rows - rows.mean(0)) / spread, gold).coef_[0] / spread
+    if weights[0] <= 0:
+        return {"bias": 0.0, "episode": 0.0, "session": 0.0}
+    episode, session = (weights[1:] / weights[0]).tolist()
+    after = found + rows[:, 1:] @ np.array([episode, session])
+    after[(found >= limit) & table.by_hand(chosen)] = after.max()
+    return {"bias": limit - threshold(after, gold, CUT_AT), "episode": episode, "session": session}
+
+
+def moved(table: Table, found: Array, chosen: Array, limit: float, again: dict[str, float]) -> Array:
+    """Revised scores after the second look."""
+    after = found + again["bias"] + looked(table, found >= limit, chosen) @ [again["episode"], again["session"]]
+    firm = (found >= limit) & table.by_hand(chosen)
+    return np.where(firm, np.maximum(found, after), after)
+
+
 def nested(table: Table, more: Table, groups: list[set[str]]) -> tuple[dict[str, Array], dict[str, Array]]:
     """How far each row's score is above the threshold, each decided without its group; the same of the splices."""
     above = {kind: np.full(len(table.gold), -np.inf) for kind in SIGNS}
@@ -252,9 +300,13 @@ def nested(table: Table, more: Table, groups: list[set[str]]) -> tuple[dict[str,
         held_splices = np.where(np.isin(more.person, sorted(group)))[0]
         for kind in SIGNS:
             limit = threshold(limits[kind], table.gold[~held], CUT_AT)
-            above[kind][held] = scores(table, kind, every[held], model) - limit
-            if len(held_splices):
-                splices[kind][held_splices] = scores(more, kind, held_splices, model) - limit
+            found, spliced_in = scores(table, kind, every[held], model), scores(more, kind, held_splices, model)
+            if kind == "revised":
+                again = second_look(table, limits[kind], every[~held])
+                found = moved(table, found, every[held], limit, again)
+                spliced_in = moved(more, spliced_in, held_splices, limit, again)
+            above[kind][held] = found - limit
+            splices[kind][held_splices] = spliced_in - limit
     return above, splices
 
 
@@ -312,6 +364,8 @@ def spec(table: Table, more: Table, common: frozenset[str]) -> dict[str, Any]:
                 for name, weight, mean in zip(signs, weights, means, strict=True) if abs(weight) >= LEAST
             } | {place: [1.0, round(said[place], 3)] for place in ft.PLACES},
         }  # fmt: skip
+    again = second_look(table, found["revised"], every)
+    out["again"] = {name: round(value, 3) for name, value in again.items()}
     out["words"] = words
     out["common"] = " ".join(sorted(common))
     return out
@@ -329,6 +383,7 @@ def written(found: dict[str, Any]) -> str:
         rows = ",\n".join(f'   "{name}": {json.dumps(pair)}' for name, pair in model["weights"].items())
         head = ", ".join(f'"{name}": {model[name]}' for name in ("bias", "threshold", "offer"))
         parts.append(f' "{kind}": {{{head}, "weights": {{\n{rows}\n }}}}')
+    parts.append(f' "again": {json.dumps(found["again"])}')
     places = ",\n".join(
         f'   "{place}": {json.dumps(words, ensure_ascii=False)}' for place, words in found["words"].items()
     )

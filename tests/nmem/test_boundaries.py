@@ -76,6 +76,6 @@ def test_windows_are_counted_as_published() -> None:
 def test_the_shipped_weights_reach_what_the_documentation_says(shared: Path) -> None:
     files = [shared / "data/episodes" / name for name in ("sessions.jsonl", "sessions_more.jsonl")]
     found, online = evaluate(records(files)), evaluate(records(files), online=True)
-    assert (found["f1"], online["f1"]) == (0.5986, 0.5832)
+    assert (found["f1"], online["f1"]) == (0.6226, 0.5832)
     assert found["cut_rate"] <= 1.45 * found["true_rate"] and online["cut_rate"] <= 1.45 * online["true_rate"]
     assert found["baseline"]["f1"] < 0.25

@@ -128,6 +128,7 @@ def test_words_alone_resume_nothing_before_the_turn_has_done_something(db: Conne
     script.prompt(page, 900.0)
     arrived(db, script.id)
     again = history.whole(db, script.id)[-1]
+    assert session.goals is not None
     assert session.goals.resumed(again["text"], {}) == 0, "the words alone would say so"
     assert live(db, script.id)[-1][0] == session.arrive(again).label == "new"
     assert live(db, script.id)[-1][4] is session.arrive(again).resumes is None
