@@ -6,7 +6,6 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
@@ -21,6 +20,7 @@ from nmem.read.episode_filter import Filter
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
 from nmem.tables import NOW
+from nmem.text import json_list, json_object
 
 PAGE = 1000
 _SHORT = 300
@@ -127,20 +127,9 @@ def present(db: Connection) -> bool:
     return tables.version(db) > 0
 
 
-def parsed(stored: object, default: object) -> object:
-    """A JSON column; anything of another kind than the default is the default."""
-    try:
-        value = json.loads(stored) if isinstance(stored, str) and stored else default
-    except ValueError:
-        return default
-    return value if isinstance(value, type(default)) else default
-
-
 def outcome(stored: object, commits: object) -> Outcome:
     """From the columns `outcomes` and `commits`."""
-    known, made = parsed(stored, {}), parsed(commits, [])
-    assert isinstance(known, dict)
-    assert isinstance(made, list)
+    known, made = json_object(stored), json_list(commits)
     tests, end = open_ends.ending(known)
     flag = known.get
     return Outcome(
@@ -177,7 +166,7 @@ def current(db: Connection, session_id: str) -> CurrentUnit | None:
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
-    found = parsed(stored, [])
+    found = json_list(stored)
     return tuple(str(each) for each in found) if isinstance(found, list) else ()
 
 
