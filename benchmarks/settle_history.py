@@ -2,7 +2,7 @@
 
     python benchmarks/settle_history.py history FOLDER [CLIENT]     the sessions of a folder of transcripts
     python benchmarks/settle_history.py rows [OBSERVATIONS [SECONDS]]   invented ones (benchmarks/grown.py)
-    python benchmarks/settle_history.py turn DATABASE TURNS          one more turn, in a copy of a settled database
+    python benchmarks/settle_history.py turn DATABASE TURNS          a new session settled after each turn, in a copy
 
 The first two take what an import left out of a database of their own and settle it as `nmem settle` does: sessions a
 second until the last one is told, of the clock and of all processors together, and what each step took. The third
@@ -33,10 +33,13 @@ from nmem import settle, tables  # noqa: E402
 from nmem.episodes import annotate, online, revise  # noqa: E402
 from nmem.importing.discover import find  # noqa: E402
 from nmem.importing.importer import Importer  # noqa: E402
+from nmem.themes import keep as themes  # noqa: E402
 
 _BARE = ("UPDATE observations SET phase = NULL, scope = NULL, locus = NULL, novelty = NULL, friction = NULL,"
          " label_model = NULL")  # fmt: skip
-_SESSION, _CALLS, _TRIES, _EACH = "one more", 8, 9, 31_000
+_SESSION, _CALLS = "one more", 8
+_LARGEST = "SELECT project_id FROM sessions GROUP BY project_id ORDER BY count(*) DESC LIMIT 1"
+_EVERYDAY = ("the", "to", "and", "a", "of", "is", "in", "that", "it", "for", "with", "not")
 
 
 def history(path: str, folder: str, client: str = "claude") -> None:
@@ -103,31 +106,40 @@ def _peak() -> int:
 
 
 def turn(path: str, database: str, turns: str = "20") -> None:
-    """What one more turn costs a settled database, in a session of so many turns."""
+    """What settling after each turn of a new session costs a settled database."""
     shutil.copy(database, path)
     with closing(store.connect(path, timeout=5, autocheckpoint=1000)) as db:
         dice, name = random.Random(1), _model(path)
-        project = db.execute("SELECT id FROM projects LIMIT 1").fetchone()[0]
-        at = int(time.time() * 1000) - int(turns) * _EACH
+        project = db.execute(_LARGEST).fetchone()[0]
+        at = int(time.time() * 1000)
         db.execute("INSERT INTO sessions (id, client, project_id, cwd, started_at, last_at)"
                    " VALUES (?, 'claude', ?, '/w', ?, ?)", (_SESSION, project, at, at))  # fmt: skip
-        for _ in range(int(turns)):
-            at = _turn(db, path, name, dice, at)
         for _ in range(3):
             settle.settle(path, models=False)
+        themes.keep(db)
         busy, idle = [], []
-        for _ in range(_TRIES):
+        for _ in range(int(turns)):
             at = _turn(db, path, name, dice, at)
-            busy.append(_measured(path))
-            idle.append(_measured(path))
-    one, none = statistics.median(busy), statistics.median(idle)
-    print(f"{turns} turns: one more costs {one - none:.1f} ms (median; {max(busy) - none:.1f} at most);"
+            busy.append(_measured(path, at))
+            idle.append(_measured(path, at))
+    none = statistics.median(idle)
+    print(f"{turns} turns: each costs {statistics.mean(busy) - none:.1f} ms (mean; median"
+          f" {statistics.median(busy) - none:.1f}, {max(busy) - none:.1f} at most);"
           f" a run with nothing to do {none:.1f} ms")  # fmt: skip
 
 
-def _measured(path: str) -> float:
+def _sentences(dice: random.Random, count: int) -> str:
+    """So many words as people write them: every other one is an everyday one, a sentence has about twelve."""
+    out = []
+    for at in range(count):
+        out.append(dice.choice(_EVERYDAY) if at % 2 else words(dice, 1))
+        out[-1] += "." if at % 12 == 11 else ""
+    return " ".join(out)
+
+
+def _measured(path: str, now: int) -> float:
     begun = time.process_time()
-    settle.settle(path, models=False)
+    settle.settle(path, models=False, clock=lambda: now)
     return 1000 * (time.process_time() - begun)
 
 
@@ -142,7 +154,7 @@ def _turn(db: Connection, path: str, model: str, dice: random.Random, at: int) -
     seq = db.execute("SELECT seq FROM sessions WHERE id = ?", (_SESSION,)).fetchone()[0]
     said = "INSERT INTO prompts (session_id, at, source, kind, content, dedup_key) VALUES (?, ?, ?, ?, ?, ?)"
     with store.transaction(db):
-        prompt = db.execute(said, (_SESSION, at, "user", "prompt", words(dice, 20), f"p{at}")).lastrowid
+        prompt = db.execute(said, (_SESSION, at, "user", "prompt", _sentences(dice, 20), f"p{at}")).lastrowid
         for _ in range(_CALLS):
             at, seq = at + 3000, seq + 1
             db.execute(
@@ -153,7 +165,7 @@ def _turn(db: Connection, path: str, model: str, dice: random.Random, at: int) -
                  f"o{seq}", model),
             )  # fmt: skip
         at += 2000
-        db.execute(said, (_SESSION, at, "agent", "closing", words(dice, 60), f"c{at}"))
+        db.execute(said, (_SESSION, at, "agent", "closing", _sentences(dice, 60), f"c{at}"))
         db.execute("UPDATE sessions SET seq = ?, last_at = ?, state = 'waiting' WHERE id = ?", (seq, at, _SESSION))
     online.arrived(db, _SESSION, path)
     revise.ended(db, _SESSION, path)

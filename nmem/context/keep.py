@@ -35,7 +35,7 @@ def keep_all(db: Connection, now: int, stopped: Callable[[], bool] = lambda: Fal
         if stopped():
             break
         folded += keep(db, project_id, name, now, stopped)
-        warm.keep(db, project_id, now)
+    warm.keep(db, now)
     return folded
 
 

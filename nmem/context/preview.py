@@ -272,7 +272,7 @@ def _fold(db: Connection, present: Present) -> None:
     pasts = list(history.sessions(db, present.project_id, present.at, partly=True, without=present.session_id))
     db.execute("BEGIN")
     keep.fold_into(db, pasts, present.project_id, present.project)
-    warm.keep(db, present.project_id, present.at)
+    warm.keep(db, present.at, present.project_id)
     db.execute("COMMIT")
 
 

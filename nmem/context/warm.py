@@ -11,6 +11,7 @@ from nmem.context.known import fact
 from nmem.learn import read, rules, skills, warnings
 from nmem.learn.learning import (
     FAILED_COMMAND,
+    KINDS,
     OPEN,
     REPEATED_INTENT,
     SKILL,
@@ -23,20 +24,17 @@ from nmem.threads import words
 USUAL = 0.5
 """Share of the sessions with such work that went a skill's way, from which others are told of it."""
 _FILES = 12
+_ALL = 1_000_000
 _RUNS, _MORE = 400, 2
 """Runs of a failing command that are looked at, and how many times more sessions in which it passed contradict it."""
 
 
-def keep(db: Connection, project_id: int, now: int) -> None:
-    """Bring a project's prepared learnings up to date; writes what differs, in the caller's transaction or its own."""
-    warm = warnings.warm_learnings(db, project_id, now)
-    skilled = read.learnings(db, now, project_id, (OPEN,), kinds=(SKILL,))
-    usual = [one for one in skilled if one.remedy and one.remedy.confidence >= USUAL]
-    wanted = {one.id: _row(one) for one in (*warm, *usual) if not _passes(db, project_id, one, now)}
-    there = {
-        row[0]: tuple(row)
-        for row in db.execute("SELECT * FROM context_learnings WHERE project_id = ?", (project_id,)).fetchall()
-    }
+def keep(db: Connection, now: int, project_id: int | None = None) -> None:
+    """Bring the prepared learnings of a project, or of all, up to date; in the caller's transaction or its own."""
+    listed = read.learnings(db, now, project_id, (OPEN,), kinds=KINDS, limit=_ALL)
+    wanted = {one.id: _row(one) for one in listed if _warns(one) and not _passes(db, one, now)}
+    ours, of = ("", ()) if project_id is None else (" WHERE project_id = ?", (project_id,))
+    there = {row[0]: tuple(row) for row in db.execute(f"SELECT * FROM context_learnings{ours}", of).fetchall()}  # noqa: S608
     gone = [(each,) for each in there if each not in wanted]
     new = [row for each, row in wanted.items() if there.get(each) != row]
     if gone or new:
@@ -45,7 +43,13 @@ def keep(db: Connection, project_id: int, now: int) -> None:
             db.executemany("INSERT OR REPLACE INTO context_learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", new)
 
 
-def _passes(db: Connection, project_id: int, one: Learning, now: int) -> bool:
+def _warns(one: Learning) -> bool:
+    if one.kind == SKILL:
+        return one.remedy is not None and one.remedy.confidence >= USUAL
+    return one.heat >= warnings.WARM
+
+
+def _passes(db: Connection, one: Learning, now: int) -> bool:
     """Whether a command that is known to fail passed in many more sessions since: it fails somewhere else only."""
     phrases = warnings.phrases(one) if one.kind == FAILED_COMMAND else ()
     if not phrases:
@@ -54,7 +58,7 @@ def _passes(db: Connection, project_id: int, one: Learning, now: int) -> bool:
         "SELECT o.session_id, o.content FROM observations o JOIN sessions s ON s.id = o.session_id"
         " WHERE s.project_id = ? AND o.at BETWEEN ? AND ? AND o.outcome = 'ok' AND o.obs_type IN ('command', 'test',"
         " 'build', 'lint', 'install') AND instr(o.content, ?) > 0 ORDER BY o.at DESC LIMIT ?",
-        (project_id, one.first_at, now, phrases[0], _RUNS),
+        (one.project_id, one.first_at, now, phrases[0], _RUNS),
     ).fetchall()
     passed = {row[0] for row in rows if f" {phrases[0]} " in f" {' '.join(str(row[1]).lower().split())} "}
     return len(passed) > _MORE * one.sessions

@@ -22,7 +22,7 @@ SESSION = "boundaries/"
 """Before a session's id: what a model was asked about the whole of it."""
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
-_SHORT = 10
+_SHORT, _MORE = 4, 4
 """Turns up to which an episode that goes on is told anew after each."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
 
@@ -68,7 +68,7 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
 def going(db: Connection, since: int, limit: int = 20) -> list[int]:
     """Open episodes in which something happened since a moment (ms) and that were not told as they are now.
 
-    A long one is told anew once a tenth of its turns was added: telling costs more with each of them.
+    One of several turns is told anew once a quarter of them is new: telling costs more with each of them.
     """
     found = db.execute(
         "SELECT u.id, u.turn_count, n.told_of FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id"  # noqa: S608
@@ -78,7 +78,7 @@ def going(db: Connection, since: int, limit: int = 20) -> list[int]:
     return [
         number
         for number, turns, told_of in found.fetchall()
-        if turns <= _SHORT or 10 * (turns - turns_of(told_of or "")) >= turns
+        if turns <= _SHORT or _MORE * (turns - turns_of(told_of or "")) >= turns
     ]
 
 

@@ -161,7 +161,7 @@ def as_it_was(db: Connection, moment: Moment) -> list[Past]:
     pasts = list(history.sessions(db, moment.project_id, moment.at, partly=True, without=moment.session_id))
     db.execute("BEGIN")
     keep.fold_into(db, pasts, moment.project_id, moment.project)
-    warm.keep(db, moment.project_id, moment.at)
+    warm.keep(db, moment.at, moment.project_id)
     db.execute("COMMIT")
     return pasts
 

@@ -35,12 +35,15 @@ def learnings(
     """
     if not present(db):
         return ()
-    found = [row for row in _named(db).execute(_ROWS).fetchall() if row["kind"] in kinds and state(row, now) in states]
-    if project is not None:
-        found = [row for row in found if row["project_id"] == project]
+    every, ours = _named(db).execute, "WHERE l.project_id = ?"
+    rows = (every(_ROWS) if project is None else every(_ROWS + ours, (project,))).fetchall()
+    found = [row for row in rows if row["kind"] in kinds and state(row, now) in states]
     times = _times(db, found)
     listed = [_learning(row, times.get(row["id"], ()), now) for row in found]
-    weights = {row["id"]: _weight(times.get(row["id"], ()), heat.until(row["worked_at"] or 0, now)) for row in found}
+    half = _half_life()
+    weights = {
+        row["id"]: _weight(times.get(row["id"], ()), heat.until(row["worked_at"] or 0, now), half) for row in found
+    }
     if across:
         return _across(listed, times, weights)[:limit]
     listed.sort(
@@ -65,12 +68,13 @@ def of(db: Connection, ids: Iterable[int], now: int) -> dict[int, Learning]:
         return {}
     wanted = json.dumps(list(dict.fromkeys(ids)))
     rows = _named(db).execute(_ROWS + _OF, (wanted,)).fetchall()
-    times = _times(db, rows)
-    return {row["id"]: _heated(row, times.get(row["id"], ()), now) for row in rows}
+    times, half = _times(db, rows), _half_life()
+    return {row["id"]: _heated(row, times.get(row["id"], ()), now, half) for row in rows}
 
 
-def _heated(row: Row, times: Times, now: int) -> Learning:
-    return replace(_learning(row, times, now), heat=heat.scaled(_weight(times, heat.until(row["worked_at"] or 0, now))))
+def _heated(row: Row, times: Times, now: int, half_life: float) -> Learning:
+    weight = _weight(times, heat.until(row["worked_at"] or 0, now), half_life)
+    return replace(_learning(row, times, now), heat=heat.scaled(weight))
 
 
 def evidence(db: Connection, learning_id: int, limit: int = 50) -> tuple[Evidence, ...]:
@@ -133,11 +137,16 @@ def _times(db: Connection, rows: Sequence[Row]) -> dict[int, list[tuple[str, int
     return out
 
 
-def _weight(times: Times, as_of: int) -> float:
+def _half_life() -> float:
+    """Hours after which an occurrence warms half as much, as the person has set it."""
+    return 24.0 * config.load().half_life_days
+
+
+def _weight(times: Times, as_of: int, half_life: float) -> float:
     newest: dict[str, int] = {}
     for session_id, at in times:
         newest[session_id] = max(at, newest.get(session_id, 0))
-    return heat.weight(newest.values(), as_of, 24.0 * config.load().half_life_days)
+    return heat.weight(newest.values(), as_of, half_life)
 
 
 def _across(

@@ -14,7 +14,6 @@ from sqlite3 import Connection
 
 from capture.storage import store as base
 from nmem import tables
-from nmem.episodes.passages import IDLE
 from nmem.learn import asking, find, patterns, said, sessions, skills, store, warnings
 from nmem.learn.sessions import Found
 
@@ -47,11 +46,12 @@ def refresh(
 ) -> Refreshed:  # fmt: skip
     """Read what changed, of one project or of all, on a writing connection outside a transaction.
 
-    `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a long
+    `beside`: reads the sessions it is given in processes of its own, and answers in their order. `patient`: a
     session that goes on need not be read again for each of its turns.
     """
     done = Refreshed()
-    waiting = sessions.stale(db, project_id, now - IDLE) if patient else sessions.stale(db, project_id)
+    at = now if patient else None
+    waiting = sessions.stale(db, project_id, at)
     read: dict[int, None] = {}
     ids = [session_id for session_id, _ in waiting]
     ready = beside(ids) if beside else (found_in(db, one, stopped) for one in ids)
@@ -63,7 +63,7 @@ def refresh(
             done.sessions += 1
             read[of] = None
     done.left = len(waiting) - done.sessions
-    for number in dict.fromkeys([*read, *sessions.changed(db, project_id)]):
+    for number in dict.fromkeys([*read, *sessions.changed(db, project_id, at)]):
         changed = project(db, number, now)
         if changed is not None:
             done.learnings += changed

@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from capture.storage import store as base
+from nmem.episodes.passages import IDLE
 from nmem.learn import config
 from nmem.learn.find import VERSION, Finding
 from nmem.learn.rows import Row
@@ -27,13 +28,14 @@ WITH marks AS (
 SELECT s.id, s.project_id FROM sessions s LEFT JOIN learned_sessions l ON l.session_id = s.id
 LEFT JOIN marks m ON m.session_id = s.id
 WHERE (l.session_id IS NULL OR l.told_of != ? OR (l.seq != s.seq OR l.mark != coalesce(m.mark, ''))
- AND NOT (s.state != 'ended' AND s.last_at > ? AND l.seq >= ? AND s.seq BETWEEN l.seq AND l.seq * 11 / 10))
+ AND NOT (s.state != 'ended' AND s.last_at > ?
+  AND (l.at > ? OR l.seq >= ? AND s.seq BETWEEN l.seq AND l.seq * 11 / 10)))
 AND (? IS NULL OR s.project_id = ?) ORDER BY s.last_at DESC, s.id
 """
 """A transcript that was read further may have put right how calls ended, without a new observation.
 
-A long session that goes on is read again once a tenth more was done in it, and when it is over: reading is about all of
-a session, and would otherwise cost each turn as much as all turns before it.
+Reading is about all of a session and its project, and would cost each turn as much as all turns before it: a session
+that goes on is read again after a while, a long one once a tenth more was done in it, and each when it is over.
 """
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _LONG = 150
@@ -41,11 +43,13 @@ _LONG = 150
 _NEVER = 1 << 62
 _STATE = f"SELECT project_id, seq, {_MARK} FROM sessions WHERE id = ?"  # noqa: S608 - our text
 _EPISODES = """
-SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003 + 7 * u.turn_count + 11 * u.obs_count
+SELECT s.project_id, count(*) || '.' || sum(u.started_at % 1000003
+ + (u.state != 'open') * (7 * u.turn_count + 11 * u.obs_count)
  + 13 * length(u.intent) + 17 * coalesce(u.resumes, 0) + 19 * (u.state = 'open')
  + 23 * coalesce(u.thread_id, t.thread_id, 0) + u.first_prompt_id % 1000003) AS episodes
 FROM work_units u JOIN sessions s ON s.id = u.session_id LEFT JOIN session_threads t ON t.session_id = u.session_id
 """
+"""How far an episode that goes on has come is not part: it is known anew with what is read of its session."""
 
 
 @dataclass(frozen=True)
@@ -91,21 +95,28 @@ def snapshot(db: Connection) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
-def stale(db: Connection, project_id: int | None = None, alive: int = _NEVER) -> list[tuple[str, int]]:
+def stale(db: Connection, project_id: int | None = None, patient: int | None = None) -> list[tuple[str, int]]:
     """The sessions that say more than was read of them, and their projects; the newest first.
 
-    `alive`: long sessions in which something happened since then (ms) can wait.
+    `patient`: the time (ms) at which those that go on, and were read shortly before, can wait; None: none waits.
     """
-    return db.execute(_STALE, (VERSION, alive, _LONG, project_id, project_id)).fetchall()
+    since = _NEVER if patient is None else patient - IDLE
+    return db.execute(_STALE, (VERSION, since, since, _LONG, project_id, project_id)).fetchall()
 
 
-def changed(db: Connection, project_id: int | None = None) -> list[int]:
-    """The projects whose episodes are not those that were summed up."""
+def changed(db: Connection, project_id: int | None = None, patient: int | None = None) -> list[int]:
+    """The projects whose episodes are not those that were summed up.
+
+    `patient`: the time (ms) at which those with a session that was read shortly before can wait; None: none waits.
+    """
+    since = _NEVER if patient is None else patient - IDLE
     found = db.execute(
         f"WITH now AS ({_EPISODES} WHERE ? IS NULL OR s.project_id = ? GROUP BY s.project_id)"  # noqa: S608 - our text
         " SELECT now.project_id FROM now LEFT JOIN learned_projects l ON l.project_id = now.project_id"
-        " WHERE now.episodes || ? != coalesce(l.episodes, '') ORDER BY now.project_id",
-        (project_id, project_id, _enough()),
+        " WHERE now.episodes || ? != coalesce(l.episodes, '') AND NOT EXISTS (SELECT 1 FROM sessions s"
+        "  JOIN learned_sessions r ON r.session_id = s.id WHERE s.project_id = now.project_id AND s.state != 'ended'"
+        "  AND s.last_at > ? AND r.at > ?) ORDER BY now.project_id",
+        (project_id, project_id, _enough(), since, since),
     )
     return [number for (number,) in found.fetchall()]
 

@@ -16,7 +16,7 @@ from nmem.themes.group import LEAST, Bag, Group, grouped, possible
 
 MOST = 2000
 """Episodes of a project that are grouped: the newest."""
-_GROWN, _NEW = 0.1, 6
+_GROWN, _NEW = 0.25, 20
 """A project is grouped anew when this part of its episodes came since, and so many."""
 _TITLE = "coalesce(u.title, u.agent_title, u.heading, substr(u.intent, 1, 200))"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from heapq import nsmallest
 
 from nmem.episodes.titles.goal import base
@@ -44,13 +45,21 @@ def phrases(texts: Iterable[str]) -> dict[str, str]:
 def _tokens(piece: str) -> Iterator[tuple[str, str]]:
     before = ""
     for raw in piece.split():
-        word = file(raw).strip(_EDGES)
-        low = word.lower()
-        yield _kind(word, low, before), word
+        kind, word, low, is_verb = _token(raw)
+        yield (_END if is_verb and before in _BEFORE_VERB else kind), word
         before = low
 
 
-def _kind(word: str, low: str, before: str) -> str:
+@lru_cache(maxsize=20_000)
+def _token(raw: str) -> tuple[str, str, str, bool]:
+    """Kind, the word itself, in lower case, and whether it is a name that may be a verb."""
+    word = file(raw).strip(_EDGES)
+    low = word.lower()
+    kind = _kind(word, low)
+    return kind, word, low, kind == _NAME and bool(base(word))
+
+
+def _kind(word: str, low: str) -> str:
     if low in ARTICLES:
         return _ARTICLE
     if low in JOINING:
@@ -59,7 +68,7 @@ def _kind(word: str, low: str, before: str) -> str:
         return _END
     if not (word.isalnum() or any(map(str.isalnum, word))) or word.isdigit() or len(word) > _LONGEST_NAME:
         return _END
-    if not _STRANGE.isdisjoint(word) or word.startswith("--") or (before in _BEFORE_VERB and base(word)):
+    if not _STRANGE.isdisjoint(word) or word.startswith("--"):
         return _END
     return _NAME
 

@@ -19,6 +19,7 @@ _SHORT = 40
 """Characters of what stands between blanks that is remembered: nearly all comes again."""
 _READ = 4_000
 _BIAS = -5.8
+_EVERYDAY = frozenset(word[:5] for word in EVERYDAY)
 _FAR = 99
 
 
@@ -44,7 +45,6 @@ _remembered = lru_cache(maxsize=20_000)(_keys)
 
 def weights(asked: Sequence[str], said: Sequence[str], files: Sequence[str]) -> dict[str, float]:
     """Word -> probability. `asked`: the prompts without what was pasted, the one that opens the episode first."""
-    everyday = {word[:5] for word in EVERYDAY}
     prompts = [keys(text[:_READ]) for text in asked]
     answers = [keys(text[:_READ]) for text in said]
     opening = prompts[0] if prompts else []
@@ -63,7 +63,7 @@ def weights(asked: Sequence[str], said: Sequence[str], files: Sequence[str]) -> 
         at, first = place.get(word, _FAR), word in place
         score = (
             _BIAS
-            - 1.6 * (word in everyday)
+            - 1.6 * (word in _EVERYDAY)
             + 0.25 * math.log1p(in_prompts[word])
             + 1.5 * prompts_with[word] / max(1, len(prompts))
             + 0.88 * (at < 6) + 0.72 * (at < 15) + 0.6 * (at < 40) - 0.17 * first

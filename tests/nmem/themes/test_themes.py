@@ -105,8 +105,8 @@ def test_a_theme_keeps_its_number_as_the_project_grows(db: Connection) -> None:
     keep.keep(db)
     before = _of(db)
     assert keep.keep(db) == 0  # nothing has come since
-    for number in range(EACH, EACH + 3):
-        for subject in ("coupon", "webhook"):
+    for number in range(EACH, EACH + 8):
+        for subject in SUBJECTS:
             _add(db, subject, number)
     assert keep.keep(db) > 0
     after = _of(db)

@@ -288,13 +288,26 @@ def test_what_was_put_off_is_open_again_when_the_time_is_over(history: History) 
     assert len(read.learnings(history.db, history.at + 2 * DAY)) == 1
 
 
+def test_a_session_that_goes_on_is_read_again_after_half_an_hour(history: History) -> None:
+    history.begin("short")
+    history.runs("make world")
+    began = history.at
+    history.db.execute("UPDATE sessions SET state = 'waiting', seq = 1, last_at = ?", (began,))
+    assert refresh.refresh(history.db, began, patient=True).sessions == 1
+    for minutes, read_again in ((10, 0), (20, 0), (31, 1), (40, 0)):
+        now = began + minutes * 60_000
+        history.db.execute("UPDATE sessions SET seq = ?, last_at = ?", (minutes, now))
+        assert refresh.refresh(history.db, now, patient=True).sessions == read_again, minutes
+
+
 def test_a_long_session_that_goes_on_is_read_again_once_a_tenth_was_added(history: History) -> None:
     history.begin("long")
     for _ in range(200):
         history.runs("make world")
     history.db.execute("UPDATE sessions SET state = 'waiting', seq = 200, last_at = ?", (history.at,))
     assert refresh.refresh(history.db, history.at, patient=True).sessions == 1
-    history.db.execute("UPDATE sessions SET seq = 219")
+    history.at += 31 * 60_000
+    history.db.execute("UPDATE sessions SET seq = 219, last_at = ?", (history.at,))
     assert refresh.refresh(history.db, history.at, patient=True).sessions == 0
     assert [session for session, _ in sessions.stale(history.db)] == ["long"]  # whoever looks sees all of it
     history.db.execute("UPDATE sessions SET seq = 221")
