@@ -169,9 +169,8 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
 
 
 def size(db: Connection, project_id: int) -> int:
-    """How many documents a project has had: numbers of changed ones stay in the postings, both counts hold them."""
-    row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
-    return int(row[0] or 0) if row else 0
+    """How many documents a project has."""
+    return int(db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0])
 
 
 def informative(total: int, docs: int) -> float:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from json import dumps
 from sqlite3 import Connection
+from sys import byteorder
 
 from capture.storage.store import transaction
 from nmem.retrieval.documents import RULES, Document, document
@@ -20,6 +22,9 @@ BATCH = 40
 _DEAD = 0.5
 """The part of a project's numbers that may belong to no document any more before it is indexed anew."""
 _LEAST_DEAD = 50
+_SIZE = array("I").itemsize
+_PLACE = int(byteorder == "little")
+"""Where a posting's document begins: its weight is the lowest byte."""
 
 _DUE = """
 SELECT u.id, s.project_id, u.last_at, u.narrated_at
@@ -86,9 +91,10 @@ def _drop_outdated(db: Connection) -> None:
 
 
 def _add(db: Connection, project_id: int, made: list[tuple[Due, Document]]) -> None:
-    """Append documents to a project's postings."""
+    """Append documents to a project's postings, in place of those that the same episodes had."""
     row = db.execute("SELECT last_doc FROM retrieval_projects WHERE project_id = ?", (project_id,)).fetchone()
     last = int(row[0]) if row else 0
+    before = _numbers(db, project_id, [one.unit_id for one, _ in made])
     new: dict[str, array[int]] = {}
     for one, found in made:
         last += 1
@@ -99,6 +105,7 @@ def _add(db: Connection, project_id: int, made: list[tuple[Due, Document]]) -> N
             " VALUES (?, ?, ?, ?, ?, ?)",
             (one.unit_id, project_id, last, one.at, one.told_at, found.result),
         )
+    _take_out(db, project_id, before, list(new))
     db.executemany(
         "INSERT INTO retrieval_postings (project_id, word, docs, postings) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (project_id, word) DO UPDATE SET docs = docs + excluded.docs,"
@@ -110,3 +117,43 @@ def _add(db: Connection, project_id: int, made: list[tuple[Due, Document]]) -> N
         " ON CONFLICT (project_id) DO UPDATE SET last_doc = excluded.last_doc",
         (project_id, last, RULES),
     )
+
+
+def _numbers(db: Connection, project_id: int, episodes: list[int]) -> list[int]:
+    """The numbers that episodes have in a project's index, where they are in it."""
+    rows = db.execute(
+        "SELECT doc FROM retrieval_docs WHERE project_id = ? AND unit_id IN (SELECT value FROM json_each(?))",
+        (project_id, dumps(episodes)),
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+def _take_out(db: Connection, project_id: int, numbers: list[int], words: list[str]) -> None:
+    """Take numbers out of the postings of words: an episode that is told anew would count twice, and its rare words
+    would count as common. Postings of words that it has no more stay behind, and no row answers to them.
+    """
+    if not numbers:
+        return
+    rows = db.execute(
+        "SELECT word, docs, postings FROM retrieval_postings WHERE project_id = ?"
+        " AND word IN (SELECT value FROM json_each(?))",
+        (project_id, dumps(words)),
+    ).fetchall()
+    changed = []
+    for word, docs, packed in rows:
+        left = without(packed, numbers)
+        if len(left) < len(packed):
+            changed.append((docs - (len(packed) - len(left)) // _SIZE, left, project_id, word))
+    db.executemany("UPDATE retrieval_postings SET docs = ?, postings = ? WHERE project_id = ? AND word = ?", changed)
+
+
+def without(packed: bytes, numbers: Iterable[int]) -> bytes:
+    """Postings without those of some documents."""
+    for number in numbers:
+        wanted = number.to_bytes(_SIZE - 1, byteorder)
+        at = packed.find(wanted)
+        while at >= 0 and at % _SIZE != _PLACE:
+            at = packed.find(wanted, at + 1)
+        if at >= 0:
+            packed = packed[: at - _PLACE] + packed[at - _PLACE + _SIZE :]
+    return packed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from sqlite3 import Connection
 
 import pytest
@@ -147,6 +148,25 @@ def test_a_word_of_every_episode_says_something_after_stories_were_told_anew(db:
         index.keep(db)
     assert sorted(found(db, "coupon")) == [2, 4]
     assert all(one.score > 0 for one in engine.related(db, 1, "coupon"))
+
+
+def test_what_is_told_anew_is_found_with_the_same_figures(db: Connection) -> None:
+    text = "coupon rounding in the invoice, ASGIStaticFilesHandler"
+    before = [(one.unit_id, one.score, one.share, one.specific) for one in engine.related(db, 1, text)]
+    for _ in range(3):
+        db.execute("UPDATE work_units SET narrated_at = narrated_at + 1")
+        assert index.keep(db) == len(WORK)
+    assert [(one.unit_id, one.score, one.share, one.specific) for one in engine.related(db, 1, text)] == before
+
+
+@given(st.lists(st.tuples(st.integers(1, 1 << 20), st.integers(1, 255)), unique_by=lambda one: one[0]), st.data())
+def test_postings_of_some_documents_are_taken_out_and_no_others(
+    held: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    packed = array("I", [number << 8 | weight for number, weight in held])
+    gone = data.draw(st.lists(st.sampled_from([number for number, _ in held] or [1]), unique=True))
+    left = array("I", index.without(packed.tobytes(), gone))
+    assert [one >> 8 for one in left] == [number for number, _ in held if number not in gone]
 
 
 def test_a_greeting_is_not_about_its_two_words(db: Connection) -> None:
