@@ -169,8 +169,8 @@ def worth(db: Connection, project_id: int, asked: Iterable[str]) -> dict[str, fl
 
 
 def size(db: Connection, project_id: int) -> int:
-    """How many documents a project has."""
-    return int(db.execute("SELECT count(*) FROM retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0])
+    """How many documents a project has; in a view of the past too those of today, as the counts of its words are."""
+    return int(db.execute("SELECT count(*) FROM main.retrieval_docs WHERE project_id = ?", (project_id,)).fetchone()[0])
 
 
 def informative(total: int, docs: int) -> float:
