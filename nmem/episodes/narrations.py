@@ -24,7 +24,7 @@ SESSION = "boundaries/"
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
 _SHORT, _MORE = 4, 4
-"""Turns up to which an episode that goes on is told anew after each."""
+"""Turns up to which an episode that goes on is told anew after each; from then on when one of so many turns is new."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
 
 
