@@ -11,6 +11,7 @@ import unicodedata
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 ELLIPSIS = "…"
 _MAX_MARKS = 2
@@ -85,6 +86,38 @@ def to_json(
     text = dumps(value, ensure_ascii=False, indent=indent, sort_keys=sort_keys, default=default,
                       separators=(",", ":") if compact else None)  # fmt: skip
     return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+def from_json(stored: object) -> object:
+    """A stored JSON value; None of one that is damaged."""
+    from json import loads  # not at the top: as in `to_json`
+
+    try:
+        return loads(stored) if isinstance(stored, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_object(stored: object) -> dict[str, Any]:
+    """A stored JSON object; an empty one where it is damaged, or something else."""
+    value = from_json(stored)
+    return value if isinstance(value, dict) else {}
+
+
+def json_list(stored: object) -> list[Any]:
+    """A stored JSON list; an empty one where it is damaged, or something else."""
+    value = from_json(stored)
+    return value if isinstance(value, list) else []
+
+
+def texts(stored: object) -> tuple[str, ...]:
+    """The texts of a stored JSON list."""
+    return tuple(one for one in json_list(stored) if isinstance(one, str))
+
+
+def whole(value: object) -> int:
+    """A number out of stored JSON; 0 for anything else."""
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def printable(text: str) -> str:

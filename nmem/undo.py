@@ -97,8 +97,7 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
     for again in (True, False):
         db.execute("SAVEPOINT taking_back")
         try:
-            own = _own(entry)
-            note = own.take_back(db, entry, now) if own else _take_back(db, entry, last, now)
+            note = _taken(db, entry, last, now)
         except (sqlite3.DatabaseError, NmemError, KeyError, TypeError, ValueError) as error:
             if _later(db, entry, error, now):
                 raise
@@ -110,6 +109,14 @@ def _tried(db: Connection, entry: Entry, last: Written, now: int) -> str:
         db.execute("RELEASE taking_back")
         return note
     raise AssertionError
+
+
+def _taken(db: Connection, entry: Entry, last: Written, now: int) -> str:
+    """Take one back; what the person should know beside it. Raises what `_tried` catches."""
+    if entry.damaged:
+        raise NmemError("what is kept of it is damaged")
+    own = _own(entry)
+    return own.take_back(db, entry, now) if own else _take_back(db, entry, last, now)
 
 
 def _later(db: Connection, entry: Entry, error: Exception, now: int) -> bool:

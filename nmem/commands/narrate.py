@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -19,7 +18,7 @@ from nmem.episodes import narrations, units
 from nmem.episodes.storytelling import Teller
 from nmem.errors import NmemError
 from nmem.llm.connect import Connected, connect
-from nmem.text import printable, to_json
+from nmem.text import printable, texts, to_json
 
 _WAIT = 10.0
 _LISTS = ("learned", "completed", "next_steps", "notes", "files_edited")
@@ -72,7 +71,7 @@ def _tell(db: sqlite3.Connection, unit_id: int, found: Connected, *, extractive:
     unit, known = units.get(db, unit_id), narrations.known(db, unit_id)
     if unit is None or known is None:
         raise NmemError(f"episode {unit_id} has just gone")
-    lists = {name: json.loads(getattr(unit, name) or "[]") for name in _LISTS}
+    lists = {name: list(texts(getattr(unit, name))) for name in _LISTS}
     return {
         "id": unit_id, "session": unit.session_id, "summary": unit.summary, **lists, "outcome": known.outcome,
         "obstacle": known.obstacle, "marks": list(known.marks), "narrator": unit.narrator,

@@ -215,8 +215,8 @@ def tuning(force: bool, limit: int, as_json: bool) -> None:
     table("Formula", ("", ""), [("method", formula.method), *parts, ("threshold", f"{formula.threshold:g}")])
     table("History", ("at", "outcomes", "adopted", "threshold", "accuracy", "why"), [
         (day_and_time(each.at), str(each.metrics.get("outcomes", "")), "yes" if each.adopted else "no",
-         f"{each.before['threshold']:g} > {each.after['threshold']:g}",
-         f"{each.metrics['accuracy_before']:.3f} > {each.metrics['accuracy_after']:.3f}", each.reason)
+         f"{each.before.get('threshold', 0.0):g} > {each.after.get('threshold', 0.0):g}",
+         f"{each.metrics.get('accuracy_before', 0.0):.3f} > {each.metrics.get('accuracy_after', 0.0):.3f}", each.reason)
         for each in found
     ])  # fmt: skip
 

@@ -8,7 +8,6 @@ not looked at: it names nothing that a session could touch.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from sqlite3 import Connection
@@ -21,6 +20,7 @@ from nmem.episodes.passages import IDLE
 from nmem.episodes.text import tokens
 from nmem.learn.commands import normalise
 from nmem.learn.kinds import skills
+from nmem.text import json_object, texts
 
 WORDS = 8
 """Rarest words of an item that are looked for; of equally rare ones the longest, which say most."""
@@ -89,7 +89,7 @@ def judge(db: Connection, session_id: str, now: int) -> int:
     changed: list[tuple[int, str, int | None, int]] = []
     items: set[str] = set()
     for number, at, item, _, files, _ in rows:
-        found = _judged(db, after, at, item, json.loads(files), rare[number])
+        found = _judged(db, after, at, item, list(texts(files)), rare[number])
         if found.used is not None:
             changed.append((int(found.used), found.how, found.at, number))
             items.add(item)
@@ -175,7 +175,7 @@ def _ran(db: Connection, after: _After, at: int, item: str) -> Judged | None:
     if kind != "learning" or not number.isdecimal() or not after.ran:
         return None
     row = db.execute("SELECT remedy FROM learnings WHERE id = ?", (int(number),)).fetchone()
-    remedy = (json.loads(row[0]) or {}) if row and row[0] else {}
+    remedy = json_object(row[0]) if row else {}
     commands = remedy.get("commands", [])
     if remedy.get("kind") == skills.STEPS:
         return _followed(after, at, commands)

@@ -53,7 +53,11 @@ def update(db: Connection, unit: Unit, trace: bool = False) -> None:
 
     `trace`: also write the trace of every observation, which is for episodes that are over.
     """
-    tally = Tally.of(unit)
+    try:
+        tally = Tally.of(unit)
+    except (ValueError, KeyError, TypeError):  # by another program's hand: the records tell it again
+        unit.annotated_seq = unit.annotated_prompt = 0
+        tally = Tally()
     whole = not unit.annotated_seq and not unit.annotated_prompt
     rows = [Seen(row) for row in db.execute(_SEEN, (unit.session_id, unit.annotated_seq, unit.id))]
     end = _end(db, unit)
@@ -159,8 +163,13 @@ def sign_session(db: Connection, session_id: str) -> None:
 
 
 def _sum(counts: dict[str, int], more: str) -> None:
-    from capture.jsonio import loads
+    """Add stored counts; damaged ones are none."""
+    from capture.jsonio import BadJson, loads
 
-    found = loads(more)
+    try:
+        found = loads(more)
+    except BadJson:
+        return
     for name, number in (found if isinstance(found, dict) else {}).items():
-        counts[name] = counts.get(name, 0) + int(number)
+        if isinstance(number, int):
+            counts[name] = counts.get(name, 0) + number

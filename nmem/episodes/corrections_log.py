@@ -18,6 +18,7 @@ from typing import Any, Self
 from capture.storage.store import transaction
 from nmem.episodes import annotate, images, units
 from nmem.episodes.images import Change, Image
+from nmem.text import from_json, json_object
 
 KINDS = ("split", "merge", "rename", "resume", "unresume", "move", "keep", "pin", "unpin")
 """Corrections of episodes; link, unlink and thread are of threads, and targets tell those of learnings."""
@@ -40,6 +41,8 @@ class Entry:
     payload: dict[str, Any]
     undone_at: int | None
     before: dict[str, Any]
+    damaged: bool = False
+    """Whether what was asked or what was before cannot be read: it cannot be taken back."""
 
 
 class Correction:
@@ -183,7 +186,9 @@ def undone(db: Connection, entry_id: int, now: int) -> None:
 
 def _entry(row: tuple[Any, ...]) -> Entry:
     number, at, kind, target, payload, undone_at, before = row
-    return Entry(number, at, kind, target, json.loads(payload), undone_at, json.loads(before))
+    asked, was = from_json(payload), from_json(before)
+    damaged = not (isinstance(asked, dict) and isinstance(was, dict))
+    return Entry(number, at, kind, target, json_object(payload), undone_at, json_object(before), damaged)
 
 
 def change(entry: Entry) -> Change:

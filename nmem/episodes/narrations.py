@@ -14,6 +14,7 @@ from sqlite3 import Connection
 from nmem.episodes import units
 from nmem.episodes.narrative import Narrative
 from nmem.episodes.reading import OF, turns_of
+from nmem.text import texts
 
 EXTRACTIVE = "extractive"
 
@@ -23,7 +24,7 @@ SESSION = "boundaries/"
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
 _SHORT, _MORE = 4, 4
-"""Turns up to which an episode that goes on is told anew after each."""
+"""Turns up to which an episode that goes on is told anew after each; from then on when one of so many turns is new."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
 
 
@@ -127,7 +128,7 @@ def known(db: Connection, unit_id: int) -> Known | None:
     row = db.execute(
         "SELECT told_of, by_model, fallback, outcome, obstacle, marks FROM narrations WHERE unit_id = ?", (unit_id,)
     ).fetchone()
-    return Known(row[0], bool(row[1]), row[2], row[3], row[4], tuple(json.loads(row[5]))) if row else None
+    return Known(row[0], bool(row[1]), row[2], row[3], row[4], texts(row[5])) if row else None
 
 
 def renewable(db: Connection, unit_id: int) -> bool:
@@ -284,9 +285,7 @@ def parts(db: Connection, session_id: str) -> list[Part]:
         (session_id,),
     )
     return [
-        Part(
-            id_, title, turns, resumes, state, narrator, at, summary, dict(zip(names, map(_texts, lists), strict=True))
-        )
+        Part(id_, title, turns, resumes, state, narrator, at, summary, dict(zip(names, map(texts, lists), strict=True)))
         for id_, title, turns, resumes, state, narrator, at, summary, *lists in found
     ]
 
@@ -305,11 +304,6 @@ def store_summary(db: Connection, session_id: str, told: Narrative, at: int) -> 
 
 def _json(values: Sequence[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
-
-
-def _texts(stored: str | None) -> tuple[str, ...]:
-    value = json.loads(stored) if stored else []
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def ids_of_session(db: Connection, session_ids: Iterable[str]) -> list[int]:

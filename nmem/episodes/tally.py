@@ -78,18 +78,22 @@ class Tally:
 
     @classmethod
     def of(cls, unit: Unit) -> Tally:
-        """The count so far; empty when it has to start again."""
+        """The count so far; empty when it has to start again. Raises ValueError, KeyError or TypeError when damaged."""
         from capture.jsonio import loads
 
         out = cls()
         if not unit.annotated_seq and not unit.annotated_prompt:
             return out
         hot: Any = loads(unit.hot_files)
-        out.files = {each["path"]: [each["reads"], each["edits"], each["failures"]] for each in hot}
-        out.phase = loads(unit.phase_signature)  # type: ignore[assignment]
-        out.prints = loads(unit.fingerprint)  # type: ignore[assignment]
+        phase: Any = loads(unit.phase_signature)
+        prints: Any = loads(unit.fingerprint)
+        commits: Any = loads(unit.commits)
+        if not (isinstance(phase, dict) and isinstance(prints, dict) and isinstance(commits, list)):
+            raise TypeError("a count is damaged")
+        out.files = {each["path"]: [each["reads"] + 0, each["edits"] + 0, each["failures"] + 0] for each in hot}
+        out.phase, out.prints = ({word: counts[word] + 0 for word in counts} for counts in (phase, prints))
         out.outcomes.update(loads(unit.outcomes))  # type: ignore[call-overload]
-        out.commits = loads(unit.commits)  # type: ignore[assignment]
+        out.commits = [one for one in commits if isinstance(one, dict)]
         out.count, out.seq = unit.obs_count, unit.annotated_seq
         out.active_ms, out.active_at = unit.active_ms, unit.active_at
         return out

@@ -9,6 +9,7 @@ from typing import Any
 from capture.labels.model import Model
 from capture.storage.store import transaction
 from nmem.labels import cards
+from nmem.text import json_object
 
 
 def met(db: Connection, db_path: str, model: Model, now: int) -> None:
@@ -24,7 +25,7 @@ def met(db: Connection, db_path: str, model: Model, now: int) -> None:
 def known(db: Connection) -> dict[str, tuple[int, str, dict[str, Any]]]:
     """Name -> when it was first used, where it came from, and its card."""
     found = db.execute("SELECT name, at, source, card FROM label_models ORDER BY at").fetchall()
-    return {row[0]: (row[1], row[2], json.loads(row[3])) for row in found}
+    return {row[0]: (row[1], row[2], json_object(row[3])) for row in found}
 
 
 def looked_to(db: Connection) -> int:

@@ -16,6 +16,7 @@ from capture.storage.store import transaction
 from nmem.episodes.annotate import sign_session
 from nmem.episodes.tally import LABELS
 from nmem.labels.walk import Scores
+from nmem.text import json_list, json_object
 
 _WRITE = (
     "UPDATE observations SET phase = ?, scope = ?, locus = ?, novelty = ?, friction = ?, label_model = ?"
@@ -84,7 +85,7 @@ def _count(db: Connection, changes: Sequence[Change]) -> Touched:
 
 
 def _moved(signature: str, changes: Iterable[Change]) -> str:
-    counts: dict[str, int] = json.loads(signature)
+    counts = {word: many for word, many in json_object(signature).items() if isinstance(many, int)}
     for each in changes:
         for name, old, new in zip(DIMENSIONS, each.before, each.after, strict=True):
             for score, by in ((old, -1), (new, 1)):
@@ -140,7 +141,7 @@ def _traced(db: Connection, session_id: str, unit_id: int, trace: str) -> str:
     )
     scores = {row[0]: {name: score for name, score in zip(DIMENSIONS, row[1:], strict=True) if score is not None}
               for row in found}  # fmt: skip
-    told = json.loads(trace)
+    told = [each for each in json_list(trace) if isinstance(each, dict)]
     for each in told:
         if each.get("id") in scores:
             each.pop("scores", None)

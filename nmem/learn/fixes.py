@@ -5,7 +5,6 @@ Unlike a hook this reads errors by all the rules, so an error is known whatever 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -14,6 +13,7 @@ from nmem.learn import met, read
 from nmem.learn.commands import normalise
 from nmem.learn.errors import Signature, signatures
 from nmem.learn.learning import ACCEPTED, FAILED_COMMAND, OPEN, RECURRING_ERROR, RESOLVED, SNOOZED, WEAK, Learning
+from nmem.text import json_object
 
 _STATES = (OPEN, ACCEPTED, RESOLVED, SNOOZED, WEAK)
 """What a person dismissed is not told."""
@@ -101,7 +101,7 @@ def _once(db: Connection, project_id: int | None, found: Sequence[Signature]) ->
             (one.key, project_id, project_id, _ONCE),
         ).fetchall()
         for session_id, data, project in map(tuple, rows):
-            for each in json.loads(data)["failures"]:
+            for each in json_object(data).get("failures", ()):
                 fix = each.get("fix")
                 if fix and fix["text"] not in out:
                     out[fix["text"]] = Fixed(

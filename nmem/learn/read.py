@@ -10,6 +10,7 @@ from sqlite3 import Connection, Cursor, Row
 from nmem.learn import config, heat
 from nmem.learn.kinds import names, problems
 from nmem.learn.learning import OPEN, Evidence, Learning, Remedy, Warned
+from nmem.text import json_list, json_object
 
 _OF = "WHERE l.id IN (SELECT value FROM json_each(?))"
 _LIMIT = 200
@@ -198,7 +199,7 @@ def _learning(row: Row, times: Times, now: int) -> Learning:
         kind=row["kind"],
         key=row["key"],
         title=row["title"],
-        files=tuple(str(path) for path in _list(row["files"])),
+        files=tuple(str(path) for path in json_list(row["files"])),
         first_at=row["first_at"],
         last_at=row["last_at"],
         sessions=row["sessions"],
@@ -219,9 +220,7 @@ def _learning(row: Row, times: Times, now: int) -> Learning:
 def remedy(text: str | None) -> Remedy | None:
     """A remedy as its column holds it; None when there is none, or it is not ours."""
     try:
-        found = json.loads(text or "null")
-        if not isinstance(found, dict):
-            return None
+        found = json_object(text)
         return Remedy(
             kind=str(found["kind"]),
             text=str(found["text"]),
@@ -233,14 +232,6 @@ def remedy(text: str | None) -> Remedy | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _list(text: str) -> list[object]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return []
-    return found if isinstance(found, list) else []
 
 
 def _evidence(row: Row) -> Evidence:

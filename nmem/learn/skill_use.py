@@ -3,7 +3,6 @@ told, and in the sessions since it was promoted."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -11,6 +10,7 @@ from sqlite3 import Connection
 from nmem.learn import read, rules
 from nmem.learn.kinds import skills
 from nmem.learn.learning import ACCEPTED, OPEN, SKILL, Learning
+from nmem.text import json_object
 
 HELD = (OPEN, ACCEPTED)
 """States in which a skill is shown."""
@@ -98,7 +98,7 @@ def _since(db: Connection, one: Learning) -> tuple[int, int]:
     ).fetchall()
     due, done = set(), set()
     for session_id, data in rows:
-        for each in json.loads(data).get("failures", ()):
+        for each in json_object(data).get("failures", ()):
             if not endings or endings.intersection(each["e"]):
                 due.add(session_id)
                 if skills.followed(due_steps, [step for step, _ in each["d"]]):

@@ -12,6 +12,7 @@ from nmem.learn.find import Finding
 from nmem.learn.learning import EVIDENCE, FIX, OCCURRENCE, OPEN, PERSON, RESOLVED, SNOOZED, Remedy
 from nmem.learn.patterns import Asked, Met, Pattern, Project
 from nmem.learn.schema import FAILING
+from nmem.text import json_list, json_object, whole
 
 PER_SESSION = 6
 """Occurrences of one pattern whose evidence is kept of a session."""
@@ -40,12 +41,20 @@ def project(db: Connection, project_id: int) -> Project:
     order = {session_id: at for at, (session_id, _) in enumerate(sessions)}
     found = db.execute(_TOLD, (project_id,))
     told = [
-        (session_id, Finding(kind, key, **json.loads(data)))
+        (session_id, finding)
         for session_id, kind, key, data in found
-        if session_id in order
+        if session_id in order and (finding := _finding(kind, key, data))
     ]
     told.sort(key=lambda one: (order[one[0]], one[1].kind, one[1].key))
     return Project(sessions, told, _asked(db, project_id), config.load().sessions)
+
+
+def _finding(kind: str, key: str, data: str) -> Finding | None:
+    """One finding; None of one that is damaged: the next look at its session makes it anew."""
+    try:
+        return Finding(kind, key, **json.loads(data))
+    except (ValueError, TypeError):
+        return None
 
 
 def _asked(db: Connection, project_id: int) -> list[Asked]:
@@ -60,24 +69,15 @@ def _asked(db: Connection, project_id: int) -> list[Asked]:
 
 
 def _one_asked(row: tuple[int, str, int | None, int, int, str, int, str, str, str]) -> Asked:
-    files, phase, outcomes = (_json(text) for text in row[7:])
-    hot = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
-    counts = phase if isinstance(phase, dict) else {}
-    ended = outcomes if isinstance(outcomes, dict) else {}
+    hot = [one for one in json_list(row[7]) if isinstance(one, dict)]
+    counts, ended = json_object(row[8]), json_object(row[9])
     return Asked(
         row[0], row[1], row[2], row[3], row[4], row[5], bool(row[6]),
-        {str(one.get("path")): int(one.get("reads") or 0) for one in hot if one.get("reads") and not one.get("edits")},
-        {str(one.get("path")): int(one.get("edits") or 0) for one in hot if one.get("edits")},
-        int(counts.get("failures") or 0), int(counts.get("execute") or 0),
+        {str(one.get("path")): whole(one.get("reads")) for one in hot if one.get("reads") and not one.get("edits")},
+        {str(one.get("path")): whole(one.get("edits")) for one in hot if one.get("edits")},
+        whole(counts.get("failures")), whole(counts.get("execute")),
         bool(ended.get("interrupted") or ended.get("abandoned")),
     )  # fmt: skip
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def write(db: Connection, project_id: int, patterns: Sequence[Pattern], now: int) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from nmem.purge import due, said
+from nmem.text import json_object, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def past(db: Connection, limit: int = 50) -> list[Past]:
     found = db.execute("SELECT id, at, how, counts, state, keep_until, cleaned FROM purges ORDER BY id DESC LIMIT ?",
                        (limit,))  # fmt: skip
     return [
-        _past(number, at, json.loads(how), json.loads(counts), state, until, bool(cleaned))
+        _past(number, at, list(texts(how)), json_object(counts), state, until, bool(cleaned))
         for number, at, how, counts, state, until, cleaned in map(tuple, found)
     ]
 

@@ -6,7 +6,6 @@ of meaning has no episodes. Text is as stored: whoever prints it passes it throu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection, Row
@@ -22,6 +21,7 @@ from nmem.read.outcome import Outcome as Outcome  # noqa: PLC0414 - shown with i
 from nmem.read.threads import Thread
 from nmem.read.views import Effort, HotFile
 from nmem.tables import NOW
+from nmem.text import json_list
 
 PAGE = 1000
 _SHORT = 300
@@ -116,15 +116,6 @@ def present(db: Connection) -> bool:
     return tables.version(db) > 0
 
 
-def parsed(stored: object, default: object) -> object:
-    """A JSON column; anything of another kind than the default is the default."""
-    try:
-        value = json.loads(stored) if isinstance(stored, str) and stored else default
-    except ValueError:
-        return default
-    return value if isinstance(value, type(default)) else default
-
-
 # the current one
 
 
@@ -160,7 +151,7 @@ def _outcome(db: Connection, row: Row) -> Outcome:
 
 
 def _texts(stored: str | None) -> tuple[str, ...]:
-    found = parsed(stored, [])
+    found = json_list(stored)
     return tuple(str(each) for each in found) if isinstance(found, list) else ()
 
 

@@ -13,9 +13,10 @@ from nmem.decisions.read import Decision
 from nmem.episodes import open_ends
 from nmem.read import stream
 from nmem.read import threads as thread_views
-from nmem.read.episodes import EpisodeRow, parsed, present, rows
+from nmem.read.episodes import EpisodeRow, present, rows
 from nmem.read.threads import Link, Thread
 from nmem.read.views import HotFile, StreamRow
+from nmem.text import json_list, whole
 
 FIRST, LAST = 400, 1600
 """Rows of a story that are kept from its beginning and from its end; a person reads no more on a screen."""
@@ -141,8 +142,8 @@ def _previous(db: Connection, unit: Row) -> int | None:
 
 def _texts(stored: object) -> tuple[str, ...]:
     """A list column; a plain text is a list of one."""
-    found = parsed(stored, [])
-    if isinstance(found, list) and found:
+    found = json_list(stored)
+    if found:
         return tuple(str(each) for each in found)
     return (stored,) if isinstance(stored, str) and stored and not stored.startswith("[") else ()
 
@@ -172,18 +173,16 @@ def _left(db: Connection, unit: Row) -> tuple[str, ...]:
 
 
 def _hot(stored: object) -> tuple[HotFile, ...]:
-    found = parsed(stored, [])
-    assert isinstance(found, list)
+    found = json_list(stored)
     return tuple(
-        HotFile(str(each["path"]), *(int(each.get(name) or 0) for name in ("reads", "edits", "failures")))
+        HotFile(str(each["path"]), *(whole(each.get(name)) for name in ("reads", "edits", "failures")))
         for each in found
         if isinstance(each, dict) and each.get("path")
     )
 
 
 def _commits(stored: object) -> tuple[Commit, ...]:
-    found = parsed(stored, [])
-    assert isinstance(found, list)
+    found = json_list(stored)
     return tuple(
         Commit(*(str(each.get(name) or "") for name in ("hash", "message", "branch")))
         for each in found

@@ -6,7 +6,6 @@ dataclasses. Text in them is as stored: whoever prints it passes it through `nme
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from nmem.episodes.titles import shown
 from nmem.read.hook_cost import RUNS
 from nmem.read.window import ContextWindow, window
 from nmem.tables import NOW
+from nmem.text import json_object
 
 INVESTIGATE = ("file_read", "search", "web_fetch", "web_search", "question", "plan")
 EXECUTE = (
@@ -257,11 +257,7 @@ def failures(db: Connection, session_id: str, limit: int = 5) -> tuple[Failure, 
 
 def metadata(stored: str | None) -> dict[str, object]:
     """A metadata column; anything but a JSON object is nothing."""
-    try:
-        value = json.loads(stored) if stored else {}
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(stored)
 
 
 def outcome_words(outcome: str, exit_code: int | None, meta: dict[str, object]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
+from nmem.text import json_object
+
 PERSON, SETTLED, SIZE = "person", "settled", "size"
 FINISHED, TIME, STOPPED = "finished", "time", "stopped"
 
@@ -97,7 +99,7 @@ def entries(db: Connection, limit: int = 20) -> tuple[Entry, ...]:
         (limit,),
     ).fetchall()
     return tuple(
-        Entry(row[0], row[1], row[2], row[3], row[4], row[5], row[6], json.loads(row[7]), json.loads(row[8]),
+        Entry(row[0], row[1], row[2], row[3], row[4], row[5], row[6], json_object(row[7]), json_object(row[8]),
               _counts(db, row[0]))
         for row in rows
     )  # fmt: skip

@@ -91,7 +91,7 @@ def _ended(text: str) -> str:
 def _worth(text: str, label: str, raw: str) -> float:
     """How much a sentence says of what came of the work; 0 or less for one that is not quoted."""
     size = len(_WORD.findall(text)) + (0 if text.isascii() else sum(map(is_cjk, text)) // 3)
-    if size < _LEAST or len(text) > _SENTENCE or any(mark in raw for mark in _CUT) or _CASE.search(text):
+    if size < _LEAST or len(text) > _SENTENCE or any(mark in f"{text}\n{raw}" for mark in _CUT) or _CASE.search(text):
         return 0.0
     checked = _CHECKED.sub(" ", text)
     if checked != text and len(_WORD.findall(checked)) < _SAYS:

@@ -10,6 +10,7 @@ from sqlite3 import Connection
 
 from nmem.search import kinds
 from nmem.search.clock import Clock
+from nmem.text import from_json
 
 TEXT = 32_000
 """Characters of a text that are looked at: all that capture keeps of a prompt."""
@@ -168,7 +169,5 @@ def _plain(value: object) -> str:
     text = str(value or "")
     if not text.startswith("["):
         return text
-    try:
-        return "\n".join(map(str, json.loads(text)))
-    except ValueError:
-        return text
+    listed = from_json(text)
+    return "\n".join(map(str, listed)) if isinstance(listed, list) else text

@@ -7,7 +7,6 @@ set out to do, what came of it, commits and files. Deterministic; nothing is ask
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from nmem.episodes import open_ends
 from nmem.errors import NmemError
 from nmem.learn import skill_use
 from nmem.names import cited
+from nmem.text import json_list, json_object
 from nmem.threads import config, decisions, material, storage
 from nmem.threads.link import combined
 
@@ -304,20 +304,7 @@ def _unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def json_object(stored: str | None) -> dict[str, Any]:
-    try:
-        value = json.loads(stored) if stored else {}
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def texts(stored: str | None, key: str = "") -> tuple[str, ...]:
     """The texts of a JSON list, or of one field of its objects."""
-    try:
-        value = json.loads(stored) if stored else []
-    except ValueError:
-        return ()
-    items = value if isinstance(value, list) else []
-    found = [item.get(key) if isinstance(item, dict) else item for item in items]
+    found = [item.get(key) if isinstance(item, dict) else item for item in json_list(stored)]
     return tuple(item.strip() for item in found if isinstance(item, str) and item.strip())

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
+from nmem.text import json_object
+
 LINK, DONT_LINK = "link", "dont_link"
 CORRECT, INCORRECT = "correct", "incorrect"
 PERSON, FILES, WORDS = "person", "files", "words"
@@ -74,7 +76,11 @@ def _decision(row: Sequence[Any]) -> Decision:
         values[name] = None if values[name] is None else bool(values[name])
     for name in ("llm_reasoning", "outcome", "outcome_by", "summary"):
         values[name] = values[name] or ""
-    values["components"] = {str(k): float(v) for k, v in json.loads(values["components"]).items()}
+    values["components"] = {
+        name: float(value)
+        for name, value in json_object(values["components"]).items()
+        if isinstance(value, int | float)
+    }
     return Decision(**values)
 
 
@@ -208,7 +214,7 @@ def tunings(db: Connection, limit: int = 50) -> list[Tuning]:
         (limit,),
     )
     return [
-        Tuning(row[0], row[1], json.loads(row[2]), json.loads(row[3]), row[4], json.loads(row[5]))
+        Tuning(row[0], row[1], json_object(row[2]), json_object(row[3]), row[4], json_object(row[5]))
         for row in rows.fetchall()
     ]
 

@@ -15,6 +15,7 @@ from nmem.learn import skill_use
 from nmem.learn.skill_use import Skill
 from nmem.read.project import meant
 from nmem.tables import NOW
+from nmem.text import texts
 from nmem.threads import config, decisions
 from nmem.threads.decisions import LINKED, Decision, Tuning
 
@@ -119,7 +120,7 @@ _SELECT = (
 
 def _thread(db: Connection, row: Sequence[Any], known: config.Config) -> Thread:
     values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
-    clients = tuple(str(each) for each in json.loads(values["clients"]))
+    clients = texts(values["clients"])
     values["clients"] = clients
     if values["timeout_minutes"] is None:
         values["timeout_minutes"] = known.timeout(clients[0] if len(clients) == 1 else "")

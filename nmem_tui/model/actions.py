@@ -291,7 +291,7 @@ def bar(context: str, keys: Keys = _BUILT_IN) -> list[Action]:
     """
     shown = {action.id: action for action in of(context, keys) if action.label and action.keys}
     rest = () if context == "review" else (each for each in shown if each != "quit")
-    order = dict.fromkeys(("help", "upgrade", *_USE[context].split(), *rest, "quit"))
+    order = dict.fromkeys(("help", "upgrade", *_USE.get(context, "").split(), *rest, "quit"))
     return [shown[each] for each in order if each in shown]
 
 

@@ -169,7 +169,7 @@ def told(
 
     `connected`: whether a coding client reports here; `writes`: whether keys that change something may be named.
     """
-    text = _TEXTS[screen]
+    text = _TEXTS.get(screen, _NOW)
     if not writes:
         text = tuple(row for row in text if not _changes(row[0]))
     return _middle(text, cells, rows, project, connected=connected)

@@ -141,6 +141,7 @@ def sound(record: Recorded) -> None:
 
 
 def test_a_mark_after_an_undone_one_is_another_and_is_found(recorded: Recorded, db_path: str) -> None:
+    settle(db_path, models=False)
     terms = "SELECT term, n FROM search_terms ORDER BY term"
     before = recorded.db.execute(terms).fetchall()
     first = json.loads(said("mark", "--session", "coupon", "--json", "登录失败 zanzibar"))["id"]

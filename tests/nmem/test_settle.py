@@ -57,7 +57,7 @@ def test_what_is_over_is_closed_told_summed_up_and_threaded(record: Recorded, db
     (unit,) = units(record.db)
     assert unit[3:5] == ("closed", "The invoice total is doubled when a coupon is used, fix it")
     assert unit[5].startswith(
-        "The invoice total is doubled when a coupon is used, fix it. 1 changed file not committed"
+        "The invoice total is doubled when a coupon is used, fix it. Later: no, the coupon total is still wrong"
     )
     assert unit[-1] == "extractive"
     summary = record.db.execute("SELECT intent, files_edited, narrator FROM session_summaries").fetchone()

@@ -64,9 +64,6 @@ def main(which: str, *words: str) -> None:
     if which == "screen":
         sys.stdout.write(asyncio.run(shown(*words)))
         return
-    if which == "screen":
-        sys.stdout.write(asyncio.run(shown(*words)))
-        return
     from nmem.commands.main import main as nmem
 
     sys.argv = ["nmem", *words]
