@@ -17,7 +17,7 @@ READING = (
     "status",
     "episodes",
     "threads",
-    "learn",
+    "learn --all-projects",
     "stance --project shop",
     "relabel --recent",
     "undo --list",

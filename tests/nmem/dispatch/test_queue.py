@@ -228,7 +228,7 @@ def test_prompts_are_redacted_before_they_are_stored(place: Place) -> None:
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"prompt": "  "}, "its prompt is empty"),
+        ({"prompt": "  "}, "the prompt is empty"),
         ({"prompt": "x" * 100_001}, "at most 100,000 characters"),
         ({"client": "emacs"}, "emacs is no client"),
         ({"cwd": "/nowhere/at/all"}, "is no folder"),

@@ -83,7 +83,7 @@ def test_a_mark_changes_nothing_of_an_open_session(shop: Recorded, db_path: str,
 @pytest.mark.parametrize(
     ("text", "kind", "cwd", "says"),
     [
-        ("  ", "note", "/src/shop", "its text is empty"),
+        ("  ", "note", "/src/shop", "the marker's text is empty"),
         ("x", "poem", "/src/shop", "a marker is a note, a decision, a rollback"),
         ("x" * 4_001, "note", "/src/shop", "at most 4000 characters"),
         ("x", "note", "/src/nothing", "no session is recorded of nothing yet"),
