@@ -23,7 +23,7 @@ SESSION = "boundaries/"
 """Before a session's id: what a model was asked about the whole of it."""
 _WORTH = "(u.turn_count >= 2 OR u.obs_count >= 5)"
 """A single quick request is its own story: no model is asked about it unless a person wants it."""
-_SHORT, _MORE = 4, 4
+_SHORT, _MORE = 3, 3
 """Turns up to which an episode that goes on is told anew after each; from then on when one of so many turns is new."""
 _UNTOLD = f"(n.unit_id IS NULL OR u.narrated_at IS NULL OR n.told_of != {OF})"
 
@@ -69,7 +69,7 @@ def untold(db: Connection, limit: int = 1000) -> list[int]:
 def going(db: Connection, since: int, limit: int = 20) -> list[int]:
     """Open episodes in which something happened since a moment (ms) and that were not told as they are now.
 
-    One of several turns is told anew once a quarter of them is new: telling costs more with each of them.
+    One of several turns is told anew once a third of them is new: telling costs more with each of them.
     """
     found = db.execute(
         "SELECT u.id, u.turn_count, n.told_of FROM work_units u LEFT JOIN narrations n ON n.unit_id = u.id"  # noqa: S608

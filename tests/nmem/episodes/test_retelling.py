@@ -188,7 +188,7 @@ def test_what_a_run_has_just_told_is_not_worded_once_more(
     assert run(record, db_path) == 1
 
 
-def test_a_long_episode_that_goes_on_is_told_anew_once_a_quarter_is_new(told: Recorded) -> None:
+def test_a_long_episode_that_goes_on_is_told_anew_once_a_third_is_new(told: Recorded) -> None:
     unit = told.db.execute("SELECT unit_id FROM narrations LIMIT 1").fetchone()[0]
 
     def waits(turns: int, told_at: int) -> bool:
@@ -196,6 +196,6 @@ def test_a_long_episode_that_goes_on_is_told_anew_once_a_quarter_is_new(told: Re
         told.db.execute("UPDATE narrations SET told_of = ? WHERE unit_id = ?", (f"1.2.{told_at}.0.0.0.open", unit))
         return unit in narrations.going(told.db, 0)
 
-    assert waits(4, 3) and waits(5, 3)
-    assert waits(12, 9)
-    assert not waits(12, 10)
+    assert waits(3, 2) and waits(5, 3)
+    assert waits(12, 8)
+    assert not waits(12, 9)
