@@ -95,10 +95,10 @@ def _word(word: Word, cells: int, *, why: int) -> Iterator[Line]:
             (symbols.now().bar * done, "bar"),
             (symbols.now().track * (_BAR - done), "off"),
             (f" {pad(sure(word.score), 11)}", "text"),
-            (f"  {MEANS[word.word]}" if cells >= _MEANT else "", "quiet"),
+            (f"  {MEANS.get(word.word, '')}" if cells >= _MEANT else "", "quiet"),
         ]
     else:
-        by = [(f"not clear: {word.thinks}?" if word.thinks else "no model has said", "quiet")]
+        by = [(f"not clear: {flat(word.thinks)}?" if word.thinks else "no model has said", "quiet")]
     yield [
         (f" {KEYS[word.dimension]} ", "key"), (pad(word.dimension, _INDENT - 4), "quiet"),
         (pad(flat(said), 10), "strong"), *by,

@@ -141,7 +141,7 @@ async def test_excluding_changes_the_text_at_once_and_undo_brings_it_back(
         await pilot.press("escape")
         await until(pilot, "Told at a prompt", gone="changed:")
         await pilot.press("p")
-        await until(pilot, "it is excluded: x brings it back first")
+        await until(pilot, "it is excluded: e brings it back first")
         await pilot.press("u")
         await until(pilot, "undone: ", gone="Never told")
         assert ask("SELECT count(*) FROM context_choices") == [0]

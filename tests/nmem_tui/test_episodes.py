@@ -245,10 +245,10 @@ async def test_rename(told: Any, cockpit: Any, settled: Any, until: Any) -> None
         await pilot.press("2")
         await settled(pilot)
         await pilot.press("R", *"Bigger avatars", "enter")
-        await until(pilot, "renamed to", "│▌08:44 ● open       Bigger avatars")
+        await until(pilot, "renamed to", "│▌08:44 ● open Bigger avatars")
         assert ask("SELECT title FROM work_units WHERE id = ?", told["raise"]) == "Bigger avatars"
         await pilot.press("u")
-        await until(pilot, "undone", "│▌08:44 ● open       Raise to 8 MB")
+        await until(pilot, "undone", "│▌08:44 ● open Raise to 8 MB")
         assert ask("SELECT title FROM work_units WHERE id = ?", told["raise"]) is None
 
 

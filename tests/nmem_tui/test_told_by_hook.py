@@ -53,7 +53,7 @@ async def test_each_choice_changes_what_the_hook_prints(remembered: Any, settled
         await settled(pilot)
         await pilot.press("a", *PROMPT, "enter")
         await until(pilot, "Told at a prompt")
-        for keys in ("", "x", "u", "i", "V", "vu", "p", "V", "vu", ">W", "u", "jx", "ji", "V", "v"):
+        for keys in ("", "e", "u", "i", "V", "vu", "p", "V", "vu", ">W", "u", "je", "ji", "V", "v"):
             for key in keys:
                 await pilot.press({">": "greater_than_sign"}.get(key, key))
                 await settled(pilot)

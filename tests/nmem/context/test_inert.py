@@ -50,10 +50,11 @@ def hostile_session(played: Played, evil: str, session: str = "a") -> None:
     played.say(f"Done. {evil} The header stays.")
 
 
-def harmless(told: str) -> None:
+def harmless(told: str, evil: str = "<") -> None:
+    """`evil`: the text that was planted; a > alone closes nothing, and belongs to commands such as `make 2>&1`."""
     text = inside(told)
     for acting in ACTING:
-        assert acting not in text, acting
+        assert acting not in text or (acting == ">" and not set(evil) & set("<＜﹤")), acting
     assert len(told.encode()) < 9_700
     assert max(map(len, text.split("\n"))) < 2_000
     for line in text.strip().split("\n")[1:]:
@@ -84,7 +85,7 @@ def test_what_is_recovered(played: Played, evil: str) -> None:
 def test_any_text_is_recovered_harmlessly(played: Played, text: str) -> None:
     played.at += 1
     hostile_session(played, text, f"s{played.at}")
-    harmless(played.hook("SessionStart", source="compact"))
+    harmless(played.hook("SessionStart", source="compact"), text)
 
 
 @examples(st.text(), st.sampled_from(["claude", "codex", "gemini", "droid"]))

@@ -230,7 +230,7 @@ def test_prompts_are_redacted_before_they_are_stored(place: Place) -> None:
     [
         ({"prompt": "  "}, "the prompt is empty"),
         ({"prompt": "x" * 100_001}, "at most 100,000 characters"),
-        ({"client": "emacs"}, "emacs is no client"),
+        ({"client": "emacs"}, "emacs is not a client"),
         ({"cwd": "/nowhere/at/all"}, "is no folder"),
         ({"cwd": "/" + "x" * 4096}, "is no folder that a task can run in"),
         ({"cwd": "/tmp/\udcff"}, "is no folder"),
