@@ -92,7 +92,7 @@ class Episodes(EpisodesNav):
         if unit_id in self.shelf.places:
             self.index.go(self.shelf.places[unit_id])
             if inside:
-                self.do_open()
+                self.open_story()
             return
         self.cockpit.wanted_episode = unit_id
         self.open_wanted()
@@ -210,7 +210,7 @@ class Episodes(EpisodesNav):
             self.read_rest()
         elif self._open_story and keep:
             self._open_story = False
-            self.do_open()
+            self.open_story()
 
     def _arrange(self, cursor: int) -> None:
         """Draw the list anew, and tell the story under the cursor."""

@@ -103,6 +103,10 @@ class EpisodesNav(EpisodeActions):
             if (row := self.pane.row) and self.story:
                 self.cockpit.show_moment(self.story.row.session_id, row.at, row.key)
             return
+        self.open_story()
+
+    def open_story(self) -> None:
+        """Into the story of the episode at the cursor."""
         self.telling.add_class("-open")
         self.set_focus(self.pane)
         self.check_keys()

@@ -69,9 +69,9 @@ def test_a_hook_redacts_whatever_the_config_says(own_home: Path, db_path: str, h
 
 
 COMMANDS = (
-    ("status",), ("search", "coupon"), ("episodes",), ("threads",), ("learn", "list", "--all-projects"), ("context", "--project", "shop"),
-    ("stance", "--project", "shop"), ("show", "episode/1"), ("settle", "--no-model"), ("config",), ("export",),
-    ("undo", "--list"), ("pin", "episode/1"),
+    ("status",), ("search", "coupon"), ("episodes",), ("threads",), ("learn", "list", "--all-projects"),
+    ("context", "--project", "shop"), ("stance", "--project", "shop"), ("show", "episode/1"), ("settle", "--no-model"),
+    ("config",), ("export",), ("undo", "--list"), ("pin", "episode/1"),
 )  # fmt: skip
 
 
