@@ -1,6 +1,6 @@
 """What a person settled in episodes, quoted for a session that is told of them, and what replaced it (SQL).
 
-On the hook's path. The tables hold places in prompts, no words (nmem.decisions.schema): a place that is no longer
+On the hook's path. The tables hold places in prompts, no words (nmem.store.schema.context): a place that is no longer
 believed says nothing.
 """
 
