@@ -6,8 +6,8 @@ believed says nothing.
 
 from __future__ import annotations
 
-from nmem.context.neutral import quoted, whole
 from nmem.retrieval.words import words
+from nmem.sanitize import quoted, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
