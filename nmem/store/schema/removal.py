@@ -49,7 +49,7 @@ CREATE TABLE swept_files (                   -- which sessions' traces tell of a
 CREATE TABLE swept_traces (                  -- what episodes are counted from when their rows are gone
   session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
   part INTEGER NOT NULL,
-  trace TEXT NOT NULL,                       -- JSON: see nmem.store.trace
+  trace TEXT NOT NULL,                       -- JSON: see nmem.retention.trace
   PRIMARY KEY (session_id, part)
 ) WITHOUT ROWID;
 CREATE TABLE upkeep (                        -- when the file was last looked after, and what came of it
